@@ -1,0 +1,51 @@
+/** The rules of the house that a machine can check: ARCHITECTURE.md tells their reasons. */
+const adapters = String.raw`(redis|bullmq)[^/]*\.ts$|/redis/|/testing/`;
+const nestWiring = String.raw`\.(module|controller|health|service|provider|filter|middleware)\.ts$|^src/(main|cli|admin)[/.]|/nest-[^/]*\.ts$`;
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'only-adapters-import-redis-clients',
+      severity: 'error',
+      from: { path: '^src/', pathNot: adapters },
+      to: { path: 'node_modules/(ioredis|bullmq)/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'only-wiring-imports-nest',
+      severity: 'error',
+      from: { path: '^src/', pathNot: nestWiring },
+      to: { path: 'node_modules/@nestjs/' },
+    },
+    {
+      name: 'controllers-do-not-know-the-embedded-server',
+      severity: 'error',
+      from: {
+        path: '^src/(controllers|controller|informer|actor|work-queue|leader-election|manager|api-client)/',
+      },
+      to: { path: '^src/(api-server|node-simulator|supervisor)/' },
+    },
+    {
+      name: 'product-does-not-import-test-code',
+      severity: 'error',
+      from: { path: '^src/', pathNot: String.raw`^src/testing/|\.spec\.ts$` },
+      to: { path: String.raw`^src/testing/|^test/|\.spec\.ts$` },
+    },
+    {
+      name: 'no-orphans',
+      severity: 'warn',
+      from: { orphan: true, pathNot: String.raw`\.d\.ts$|main\.ts$` },
+      to: {},
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'types'],
+      extensions: ['.ts', '.js', '.json'],
+    },
+  },
+};

@@ -1,0 +1,64 @@
+/** resourceVersions by qualified resource (`replicasets.apps`). */
+export type ResourceVersions = Readonly<Record<string, string>>;
+
+/**
+ * What an actor keeps between activations, on whichever replica they run. Versioned, so that replicas of two
+ * releases can run side by side.
+ */
+export interface ActorState {
+  readonly version: 1;
+  /** The newest resourceVersion that this key's activations have written, by resource. */
+  readonly ownWrites: ResourceVersions;
+  /** Reconciler's own: see `Activation.intents`. JSON. */
+  readonly intents: unknown;
+}
+
+/** One exclusive run on one key. */
+export interface Activation {
+  readonly controller: string;
+  readonly key: string;
+  /** Fencing token: grows with every activation of the key. */
+  readonly token: number;
+  /** Aborts with KeyLockLostError before the lock can have expired; every write must check it first. */
+  readonly signal: AbortSignal;
+  /** What the caches must show before anything is decided: changes that caused this run, and own writes. */
+  readonly mustHaveSeen: ResourceVersions;
+  /** The intents stored last, `undefined` when none are. */
+  readonly intents: unknown;
+  /**
+   * Stores intents before they are acted upon, durably, checked against the token; `undefined` clears them.
+   * @throws KeyLockLostError when the token is no longer the newest
+   */
+  storeIntents(intents: unknown): Promise<void>;
+  /** Clears the intents with the release instead of by a call of its own. */
+  clearIntentsOnRelease(): void;
+  /** Remembers a write of ours; stored with the release (and with `storeIntents`). */
+  recordOwnWrite(qualifiedResource: string, resourceVersion: string): void;
+}
+
+/**
+ * Runs activations: one at a time per controller and key, over all replicas.
+ * The lock lives in Redis: taken in one script (token + 1, owner, expiry by the server's clock, state comes back),
+ * renewed meanwhile, let go in one script that stores the state, both checked against the token.
+ */
+export interface ActorRuntime {
+  /**
+   * @throws KeyLockHeldError when another activation of the key holds the lock (with `retryAfterMs`)
+   * @throws KeyLockLostError when the lock was lost before `work` ended
+   */
+  activate<R>(
+    controller: string,
+    key: string,
+    signal: AbortSignal,
+    work: (activation: Activation) => Promise<R>,
+  ): Promise<R>;
+  /** The leader's record that a change at `resourceVersion` of this resource concerns the key; keeps the newest. */
+  recordCause(
+    controller: string,
+    key: string,
+    qualifiedResource: string,
+    resourceVersion: string,
+  ): Promise<void>;
+  /** Drops everything stored for a key whose object is gone. Does nothing while the key is locked. */
+  forget(controller: string, key: string): Promise<void>;
+}

@@ -1,0 +1,111 @@
+import type { KubernetesObject, ObjectRef, ResourceType } from '../kubernetes/index.js';
+
+/** One page of a list. */
+export interface ListPage<T> {
+  readonly items: readonly T[];
+  /** The store's state that the list shows; where a watch continues. */
+  readonly resourceVersion: string;
+  /** Token of the next page; absent on the last. */
+  readonly continueToken?: string;
+}
+
+export interface ListOptions {
+  /** Absent: all namespaces. */
+  namespace?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+  /** Objects in one page. @default no paging */
+  limit?: number;
+  continueToken?: string;
+  /** `'0'` allows an answer from the server's cache. @default most recent */
+  resourceVersion?: string;
+  signal?: AbortSignal;
+}
+
+export interface WatchOptions {
+  namespace?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+  /** Events after this state. */
+  resourceVersion: string;
+  /** After this long the server ends the watch cleanly. */
+  timeoutSeconds: number;
+  /** Silence longer than this (milliseconds) counts as a dead connection and fails the watch. */
+  idleTimeoutMs: number;
+  signal: AbortSignal;
+}
+
+/** An event of a watch. Bookmarks carry nothing but a resourceVersion. */
+export type WatchEvent<T> =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string };
+
+export interface WriteOptions {
+  /** For example `status` or `scale`. */
+  subresource?: string;
+  signal?: AbortSignal;
+}
+
+export type PatchType = 'json' | 'merge' | 'strategic';
+
+export interface DeleteOptions {
+  preconditions?: { uid?: string; resourceVersion?: string };
+  propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
+  gracePeriodSeconds?: number;
+  signal?: AbortSignal;
+}
+
+/** What a deletion left behind: the object while finalizers or a grace period keep it, else nothing. */
+export interface DeleteResult<T> {
+  readonly object?: T;
+}
+
+/**
+ * The Kubernetes API as everything in Rollkeeper sees it; the only way to objects.
+ *
+ * Every method rejects with {@link ApiStatusError} when the server refuses, and with the signal's reason when
+ * aborted. Reads that fail in transport, and answers 429 and 503 with Retry-After, are tried again a few times
+ * inside; writes are never repeated unless the server said that it did nothing.
+ */
+export interface ApiClient {
+  get<T extends KubernetesObject>(
+    type: ResourceType,
+    ref: ObjectRef,
+    options?: { signal?: AbortSignal },
+  ): Promise<T>;
+  list<T extends KubernetesObject>(type: ResourceType, options?: ListOptions): Promise<ListPage<T>>;
+  /**
+   * Ends when the server ends the watch. Throws {@link ApiStatusError} for an ERROR event (410: `isExpired`), and
+   * other errors for a connection that broke or fell silent.
+   */
+  watch<T extends KubernetesObject>(type: ResourceType, options: WatchOptions): AsyncIterable<WatchEvent<T>>;
+  /** Creates in `object.metadata.namespace`. */
+  create<T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions): Promise<T>;
+  /** Replaces; with `metadata.resourceVersion` set, only if nobody wrote in between (409 otherwise). */
+  update<T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions): Promise<T>;
+  patch<T extends KubernetesObject>(
+    type: ResourceType,
+    ref: ObjectRef,
+    patch: { readonly type: PatchType; readonly body: unknown },
+    options?: WriteOptions,
+  ): Promise<T>;
+  delete<T extends KubernetesObject>(
+    type: ResourceType,
+    ref: ObjectRef,
+    options?: DeleteOptions,
+  ): Promise<DeleteResult<T>>;
+  /** Every listable resource type that the server has, for the garbage collector and the namespace controller. */
+  discover(options?: { signal?: AbortSignal }): Promise<DiscoveredResources>;
+  /** Resolves when the server answers at all (`/readyz` or `/version`). */
+  ping(options?: { signal?: AbortSignal }): Promise<void>;
+}
+
+export interface DiscoveredResource extends ResourceType {
+  readonly verbs: readonly string[];
+}
+
+/** Discovery as far as it got: a group that failed is named and takes nothing else with it. */
+export interface DiscoveredResources {
+  readonly resources: readonly DiscoveredResource[];
+  readonly failedGroups: readonly { readonly groupVersion: string; readonly error: Error }[];
+}

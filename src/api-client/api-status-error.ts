@@ -1,0 +1,71 @@
+/** The parts of a `metav1.Status` that clients act on. */
+export interface ApiStatus {
+  readonly code: number;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly details?: {
+    readonly name?: string;
+    readonly group?: string;
+    readonly kind?: string;
+    readonly uid?: string;
+    readonly causes?: readonly {
+      readonly reason?: string;
+      readonly message?: string;
+      readonly field?: string;
+    }[];
+    readonly retryAfterSeconds?: number;
+  };
+}
+
+/** The server answered, and the answer was no. */
+export class ApiStatusError extends Error {
+  constructor(
+    readonly status: ApiStatus,
+    options?: ErrorOptions,
+  ) {
+    super(status.message ?? `the server answered ${status.code} ${status.reason ?? ''}`.trim(), options);
+    this.name = 'ApiStatusError';
+  }
+
+  get code(): number {
+    return this.status.code;
+  }
+
+  get reason(): string {
+    return this.status.reason ?? '';
+  }
+
+  /** How long the server asks us to wait, milliseconds. */
+  get retryAfterMs(): number | undefined {
+    const seconds = this.status.details?.retryAfterSeconds;
+    return seconds === undefined ? undefined : seconds * 1000;
+  }
+}
+
+export const isNotFound = statusPredicate((status) => status.code === 404);
+export const isAlreadyExists = statusPredicate((status) => status.reason === 'AlreadyExists');
+export const isConflict = statusPredicate(
+  (status) => status.code === 409 && status.reason !== 'AlreadyExists',
+);
+/** The resourceVersion or continue token is too old: list again. */
+export const isExpired = statusPredicate((status) => status.code === 410);
+export const isForbidden = statusPredicate((status) => status.code === 403);
+export const isInvalid = statusPredicate((status) => status.code === 422);
+export const isTooManyRequests = statusPredicate((status) => status.code === 429);
+
+/** The creation was refused because its namespace is going away. */
+export const isNamespaceTerminating = statusPredicate(
+  (status) =>
+    status.code === 403 &&
+    (status.details?.causes ?? []).some((cause) => cause.reason === 'NamespaceTerminating'),
+);
+
+/** A predicate that follows the chain of causes. */
+function statusPredicate(matches: (status: ApiStatus) => boolean): (error: unknown) => boolean {
+  return (error) => {
+    for (let current = error; current instanceof Error; current = current.cause) {
+      if (current instanceof ApiStatusError) return matches(current.status);
+    }
+    return false;
+  };
+}

@@ -1,0 +1,112 @@
+import type { KubernetesObject } from '../../kubernetes/index.js';
+
+/** The address of an object in the store. `resource` is the qualified resource, `deployments.apps`. */
+export interface StorageKey {
+  readonly resource: string;
+  /** Empty for cluster-scoped objects. */
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A state of the store: grows by one with each write, over all resources. Decimal, the objects' resourceVersion. */
+export type Revision = number;
+
+/** An object as stored: `metadata.resourceVersion` is its revision. The holder may keep and change it. */
+export interface StoredObject<T extends KubernetesObject = KubernetesObject> {
+  readonly object: T;
+  readonly revision: Revision;
+}
+
+export interface StorageListOptions {
+  /** Absent: all namespaces. */
+  readonly namespace?: string;
+  /** At most so many objects. @default all */
+  readonly limit?: number;
+  /**
+   * Where the page before ended. The pages of one list show one state: the revision of the first page.
+   * @throws StorageExpiredError when that state is gone
+   */
+  readonly continueFrom?: StorageCursor;
+}
+
+/** After which object, and in which state of the store, a list goes on. */
+export interface StorageCursor {
+  readonly revision: Revision;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface StorageList {
+  /** Ordered by namespace, then name, bytewise. */
+  readonly items: readonly StoredObject[];
+  readonly revision: Revision;
+  readonly next?: StorageCursor;
+  /** How many objects are behind `next`. */
+  readonly remaining: number;
+}
+
+/** `object` of a deletion is the last state, with the deletion's revision. `previous` serves selectors. */
+export type StorageEvent =
+  | {
+      readonly type: 'created';
+      readonly key: StorageKey;
+      readonly revision: Revision;
+      readonly object: KubernetesObject;
+    }
+  | {
+      readonly type: 'updated' | 'deleted';
+      readonly key: StorageKey;
+      readonly revision: Revision;
+      readonly object: KubernetesObject;
+      readonly previous: KubernetesObject;
+    }
+  /** Everything up to `revision` has been delivered. */
+  | { readonly type: 'progress'; readonly revision: Revision };
+
+export interface StorageWatchOptions {
+  readonly resource: string;
+  readonly namespace?: string;
+  /** Events with a greater revision, in order, without a gap. @throws StorageExpiredError when they are gone */
+  readonly after: Revision;
+  /** Deliver `progress` at least this often, milliseconds. @default never */
+  readonly progressIntervalMs?: number;
+}
+
+/**
+ * Where the API server keeps its objects. Objects handed out are the caller's own; objects handed in are not kept.
+ *
+ * Guarantees: each write is atomic (check, revision, object, watch log); revisions grow by the order of the
+ * writes; a write that resolved is seen by every later read and watch. Errors of the link to the store reject
+ * with StorageUnavailableError: the write may or may not have happened.
+ */
+export interface Storage {
+  /** @throws StorageExistsError */
+  create<T extends KubernetesObject>(key: StorageKey, object: T): Promise<StoredObject<T>>;
+  get(key: StorageKey): Promise<StoredObject | undefined>;
+  /**
+   * Replaces what is at `expectedRevision`.
+   * @throws StorageNotFoundError
+   * @throws StorageConflictError when it is at another revision (carries the current object)
+   */
+  update<T extends KubernetesObject>(
+    key: StorageKey,
+    object: T,
+    expectedRevision: Revision,
+  ): Promise<StoredObject<T>>;
+  /**
+   * Removes what is at `expectedRevision`; resolves with its last state at the deletion's revision.
+   * @throws StorageNotFoundError
+   * @throws StorageConflictError
+   */
+  delete(key: StorageKey, expectedRevision: Revision): Promise<StoredObject>;
+  list(resource: string, options?: StorageListOptions): Promise<StorageList>;
+  /** Ends without an error when `signal` aborts; a reader that is too slow is ended with StorageExpiredError. */
+  watch(options: StorageWatchOptions, signal: AbortSignal): AsyncIterable<StorageEvent>;
+  currentRevision(): Promise<Revision>;
+  /** Forgets the watch log up to `revision`; older watches and cursors answer StorageExpiredError. */
+  compact(revision: Revision): Promise<void>;
+  /** Connects, and follows the watch log until aborted. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Rejects when the store does not answer. */
+  ping(): Promise<void>;
+}

@@ -1,0 +1,36 @@
+/** Handle of a pending timer; cancelling twice, or after it fired, does nothing. */
+export interface TimerHandle {
+  cancel(): void;
+}
+
+/**
+ * The only source of time in the product. Production code uses {@link SystemClock}, tests a FakeClock that they
+ * step by hand. `now()` may jump with the machine's wall clock; every duration, deadline and expiry must be
+ * measured with `monotonicNow()`.
+ */
+export interface Clock {
+  /** Wall clock, milliseconds since the Unix epoch. May jump in either direction. */
+  now(): number;
+  /** Milliseconds since an arbitrary start; never goes back. */
+  monotonicNow(): number;
+  /** Runs `callback` once after `delayMs` (clamped to 0 … 2^31-1 ms). */
+  setTimeout(callback: () => void, delayMs: number): TimerHandle;
+  /**
+   * Resolves after `delayMs`. Rejects with `signal.reason` as soon as `signal` aborts, and at once if it already
+   * has; the timer is then gone.
+   */
+  sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** Longest delay that a timer of the platform can hold; a longer one would fire at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** The instant as RFC 3339 with whole seconds, the form in which Kubernetes writes `metav1.Time`. */
+export function toRfc3339(epochMs: number): string {
+  return new Date(epochMs).toISOString().replace(/\.\d{3}Z$/, 'Z');
+}
+
+/** The instant as RFC 3339 with microseconds, the form of Kubernetes' `metav1.MicroTime`. */
+export function toRfc3339Micro(epochMs: number): string {
+  return new Date(epochMs).toISOString().replace(/Z$/, '000Z');
+}

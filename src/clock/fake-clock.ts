@@ -1,0 +1,96 @@
+import type { Clock, TimerHandle } from './clock.js';
+import { sleepOn } from './sleep-on.js';
+
+interface PendingTimer {
+  readonly dueMs: number;
+  readonly order: number;
+  readonly callback: () => void;
+}
+
+/**
+ * A clock that stands still until a test moves it. Timers fire in the order of their due times, ties in the order
+ * in which they were set, and `now()` inside a callback is the callback's own due time.
+ */
+export class FakeClock implements Clock {
+  private monotonicMs = 0;
+  private order = 0;
+  private readonly timers = new Set<PendingTimer>();
+
+  /** @param wallMs what `now()` says first, milliseconds since the epoch */
+  constructor(private wallMs = Date.UTC(2026, 0, 1)) {}
+
+  now(): number {
+    return this.wallMs;
+  }
+
+  monotonicNow(): number {
+    return this.monotonicMs;
+  }
+
+  setTimeout(callback: () => void, delayMs: number): TimerHandle {
+    const timer: PendingTimer = {
+      dueMs: this.monotonicMs + Math.max(delayMs, 0),
+      order: this.order++,
+      callback,
+    };
+    this.timers.add(timer);
+    return { cancel: () => void this.timers.delete(timer) };
+  }
+
+  sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
+    return sleepOn(this, delayMs, signal);
+  }
+
+  /** How many timers wait. A component that was stopped must leave none. */
+  get pendingTimers(): number {
+    return this.timers.size;
+  }
+
+  /**
+   * Moves time forward by `ms`, firing what falls due, and lets promise callbacks run after each timer so that a
+   * loop which sleeps again is seen by the same call.
+   */
+  async advance(ms: number): Promise<void> {
+    const endMs = this.monotonicMs + ms;
+    await settle();
+    for (let next = this.nextDue(endMs); next; next = this.nextDue(endMs)) {
+      this.moveTo(next.dueMs);
+      this.timers.delete(next);
+      next.callback();
+      await settle();
+    }
+    this.moveTo(endMs);
+    await settle();
+  }
+
+  /** Moves the wall clock alone, as an administrator or NTP would. */
+  jumpWallClock(ms: number): void {
+    this.wallMs += ms;
+  }
+
+  /** Sets the wall clock alone. */
+  setWallClock(epochMs: number): void {
+    this.wallMs = epochMs;
+  }
+
+  private nextDue(endMs: number): PendingTimer | undefined {
+    let first: PendingTimer | undefined;
+    for (const timer of this.timers) {
+      if (timer.dueMs > endMs) continue;
+      if (!first || timer.dueMs < first.dueMs || (timer.dueMs === first.dueMs && timer.order < first.order)) {
+        first = timer;
+      }
+    }
+    return first;
+  }
+
+  private moveTo(monotonicMs: number): void {
+    this.wallMs += monotonicMs - this.monotonicMs;
+    this.monotonicMs = monotonicMs;
+  }
+}
+
+/** Lets everything that is already resolved run: macrotask turns, because promise chains have no fixed length. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve));
+}

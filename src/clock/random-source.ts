@@ -1,0 +1,36 @@
+import { randomInt } from 'node:crypto';
+
+/** The only source of chance in the product, so that a test can fix it by a seed. */
+export interface RandomSource {
+  /** A number in [0, 1). */
+  next(): number;
+}
+
+/** Chance from the operating system; good enough for names and jitter alike. */
+export class SystemRandom implements RandomSource {
+  next(): number {
+    return randomInt(2 ** 32) / 2 ** 32;
+  }
+}
+
+/** A repeatable sequence (mulberry32) for tests; the seed belongs in the test's output. */
+export class SeededRandom implements RandomSource {
+  private state: number;
+
+  constructor(seed: number) {
+    this.state = seed >>> 0;
+  }
+
+  next(): number {
+    this.state = (this.state + 0x6d2b79f5) >>> 0;
+    let t = this.state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  }
+}
+
+/** `baseMs` lengthened by up to `maxFactor` of itself, as client-go's `wait.Jitter` does. */
+export function jitter(baseMs: number, maxFactor: number, random: RandomSource): number {
+  return baseMs + baseMs * maxFactor * random.next();
+}

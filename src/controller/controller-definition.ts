@@ -1,0 +1,50 @@
+import type { Clock, RandomSource } from '../clock/index.js';
+import type { EventRecorder } from '../events/event-recorder.js';
+import type { Informer } from '../informer/informer.js';
+import type { KubernetesObject, ObjectRef, ResourceType } from '../kubernetes/index.js';
+import type { Logger } from '../logging/index.js';
+import type { AddOptions } from '../work-queue/work-queue.js';
+import type { Reconciler } from './reconciler.js';
+
+/** Gives the shared informer of a type; asking is what makes the manager run it. Before start only. */
+export interface InformerSource {
+  informerFor<T extends KubernetesObject>(type: ResourceType): Informer<T>;
+}
+
+/** Everything a controller is built from. */
+export interface ControllerDependencies {
+  readonly informers: InformerSource;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly logger: Logger;
+}
+
+/** A change that concerns a key: recorded as its cause, then added to its queue. Never blocks, never throws. */
+export interface EnqueueRequest extends AddOptions {
+  readonly ref: ObjectRef;
+  /** What changed, for the causality of the activation. Absent: nothing to wait for. */
+  readonly cause?: { readonly type: ResourceType; readonly resourceVersion: string };
+  /** Wait this long first, so that a burst of child changes becomes one sync. @default 0 */
+  readonly delayMs?: number;
+}
+
+export type Enqueue = (request: EnqueueRequest) => void;
+
+/** A controller in parts: who reconciles, and which changes concern which keys. */
+export interface BuiltController {
+  readonly reconciler: Reconciler;
+  /** Called on the replica that leads, each time it begins to lead; returns the unsubscribe. */
+  watch(enqueue: Enqueue): () => void;
+}
+
+/** An entry of the registry. */
+export interface ControllerDefinition {
+  /** For example `deployment`: names the queue, the spans and the `--controllers` entry. */
+  readonly name: string;
+  /** The type of the objects whose keys are reconciled. */
+  readonly type: ResourceType;
+  /** Workers on one replica. */
+  readonly defaultWorkers: number;
+  build(dependencies: ControllerDependencies): BuiltController;
+}

@@ -1,0 +1,39 @@
+import type { ApiClient } from '../api-client/api-client.js';
+import type { ObjectRef } from '../kubernetes/index.js';
+
+/** What to look at. Deliberately neither event nor object: read the current state. */
+export interface ReconcileRequest extends ObjectRef {
+  readonly key: string;
+}
+
+/** Asks to be called again after a while although nothing may change until then. */
+export interface ReconcileResult {
+  readonly requeueAfterMs?: number;
+}
+
+/**
+ * What one sync may use. `client` is the only way to write: it checks `signal` first, makes a span, and records
+ * the resourceVersion written, so that the key's next activation waits until its caches show it.
+ */
+export interface ReconcileContext {
+  readonly signal: AbortSignal;
+  readonly client: ApiClient;
+  readonly intents: IntentStore;
+}
+
+/** The actor's memory of what it is about to do (DESIGN: the ReplicaSet's Expectations). */
+export interface IntentStore {
+  readonly current: unknown;
+  /** Durable before it resolves. */
+  store(intents: unknown): Promise<void>;
+  /** Cheap: written with the end of the activation. */
+  clear(): void;
+}
+
+/**
+ * Brings the world closer to what one object asks for. Idempotent; any await may be the last line that runs.
+ * Throwing asks for a retry with backoff, TerminalError for none.
+ */
+export interface Reconciler {
+  reconcile(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult>;
+}

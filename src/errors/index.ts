@@ -1,0 +1,18 @@
+export {
+  IllegalStateError,
+  InvalidOptionError,
+  KeyLockHeldError,
+  KeyLockLostError,
+  LeaseLostError,
+  RollkeeperError,
+  ShutdownError,
+  StaleCacheError,
+  StartupError,
+  TerminalError,
+  TimeoutError,
+  UnsupportedError,
+  errorMessage,
+  hasCode,
+  isCancellation,
+} from './rollkeeper-error.js';
+export type { ErrorCode } from './rollkeeper-error.js';

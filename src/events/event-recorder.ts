@@ -1,0 +1,19 @@
+import type { DeepReadonly, KubernetesObject } from '../kubernetes/index.js';
+
+export type EventType = 'Normal' | 'Warning';
+
+/** What happened to an object, for people. */
+export interface EventNote {
+  readonly type: EventType;
+  /** UpperCamelCase word, the machine-readable cause. */
+  readonly reason: string;
+  readonly message: string;
+}
+
+/**
+ * Writes Events about objects: in the background, aggregated (a repeated event raises the count of the first),
+ * best effort; never blocks or fails the sync that records it.
+ */
+export interface EventRecorder {
+  record(about: DeepReadonly<KubernetesObject>, note: EventNote): void;
+}

@@ -1,0 +1,51 @@
+import type { DeepReadonly, KubernetesObject, ResourceType } from '../kubernetes/index.js';
+
+/**
+ * A change of the cache. `initial` marks what the first list brought. A deletion that was only noticed by the
+ * object's absence from a relist carries the last state we saw (`finalStateUnknown`).
+ */
+export type ResourceEvent<T> =
+  | { readonly type: 'added'; readonly object: DeepReadonly<T>; readonly initial: boolean }
+  | { readonly type: 'modified'; readonly object: DeepReadonly<T>; readonly old: DeepReadonly<T> }
+  | { readonly type: 'deleted'; readonly object: DeepReadonly<T>; readonly finalStateUnknown: boolean };
+
+/** Called in the order of the events, synchronously: be quick, never throw. */
+export type ResourceEventHandler<T> = (event: ResourceEvent<T>) => void;
+
+/** Computes the values under which an object is found in an index. */
+export type IndexFunction<T> = (object: DeepReadonly<T>) => readonly string[];
+
+/** Names of the indexes that every informer has. */
+export const OWNER_UID_INDEX = 'owner-uid';
+export const NAMESPACE_INDEX = 'namespace';
+
+/**
+ * Read access to the cache. Objects are shared: never change one. Eventually consistent; per object the states
+ * are seen in order, some may be skipped, and a deletion with a re-creation may be seen as one modification: compare UIDs.
+ */
+export interface Lister<T> {
+  get(key: string): DeepReadonly<T> | undefined;
+  list(): readonly DeepReadonly<T>[];
+  /** Costs in proportion to the result alone. @throws IllegalStateError for an index that does not exist */
+  byIndex(index: string, value: string): readonly DeepReadonly<T>[];
+}
+
+/** A warm cache of one resource type, and the stream of its changes. */
+export interface Informer<T extends KubernetesObject = KubernetesObject> {
+  readonly type: ResourceType;
+  readonly lister: Lister<T>;
+  /** The first list is complete. */
+  readonly hasSynced: boolean;
+  /** The newest resourceVersion that the cache is known to show: of an object, a bookmark, or the list. */
+  readonly lastSyncedResourceVersion: string | undefined;
+  /** Adds an index; before `run` only. */
+  addIndex(name: string, index: IndexFunction<T>): void;
+  /** Adds a handler. It first gets `added` (initial) for everything cached already. Returns its removal. */
+  addEventHandler(handler: ResourceEventHandler<T>): () => void;
+  /** Resolves once `hasSynced`; rejects with the signal's reason. */
+  waitForSync(signal: AbortSignal): Promise<void>;
+  /** Resolves once the cache shows the state at `resourceVersion` or a later one; rejects with the signal's reason. */
+  waitForResourceVersion(resourceVersion: string, signal: AbortSignal): Promise<void>;
+  /** Lists and watches until aborted, surviving every error. Resolves on abort; a second call throws. */
+  run(signal: AbortSignal): Promise<void>;
+}

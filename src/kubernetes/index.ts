@@ -1,0 +1,41 @@
+export { keyOf, parseKey } from './key.js';
+export type { ObjectRef } from './key.js';
+export { compileLabelSelector, isEmptySelector } from './label-selector.js';
+export type { LabelMatcher, LabelSelector } from './label-selector.js';
+export type {
+  DeepReadonly,
+  Deployment,
+  DeploymentCondition,
+  DeploymentSpec,
+  DeploymentStatus,
+  KubernetesObject,
+  Lease,
+  Namespace,
+  Node,
+  ObjectMeta,
+  OwnerReference,
+  Pod,
+  PodSpec,
+  PodStatus,
+  PodTemplateSpec,
+  ReplicaSet,
+  ReplicaSetCondition,
+  ReplicaSetSpec,
+  ReplicaSetStatus,
+  UnstructuredObject,
+} from './objects.js';
+export { controllerOf, isControlledBy, newControllerRef } from './owner-references.js';
+export {
+  DEPLOYMENTS,
+  EVENTS,
+  LEASES,
+  NAMESPACES,
+  NODES,
+  PODS,
+  REPLICA_SETS,
+  SERVICE_ACCOUNTS,
+  apiVersionOf,
+  qualifiedResource,
+} from './resource-type.js';
+export type { ResourceType } from './resource-type.js';
+export { compareResourceVersions, newerResourceVersion } from './resource-version.js';

@@ -1,0 +1,55 @@
+import { InvalidOptionError } from '../errors/index.js';
+import type { DeepReadonly } from './objects.js';
+
+type Labels = Readonly<Record<string, string>> | undefined;
+
+/** `metav1.LabelSelector`. An empty one matches everything, an absent one nothing. */
+export interface LabelSelector {
+  matchLabels?: Record<string, string>;
+  matchExpressions?: { key: string; operator: string; values?: string[] }[];
+}
+
+/** Tells whether a set of labels is selected. */
+export type LabelMatcher = (labels: Labels) => boolean;
+
+/**
+ * Compiles a selector. An absent selector matches nothing.
+ * @throws InvalidOptionError for an operator that Kubernetes does not know
+ */
+export function compileLabelSelector(selector: DeepReadonly<LabelSelector> | undefined): LabelMatcher {
+  if (!selector) return () => false;
+  const matchers: LabelMatcher[] = Object.entries(selector.matchLabels ?? {}).map(
+    ([key, value]) =>
+      (labels) =>
+        labels?.[key] === value,
+  );
+  for (const { key, operator, values = [] } of selector.matchExpressions ?? []) {
+    matchers.push(compileExpression(key, operator, values));
+  }
+  return (labels) => matchers.every((matches) => matches(labels));
+}
+
+/** Whether the selector has no requirement at all, and so would select every object of the namespace. */
+export function isEmptySelector(selector: DeepReadonly<LabelSelector> | undefined): boolean {
+  return (
+    Object.keys(selector?.matchLabels ?? {}).length === 0 && (selector?.matchExpressions ?? []).length === 0
+  );
+}
+
+function compileExpression(key: string, operator: string, values: readonly string[]): LabelMatcher {
+  switch (operator) {
+    case 'In':
+      return (labels) => labels?.[key] !== undefined && values.includes(labels[key]);
+    case 'NotIn':
+      return (labels) => labels?.[key] === undefined || !values.includes(labels[key]);
+    case 'Exists':
+      return (labels) => labels?.[key] !== undefined;
+    case 'DoesNotExist':
+      return (labels) => labels?.[key] === undefined;
+    default:
+      throw new InvalidOptionError(
+        'matchExpressions.operator',
+        `"${operator}" is not a valid label selector operator`,
+      );
+  }
+}

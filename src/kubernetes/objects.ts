@@ -1,0 +1,98 @@
+import type { IDeploymentSpec } from 'kubernetes-models/apps/v1/DeploymentSpec';
+import type { IDeploymentStatus } from 'kubernetes-models/apps/v1/DeploymentStatus';
+import type { IReplicaSetSpec } from 'kubernetes-models/apps/v1/ReplicaSetSpec';
+import type { IReplicaSetStatus } from 'kubernetes-models/apps/v1/ReplicaSetStatus';
+import type { ILeaseSpec } from 'kubernetes-models/coordination.k8s.io/v1/LeaseSpec';
+import type { INamespaceSpec } from 'kubernetes-models/v1/NamespaceSpec';
+import type { INamespaceStatus } from 'kubernetes-models/v1/NamespaceStatus';
+import type { INodeSpec } from 'kubernetes-models/v1/NodeSpec';
+import type { INodeStatus } from 'kubernetes-models/v1/NodeStatus';
+import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
+import type { IPodStatus } from 'kubernetes-models/v1/PodStatus';
+import type { IPodTemplateSpec } from 'kubernetes-models/v1/PodTemplateSpec';
+
+/** An entry of `metadata.ownerReferences`. */
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+}
+
+/** `metav1.ObjectMeta`, with times as the RFC 3339 text that the API speaks. */
+export interface ObjectMeta {
+  name: string;
+  namespace?: string;
+  generateName?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  deletionGracePeriodSeconds?: number;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  finalizers?: string[];
+  ownerReferences?: OwnerReference[];
+  managedFields?: unknown[];
+}
+
+/** Anything that the Kubernetes API stores. */
+export interface KubernetesObject {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+}
+
+/** An object whose fields beyond the metadata are not looked at with types. */
+export interface UnstructuredObject extends KubernetesObject {
+  [field: string]: unknown;
+}
+
+export type PodTemplateSpec = IPodTemplateSpec;
+export type DeploymentSpec = IDeploymentSpec;
+export type DeploymentStatus = IDeploymentStatus;
+export type DeploymentCondition = NonNullable<IDeploymentStatus['conditions']>[number];
+export type ReplicaSetSpec = IReplicaSetSpec;
+export type ReplicaSetStatus = IReplicaSetStatus;
+export type ReplicaSetCondition = NonNullable<IReplicaSetStatus['conditions']>[number];
+export type PodSpec = IPodSpec;
+export type PodStatus = IPodStatus;
+
+export interface Deployment extends KubernetesObject {
+  spec: DeploymentSpec;
+  status?: DeploymentStatus;
+}
+
+export interface ReplicaSet extends KubernetesObject {
+  spec: ReplicaSetSpec;
+  status?: ReplicaSetStatus;
+}
+
+export interface Pod extends KubernetesObject {
+  spec: PodSpec;
+  status?: PodStatus;
+}
+
+export interface Namespace extends KubernetesObject {
+  spec?: INamespaceSpec;
+  status?: INamespaceStatus;
+}
+
+export interface Node extends KubernetesObject {
+  spec?: INodeSpec;
+  status?: INodeStatus;
+}
+
+export interface Lease extends KubernetesObject {
+  spec?: ILeaseSpec;
+}
+
+/** `T` with every property, at every depth, read-only: the type of what a cache hands out. */
+export type DeepReadonly<T> = T extends (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+    : T;

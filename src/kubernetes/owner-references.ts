@@ -1,0 +1,26 @@
+import type { DeepReadonly, KubernetesObject, OwnerReference } from './objects.js';
+
+type Readable = DeepReadonly<Pick<KubernetesObject, 'metadata'>>;
+
+/** The owner reference that names the managing controller, if the object has one. */
+export function controllerOf(object: Readable): DeepReadonly<OwnerReference> | undefined {
+  return object.metadata.ownerReferences?.find((reference) => reference.controller === true);
+}
+
+/** Whether `owner` is the managing controller of `object`, by UID. */
+export function isControlledBy(object: Readable, owner: Readable): boolean {
+  const uid = controllerOf(object)?.uid;
+  return uid !== undefined && uid === owner.metadata.uid;
+}
+
+/** The reference by which `owner` manages a child of its own. */
+export function newControllerRef(owner: DeepReadonly<KubernetesObject>): OwnerReference {
+  return {
+    apiVersion: owner.apiVersion,
+    kind: owner.kind,
+    name: owner.metadata.name,
+    uid: owner.metadata.uid ?? '',
+    controller: true,
+    blockOwnerDeletion: true,
+  };
+}

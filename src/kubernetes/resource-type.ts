@@ -1,0 +1,39 @@
+/** A kind of object as the API addresses it. */
+export interface ResourceType {
+  /** API group; empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  /** Lower-case plural, the word in the path: `deployments`. */
+  readonly resource: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+}
+
+export const DEPLOYMENTS: ResourceType = type('apps', 'v1', 'deployments', 'Deployment', true);
+export const REPLICA_SETS: ResourceType = type('apps', 'v1', 'replicasets', 'ReplicaSet', true);
+export const PODS: ResourceType = type('', 'v1', 'pods', 'Pod', true);
+export const EVENTS: ResourceType = type('', 'v1', 'events', 'Event', true);
+export const SERVICE_ACCOUNTS: ResourceType = type('', 'v1', 'serviceaccounts', 'ServiceAccount', true);
+export const NAMESPACES: ResourceType = type('', 'v1', 'namespaces', 'Namespace', false);
+export const NODES: ResourceType = type('', 'v1', 'nodes', 'Node', false);
+export const LEASES: ResourceType = type('coordination.k8s.io', 'v1', 'leases', 'Lease', true);
+
+/** `apps/v1`, or `v1` for the core group: the text in an object's `apiVersion`. */
+export function apiVersionOf(resource: Pick<ResourceType, 'group' | 'version'>): string {
+  return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
+}
+
+/** `deployments.apps`, or `pods` for the core group: a unique short name of the type. */
+export function qualifiedResource(resource: Pick<ResourceType, 'group' | 'resource'>): string {
+  return resource.group === '' ? resource.resource : `${resource.resource}.${resource.group}`;
+}
+
+function type(
+  group: string,
+  version: string,
+  resource: string,
+  kind: string,
+  namespaced: boolean,
+): ResourceType {
+  return { group, version, resource, kind, namespaced };
+}

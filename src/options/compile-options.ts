@@ -1,0 +1,19 @@
+import type { ZodType } from 'zod';
+import { InvalidOptionError } from '../errors/index.js';
+
+/**
+ * Validates options once, with defaults filled in.
+ * @param prefix put before the option's name in errors, for example `leaderElection`
+ * @throws InvalidOptionError naming the first option that is wrong
+ */
+export function compileOptions<Compiled>(
+  schema: ZodType<Compiled>,
+  options: unknown,
+  prefix = '',
+): Readonly<Compiled> {
+  const parsed = schema.safeParse(options);
+  if (parsed.success) return Object.freeze(parsed.data);
+  const issue = parsed.error.issues[0];
+  const path = [prefix, ...(issue?.path ?? []).map(String)].filter((part) => part !== '').join('.');
+  throw new InvalidOptionError(path, issue?.message ?? 'is not valid', { cause: parsed.error });
+}

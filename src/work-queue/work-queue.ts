@@ -1,0 +1,91 @@
+/** Why a key was added; goes to spans and metrics, never to the reconciler. */
+export type ReconcileReason =
+  'user-change' | 'child-change' | 'initial-list' | 'resync' | 'requeue' | 'retry' | 'replay' | 'sweep';
+
+/** `high`: a person changed something. `low`: initial list and resync. Aging lets nothing starve. */
+export type Priority = 'high' | 'normal' | 'low';
+
+export interface AddOptions {
+  /** @default 'normal' */
+  priority?: Priority;
+  /** @default 'child-change' */
+  reason?: ReconcileReason;
+  /** W3C `traceparent` of the change that caused the add. */
+  traceparent?: string;
+}
+
+/** A key handed to a worker. */
+export interface WorkItem {
+  readonly key: string;
+  /** How often this key failed in a row before this run. */
+  readonly retries: number;
+  readonly reason: ReconcileReason;
+  readonly priority: Priority;
+  /** Wall clock, epoch milliseconds, when the key became ready to run. */
+  readonly readySinceMs: number;
+  readonly traceparent?: string;
+}
+
+/** A key that failed too often, or terminally, and waits for a person or a new change. */
+export interface ParkedKey {
+  readonly key: string;
+  readonly error: string;
+  readonly retries: number;
+  /** Epoch milliseconds. */
+  readonly parkedAtMs: number;
+}
+
+export interface WorkQueueCounts {
+  readonly waiting: number;
+  readonly active: number;
+  readonly delayed: number;
+  readonly parked: number;
+}
+
+/**
+ * The producer's side of a queue of keys, shared by all replicas. client-go's contract:
+ *
+ * 1. A key is never worked on twice at the same time, on any replica.
+ * 2. A key added while it waits is kept once; added while it is worked on, it runs once more afterwards. An add
+ *    that resolved is never lost, short of a loss of Redis.
+ * 3. An immediate add never waits behind a delayed add or a backoff of the same key.
+ * 4. `addRateLimited` waits the longer of the per-key exponential backoff and the global token bucket.
+ * 5. Of several pending delayed adds of one key, the earliest counts.
+ * 6. After `maxRetries` rate-limited adds in a row the key is parked instead; a new `add` takes it out again.
+ *
+ * All methods reject when Redis cannot be reached within the operation's timeout; callers retry, nothing is swallowed.
+ */
+export interface WorkQueue {
+  readonly name: string;
+  add(key: string, options?: AddOptions): Promise<void>;
+  addAfter(key: string, delayMs: number, options?: AddOptions): Promise<void>;
+  /** Returns whether the key was parked instead of delayed. */
+  addRateLimited(
+    key: string,
+    error: unknown,
+    options?: AddOptions,
+  ): Promise<{ parked: boolean; delayMs: number }>;
+  /** Parks at once: what a TerminalError asks for. */
+  park(key: string, error: unknown): Promise<void>;
+  /** Resets the key's backoff. */
+  forget(key: string): Promise<void>;
+  numRequeues(key: string): Promise<number>;
+  counts(): Promise<WorkQueueCounts>;
+  parked(): Promise<readonly ParkedKey[]>;
+  close(): Promise<void>;
+}
+
+/** Handles one key. The queue neither retries nor forgets by itself: the controller decides by the outcome. */
+export type WorkHandler = (item: WorkItem, signal: AbortSignal) => Promise<void>;
+
+/** The consumer's side, one per replica and queue. */
+export interface WorkQueueConsumer {
+  /**
+   * Works with at most `concurrency` keys at once until aborted, then takes no new key, waits for the running
+   * handlers and resolves. A handler's signal aborts when its hold on the key is lost, or `drainTimeoutMs` after
+   * the abort.
+   */
+  run(handler: WorkHandler, options: { concurrency: number }, signal: AbortSignal): Promise<void>;
+  /** Whether keys are being taken at this moment. */
+  readonly isConsuming: boolean;
+}
