@@ -1,0 +1,3 @@
+export { LuaScript } from './lua-script.js';
+export { assertRedisUrl, createRedisConnection } from './redis-connection.js';
+export type { RedisConnectionOptions } from './redis-connection.js';
