@@ -56,7 +56,11 @@ export default tseslint.config(
       'no-console': 'error',
     },
   },
-  { files: ['src/**/*.ts'], ignores: ['src/clock/**', 'src/**/*.spec.ts'], rules: noAmbientTime },
+  {
+    files: ['src/**/*.ts'],
+    ignores: ['src/clock/**', 'src/testing/**', 'src/**/*.spec.ts'],
+    rules: noAmbientTime,
+  },
   { files: ['src/cli/**/*.ts', 'bench/**', 'test/**', 'examples/**'], rules: { 'no-console': 'off' } },
   {
     files: ['**/*.spec.ts', 'test/**/*.ts', 'src/testing/**/*.ts'],
