@@ -1,0 +1,105 @@
+import type { KubernetesObject, ResourceType, UnstructuredObject } from '../../kubernetes/index.js';
+
+/** The words of Kubernetes' `field.ErrorType`, as they stand in `details.causes[].reason`. */
+export type FieldErrorType =
+  | 'FieldValueRequired'
+  | 'FieldValueInvalid'
+  | 'FieldValueNotSupported'
+  | 'FieldValueForbidden'
+  | 'FieldValueDuplicate'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
+  | 'FieldValueNotFound'
+  | 'FieldValueTypeInvalid';
+
+/** One thing wrong with an object. */
+export interface FieldError {
+  readonly type: FieldErrorType;
+  /** Path in Kubernetes' notation: `spec.template.spec.containers[0].name`. */
+  readonly field: string;
+  /** The whole text of the cause without the field, as Kubernetes words it: `Required value`, `Invalid value: 0: must be …`. */
+  readonly message: string;
+}
+
+/** A column of `kubectl get`; priority 0 is always shown, 1 with `-o wide`. */
+export interface TableColumn {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'date';
+  readonly format: string;
+  readonly description: string;
+  readonly priority: 0 | 1;
+}
+
+/** A cell; `null` shows as `<none>` in kubectl. */
+export type TableCell = string | number | null;
+
+/** What the kind does when an update of one subresource arrives; `''` is the object itself. */
+export type Subresource = '' | 'status';
+
+/** What a deletion needs to know of the kind. */
+export interface GracefulDeletion {
+  /** 0 removes at once. */
+  readonly gracePeriodSeconds: number;
+}
+
+/**
+ * All that the API server knows of one kind. Handlers are the same for all kinds; whatever differs between kinds is here.
+ * All functions are pure, except that those named `applyX` and `prepareX` change the object they are given (never `old`).
+ */
+export interface KindDefinition {
+  readonly type: ResourceType;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  /** For example `all`. */
+  readonly categories: readonly string[];
+  /** `status`, `scale`, `binding`, `eviction`, `finalize`: those that exist for the kind. */
+  readonly subresources: readonly string[];
+  /** Name of its schema in the schema registry: `io.k8s.api.apps.v1.Deployment`. */
+  readonly schema: string;
+  readonly columns: readonly TableColumn[];
+
+  /** Fills what the user left out, as the genuine API does. Idempotent. */
+  applyDefaults(object: UnstructuredObject): void;
+  /** Before a creation is validated: clears what users may not set (status), sets generation. */
+  prepareForCreate(object: UnstructuredObject): void;
+  /** Before an update is validated: carries over what this subresource may not change, raises generation when the spec changed. */
+  prepareForUpdate(
+    object: UnstructuredObject,
+    old: Readonly<UnstructuredObject>,
+    subresource: Subresource,
+  ): void;
+  validateCreate(object: Readonly<UnstructuredObject>): FieldError[];
+  validateUpdate(
+    object: Readonly<UnstructuredObject>,
+    old: Readonly<UnstructuredObject>,
+    subresource: Subresource,
+  ): FieldError[];
+  /** Grace of a deletion; kinds without grace answer 0. `requested` is the caller's `gracePeriodSeconds`. */
+  gracefulDeletion(object: Readonly<UnstructuredObject>, requested: number | undefined): GracefulDeletion;
+  /** Values that `fieldSelector` may ask for, `metadata.name` and `metadata.namespace` included. */
+  selectableFields(object: Readonly<UnstructuredObject>): Readonly<Record<string, string>>;
+  /** One cell a column. @param nowMs wall clock, for ages */
+  toRow(object: Readonly<UnstructuredObject>, nowMs: number): TableCell[];
+  /** The `autoscaling/v1` Scale view, for kinds with that subresource. */
+  readonly scale?: ScaleMapping;
+}
+
+/** How a kind shows itself as a Scale, and takes one back. */
+export interface ScaleMapping {
+  read(object: Readonly<UnstructuredObject>): {
+    specReplicas: number;
+    statusReplicas: number;
+    selector: string;
+  };
+  write(object: UnstructuredObject, specReplicas: number): void;
+}
+
+/** The kinds that the server has. */
+export interface KindRegistry {
+  readonly kinds: readonly KindDefinition[];
+  /** By group, version and plural, as in a path. */
+  find(group: string, version: string, resource: string): KindDefinition | undefined;
+  findByKind(apiVersion: string, kind: string): KindDefinition | undefined;
+}
+
+export type { KubernetesObject };
