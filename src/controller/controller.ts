@@ -1,0 +1,237 @@
+import type { Span, Tracer } from '@opentelemetry/api';
+import { ROOT_CONTEXT, SpanKind, SpanStatusCode, context, propagation } from '@opentelemetry/api';
+import type { Activation, ActorRuntime } from '../actor/actor.js';
+import type { ApiClient } from '../api-client/api-client.js';
+import type { Clock } from '../clock/index.js';
+import { errorMessage } from '../errors/index.js';
+import { parseKey } from '../kubernetes/index.js';
+import type { Logger } from '../logging/index.js';
+import type { WorkItem, WorkQueue, WorkQueueConsumer } from '../work-queue/work-queue.js';
+import type { InformerByResource } from './caught-up.js';
+import { waitUntilCaughtUp } from './caught-up.js';
+import type { ControllerMetrics, ReconcileOutcomeLabel } from './controller-metrics.js';
+import { noControllerMetrics } from './controller-metrics.js';
+import type { Outcome, SyncEnd } from './decide-outcome.js';
+import { decideOutcome } from './decide-outcome.js';
+import type { ReconcileResult, Reconciler } from './reconciler.js';
+
+/** Makes the client of one activation: checks its signal, records its writes, spans its requests. */
+export type ActivationClient = (activation: Activation) => ApiClient;
+
+export interface ControllerOptions {
+  readonly name: string;
+  readonly reconciler: Reconciler;
+  readonly queue: WorkQueue;
+  readonly consumer: WorkQueueConsumer;
+  readonly actors: ActorRuntime;
+  readonly clientFor: ActivationClient;
+  readonly informerOf: InformerByResource;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly tracer: Tracer;
+  readonly metrics?: ControllerMetrics;
+  /** Keys worked on at once on this replica. */
+  readonly workers: number;
+  /** See {@link waitUntilCaughtUp}. */
+  readonly caughtUpTimeoutMs: number;
+  /** Who we are, for spans. */
+  readonly replica: string;
+}
+
+const OUTCOME_LABELS: Readonly<Record<Outcome['action'], ReconcileOutcomeLabel>> = {
+  done: 'success',
+  'requeue-after': 'requeue_after',
+  'come-back': 'put_off',
+  retry: 'error',
+  park: 'terminal_error',
+};
+
+const FIRST_BACKOFF_MS = 50;
+const LONGEST_BACKOFF_MS = 1000;
+
+/**
+ * One controller on one replica: takes keys from the queue, runs an activation of the key's actor, lets the
+ * reconciler work once the caches have caught up, and gives the outcome back to the queue. Runs on every replica.
+ */
+export class Controller {
+  private readonly metrics: ControllerMetrics;
+
+  constructor(private readonly options: ControllerOptions) {
+    this.metrics = options.metrics ?? noControllerMetrics;
+  }
+
+  get name(): string {
+    return this.options.name;
+  }
+
+  get workers(): number {
+    return this.options.workers;
+  }
+
+  get queue(): WorkQueue {
+    return this.options.queue;
+  }
+
+  get isConsuming(): boolean {
+    return this.options.consumer.isConsuming;
+  }
+
+  /** Works until aborted, then finishes what runs. */
+  run(signal: AbortSignal): Promise<void> {
+    const { consumer, workers } = this.options;
+    return consumer.run(
+      (item, itemSignal) => this.process(item, itemSignal),
+      { concurrency: workers },
+      signal,
+    );
+  }
+
+  private async process(item: WorkItem, signal: AbortSignal): Promise<void> {
+    const { clock, name, tracer } = this.options;
+    const parent = item.traceparent
+      ? propagation.extract(ROOT_CONTEXT, { traceparent: item.traceparent })
+      : ROOT_CONTEXT;
+    const attributes = this.spanAttributes(item);
+    await tracer.startActiveSpan(
+      `sync ${name}`,
+      { kind: SpanKind.CONSUMER, attributes },
+      parent,
+      async (span) => {
+        const startedMs = clock.monotonicNow();
+        this.metrics.activeWorkers(name, 1);
+        try {
+          const end = await this.sync(item, signal, span);
+          const outcome = decideOutcome(end);
+          this.note(item, outcome, span, clock.monotonicNow() - startedMs);
+          await this.giveBack(item, outcome, signal);
+        } finally {
+          this.metrics.activeWorkers(name, -1);
+          span.end();
+        }
+      },
+    );
+  }
+
+  private spanAttributes(item: WorkItem): Record<string, string | number> {
+    return {
+      'rollkeeper.controller': this.options.name,
+      'rollkeeper.key': item.key,
+      'rollkeeper.replica': this.options.replica,
+      'rollkeeper.reason': item.reason,
+      'rollkeeper.priority': item.priority,
+      'rollkeeper.retries': item.retries,
+      'rollkeeper.queue.wait_ms': Math.max(0, this.options.clock.now() - item.readySinceMs),
+    };
+  }
+
+  private async sync(item: WorkItem, signal: AbortSignal, span: Span): Promise<SyncEnd> {
+    const { actors, name } = this.options;
+    try {
+      const result = await actors.activate(name, item.key, signal, (activation) =>
+        this.reconcile(item.key, activation, span),
+      );
+      return { ended: 'ok', result };
+    } catch (error) {
+      return { ended: 'failed', error };
+    }
+  }
+
+  private async reconcile(key: string, activation: Activation, span: Span): Promise<ReconcileResult> {
+    const { caughtUpTimeoutMs: timeoutMs, clientFor, clock, informerOf, name, reconciler } = this.options;
+    span.setAttribute('rollkeeper.fencing_token', activation.token);
+    const { waited, waitedMs } = await waitUntilCaughtUp(
+      activation.mustHaveSeen,
+      informerOf,
+      activation.signal,
+      {
+        timeoutMs,
+        clock,
+      },
+    );
+    if (waited) {
+      span.setAttribute('rollkeeper.caught_up_wait_ms', waitedMs);
+      this.metrics.caughtUp(name, waitedMs / 1000);
+    }
+    const intents = {
+      current: activation.intents,
+      store: (value: unknown) => activation.storeIntents(value),
+      clear: () => activation.clearIntentsOnRelease(),
+    };
+    return reconciler.reconcile(
+      { key, ...parseKey(key) },
+      { signal: activation.signal, client: clientFor(activation), intents },
+    );
+  }
+
+  private note(item: WorkItem, outcome: Outcome, span: Span, elapsedMs: number): void {
+    const { logger, name } = this.options;
+    const fields = { controller: name, key: item.key, elapsedMs: Math.round(elapsedMs) };
+    span.setAttribute('rollkeeper.outcome', outcome.action);
+    this.metrics.reconciled(name, OUTCOME_LABELS[outcome.action], elapsedMs / 1000);
+    if (outcome.action === 'retry' || outcome.action === 'park') {
+      span.recordException(outcome.error as Error);
+      span.setStatus({ code: SpanStatusCode.ERROR, message: errorMessage(outcome.error) });
+      const what = outcome.action === 'park' ? 'sync failed for good' : 'sync failed; it will be tried again';
+      logger.warn(what, { ...fields, retries: item.retries, error: outcome.error });
+    } else {
+      logger.debug(outcome.action === 'come-back' ? `sync put off: ${outcome.why}` : 'synced', fields);
+    }
+  }
+
+  /** Tells the queue, again and again while it cannot be reached: a lost outcome would be a lost key. */
+  private async giveBack(item: WorkItem, outcome: Outcome, signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.options;
+    for (let failures = 0; ; failures++) {
+      try {
+        await this.tellQueue(item, outcome);
+        return;
+      } catch (error) {
+        if (signal.aborted) throw error;
+        logger.warn('could not hand a key back to the queue; trying again', { key: item.key, error });
+        await clock.sleep(Math.min(FIRST_BACKOFF_MS * 2 ** failures, LONGEST_BACKOFF_MS), signal);
+      }
+    }
+  }
+
+  private async tellQueue(item: WorkItem, outcome: Outcome): Promise<void> {
+    const { queue } = this.options;
+    const trace = { traceparent: currentTraceparent() ?? item.traceparent };
+    switch (outcome.action) {
+      case 'done':
+        if (item.retries > 0) await queue.forget(item.key);
+        return;
+      case 'requeue-after':
+        if (item.retries > 0) await queue.forget(item.key);
+        await queue.addAfter(item.key, outcome.delayMs, { reason: 'requeue', ...trace });
+        return;
+      case 'come-back':
+        await (outcome.delayMs > 0
+          ? queue.addAfter(item.key, outcome.delayMs, {
+              reason: item.reason,
+              priority: item.priority,
+              ...trace,
+            })
+          : queue.add(item.key, { reason: item.reason, priority: item.priority, ...trace }));
+        return;
+      case 'retry': {
+        const { parked } = await queue.addRateLimited(item.key, outcome.error, { reason: 'retry', ...trace });
+        if (parked) {
+          this.options.logger.error('a key failed too often and is parked until it changes', {
+            controller: this.options.name,
+            key: item.key,
+            error: outcome.error,
+          });
+        }
+        return;
+      }
+      case 'park':
+        await queue.park(item.key, outcome.error);
+    }
+  }
+}
+
+function currentTraceparent(): string | undefined {
+  const carrier: Record<string, string> = {};
+  propagation.inject(context.active(), carrier);
+  return carrier['traceparent'];
+}

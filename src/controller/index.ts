@@ -1,0 +1,25 @@
+export { waitUntilCaughtUp } from './caught-up.js';
+export type { CaughtUp, InformerByResource } from './caught-up.js';
+export type {
+  BuiltController,
+  ControllerDefinition,
+  ControllerDependencies,
+  Enqueue,
+  EnqueueRequest,
+  InformerSource,
+} from './controller-definition.js';
+export { noControllerMetrics } from './controller-metrics.js';
+export type { ControllerMetrics, ReconcileOutcomeLabel } from './controller-metrics.js';
+export { Controller } from './controller.js';
+export type { ActivationClient, ControllerOptions } from './controller.js';
+export { decideOutcome } from './decide-outcome.js';
+export type { Outcome, SyncEnd } from './decide-outcome.js';
+export { Enqueuer } from './enqueuer.js';
+export type { EnqueuerOptions } from './enqueuer.js';
+export type {
+  IntentStore,
+  ReconcileContext,
+  ReconcileRequest,
+  ReconcileResult,
+  Reconciler,
+} from './reconciler.js';
