@@ -44,7 +44,7 @@ export async function waitUntilCaughtUp(
   const either = AbortSignal.any([signal, expired.signal]);
   try {
     await Promise.all(
-      behind.map(({ resource, version }) => informerOf(resource)?.waitForResourceVersion(version, either)),
+      behind.map(({ informer, version }) => informer.waitForResourceVersion(version, either)),
     );
   } finally {
     timer.cancel();
@@ -55,17 +55,17 @@ export async function waitUntilCaughtUp(
 interface Behind {
   readonly resource: string;
   readonly version: string;
+  readonly informer: Pick<Informer, 'waitForResourceVersion'>;
 }
 
 function findBehind(mustHaveSeen: ResourceVersions, informerOf: InformerByResource): Behind[] {
-  return Object.entries(mustHaveSeen)
-    .map(([resource, version]) => ({ resource, version }))
-    .filter(({ resource, version }) => {
-      const informer = informerOf(resource);
-      if (!informer) return false;
-      const seen = informer.lastSyncedResourceVersion;
-      return seen === undefined || compareResourceVersions(seen, version) < 0;
-    });
+  return Object.entries(mustHaveSeen).flatMap(([resource, version]) => {
+    const informer = informerOf(resource);
+    if (!informer) return [];
+    const seen = informer.lastSyncedResourceVersion;
+    const isBehind = seen === undefined || compareResourceVersions(seen, version) < 0;
+    return isBehind ? [{ resource, version, informer }] : [];
+  });
 }
 
 function staleCache(behind: readonly Behind[]): StaleCacheError {
