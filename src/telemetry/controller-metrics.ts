@@ -1,0 +1,46 @@
+import type { Meter } from '@opentelemetry/api';
+import type { ControllerMetrics, ReconcileOutcomeLabel } from '../controller/index.js';
+import { METRICS, RECONCILE_BUCKETS } from './metric-names.js';
+
+const OUTCOMES: readonly ReconcileOutcomeLabel[] = [
+  'success',
+  'requeue_after',
+  'error',
+  'terminal_error',
+  'put_off',
+];
+
+/** Reconcile metrics with controller-runtime's names, at zero from the start so that dashboards show them. */
+export function createControllerMetrics(meter: Meter, controllers: readonly string[]): ControllerMetrics {
+  const total = meter.createCounter(METRICS.reconcileTotal, {
+    description: 'Syncs by controller and outcome',
+  });
+  const errors = meter.createCounter(METRICS.reconcileErrors, {
+    description: 'Syncs that failed, by controller',
+  });
+  const time = meter.createHistogram(METRICS.reconcileTime, {
+    description: 'Length of a sync, by controller',
+    advice: { explicitBucketBoundaries: RECONCILE_BUCKETS },
+  });
+  const active = meter.createUpDownCounter(METRICS.activeWorkers, {
+    description: 'Workers at work, by controller',
+  });
+  const caughtUp = meter.createHistogram(METRICS.caughtUpWait, {
+    description: 'Time that syncs waited for their caches to catch up',
+    advice: { explicitBucketBoundaries: RECONCILE_BUCKETS },
+  });
+  for (const controller of controllers) {
+    errors.add(0, { controller });
+    active.add(0, { controller });
+    for (const result of OUTCOMES) total.add(0, { controller, result });
+  }
+  return {
+    reconciled(controller, result, seconds) {
+      total.add(1, { controller, result });
+      if (result === 'error' || result === 'terminal_error') errors.add(1, { controller });
+      time.record(seconds, { controller });
+    },
+    caughtUp: (controller, seconds) => caughtUp.record(seconds, { controller }),
+    activeWorkers: (controller, change) => active.add(change, { controller }),
+  };
+}

@@ -1,0 +1,34 @@
+/** Every metric that Rollkeeper serves. Kubernetes' own names where it has one for the same thing. */
+export const METRICS = {
+  workqueueAdds: 'workqueue_adds_total',
+  workqueueRetries: 'workqueue_retries_total',
+  workqueueDepth: 'workqueue_depth',
+  workqueueQueueDuration: 'workqueue_queue_duration_seconds',
+  workqueueWorkDuration: 'workqueue_work_duration_seconds',
+  workqueueUnfinishedWork: 'workqueue_unfinished_work_seconds',
+  workqueueLongestRunning: 'workqueue_longest_running_processor_seconds',
+  workqueueParked: 'rollkeeper_workqueue_parked_keys',
+  reconcileTotal: 'controller_runtime_reconcile_total',
+  reconcileErrors: 'controller_runtime_reconcile_errors_total',
+  reconcileTime: 'controller_runtime_reconcile_time_seconds',
+  activeWorkers: 'controller_runtime_active_workers',
+  maxConcurrentReconciles: 'controller_runtime_max_concurrent_reconciles',
+  caughtUpWait: 'rollkeeper_caught_up_wait_seconds',
+  leaderStatus: 'leader_election_master_status',
+  leaderSlowPath: 'leader_election_slowpath_total',
+  leaderTransitions: 'rollkeeper_leader_transitions_total',
+  restClientRequests: 'rest_client_requests_total',
+  restClientDuration: 'rest_client_request_duration_seconds',
+} as const;
+
+/** Seconds, powers of ten from 10 ns to 10 s, as client-go's workqueue metrics have them. */
+export const QUEUE_BUCKETS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10];
+
+/** Seconds, as controller-runtime has them for reconciles. */
+export const RECONCILE_BUCKETS = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5,
+  1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
+];
+
+/** Seconds, as Kubernetes' client metrics have them. */
+export const REQUEST_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
