@@ -1,0 +1,61 @@
+import type { DeepReadonly, Pod } from '../../kubernetes/index.js';
+
+type ReadablePod = DeepReadonly<Pod>;
+
+/** Whether the pod has ended for good: phase Succeeded or Failed. */
+export function isPodFinished(pod: ReadablePod): boolean {
+  return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
+}
+
+/** Whether the pod is being deleted and has not ended yet (Kubernetes' `IsPodTerminating`). */
+export function isPodTerminating(pod: ReadablePod): boolean {
+  return !isPodFinished(pod) && pod.metadata.deletionTimestamp !== undefined;
+}
+
+/** Whether the pod counts towards the wanted number: neither ended nor being deleted (`IsPodActive`). */
+export function isPodActive(pod: ReadablePod): boolean {
+  return !isPodFinished(pod) && pod.metadata.deletionTimestamp === undefined;
+}
+
+export function isPodReady(pod: ReadablePod): boolean {
+  return readyCondition(pod)?.status === 'True';
+}
+
+/** Since when the pod is ready, epoch milliseconds; undefined when it is not, or does not say since when. */
+export function podReadySinceMs(pod: ReadablePod): number | undefined {
+  const condition = readyCondition(pod);
+  return condition?.status === 'True' ? parseTimeMs(condition.lastTransitionTime) : undefined;
+}
+
+/**
+ * How long until the pod counts as available if it stays ready, in milliseconds: 0 when it does now, undefined
+ * when it is not ready. A pod is available once it has been ready for `minReadySeconds` without a break.
+ */
+export function msUntilPodAvailable(
+  pod: ReadablePod,
+  minReadySeconds: number,
+  nowMs: number,
+): number | undefined {
+  if (!isPodReady(pod)) return undefined;
+  if (minReadySeconds <= 0) return 0;
+  const sinceMs = podReadySinceMs(pod);
+  if (sinceMs === undefined) return undefined;
+  return Math.max(0, sinceMs + minReadySeconds * 1000 - nowMs);
+}
+
+export function isPodAvailable(pod: ReadablePod, minReadySeconds: number, nowMs: number): boolean {
+  return msUntilPodAvailable(pod, minReadySeconds, nowMs) === 0;
+}
+
+/** An RFC 3339 time of the API as epoch milliseconds; undefined when absent or unreadable. */
+export function parseTimeMs(time: string | undefined): number | undefined {
+  if (time === undefined) return undefined;
+  const epochMs = Date.parse(time);
+  return Number.isNaN(epochMs) ? undefined : epochMs;
+}
+
+function readyCondition(
+  pod: ReadablePod,
+): { readonly status: string; readonly lastTransitionTime?: string } | undefined {
+  return pod.status?.conditions?.find((condition) => condition.type === 'Ready');
+}

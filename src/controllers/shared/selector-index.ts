@@ -1,0 +1,37 @@
+import type { DeepReadonly, KubernetesObject, LabelSelector } from '../../kubernetes/index.js';
+
+interface Selecting extends KubernetesObject {
+  spec: { selector?: LabelSelector };
+}
+
+/** Name of the index that finds, by labels, the objects whose selector might select something with these labels. */
+export const SELECTOR_INDEX = 'selectors';
+
+const POD_TEMPLATE_HASH = 'pod-template-hash';
+
+/**
+ * Files an object under one requirement of its selector: the most telling one, so that few objects share a value.
+ * A selector of expressions alone is filed under its namespace.
+ */
+export function selectorIndex(object: DeepReadonly<Selecting>): readonly string[] {
+  const labels = object.spec.selector?.matchLabels ?? {};
+  const keys = Object.keys(labels).sort();
+  const key = keys.includes(POD_TEMPLATE_HASH) ? POD_TEMPLATE_HASH : keys[0];
+  const namespace = object.metadata.namespace ?? '';
+  return [key === undefined ? anyValue(namespace) : labelValue(namespace, key, labels[key] ?? '')];
+}
+
+/** The values of {@link SELECTOR_INDEX} under which whoever might select `object` is filed. */
+export function selectorIndexValuesFor(object: DeepReadonly<KubernetesObject>): readonly string[] {
+  const namespace = object.metadata.namespace ?? '';
+  const labels = Object.entries(object.metadata.labels ?? {});
+  return [anyValue(namespace), ...labels.map(([key, value]) => labelValue(namespace, key, value))];
+}
+
+function anyValue(namespace: string): string {
+  return `${namespace}/`;
+}
+
+function labelValue(namespace: string, key: string, value: string): string {
+  return `${namespace}/${key}=${value}`;
+}

@@ -1,0 +1,22 @@
+import type { EventNote, EventRecorder } from '../events/event-recorder.js';
+import type { DeepReadonly, KubernetesObject } from '../kubernetes/index.js';
+import { keyOf } from '../kubernetes/index.js';
+
+export interface RecordedEvent extends EventNote {
+  readonly kind: string;
+  readonly key: string;
+}
+
+/** Remembers events instead of writing them. */
+export class MemoryEventRecorder implements EventRecorder {
+  readonly events: RecordedEvent[] = [];
+
+  record(about: DeepReadonly<KubernetesObject>, note: EventNote): void {
+    this.events.push({ ...note, kind: about.kind, key: keyOf(about.metadata) });
+  }
+
+  /** Every event as `TYPE REASON MESSAGE`, in order. */
+  get lines(): readonly string[] {
+    return this.events.map(({ type, reason, message }) => `${type} ${reason} ${message}`);
+  }
+}
