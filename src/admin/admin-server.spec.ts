@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { HealthRegistry } from '../health/index.js';
+import { createMetrics } from '../telemetry/index.js';
+import type { AdminServer } from './nest-admin-server.js';
+import { startAdminServer } from './nest-admin-server.js';
+
+describe('the admin server', () => {
+  let server: AdminServer;
+  let redisIsUp: boolean;
+
+  beforeEach(async () => {
+    redisIsUp = true;
+    const health = new HealthRegistry();
+    health.add('livez', { name: 'ping', check: () => undefined });
+    health.add('readyz', {
+      name: 'redis',
+      check: () => {
+        if (!redisIsUp) throw new Error('secret address refused');
+      },
+    });
+    health.add('readyz', { name: 'informers-synced', check: () => undefined });
+    server = await startAdminServer({
+      host: '127.0.0.1',
+      port: 0,
+      health,
+      metrics: createMetrics(),
+      status: {
+        status: () =>
+          Promise.resolve({
+            identity: 'replica-1',
+            version: '0',
+            leader: true,
+            controllers: [],
+            informers: [],
+          }),
+      },
+    });
+  });
+
+  afterEach(() => server.close());
+
+  const read = async (path: string, accept = '*/*') => {
+    const response = await fetch(server.url + path, { headers: { accept } });
+    return { status: response.status, body: await response.text() };
+  };
+
+  it('answers ok when every check passes', async () => {
+    expect(await read('/readyz')).toEqual({ status: 200, body: 'ok' });
+  });
+
+  it('names what fails and keeps the reason to itself', async () => {
+    redisIsUp = false;
+    const { status, body } = await read('/readyz');
+    expect(status).toBe(503);
+    expect(body).toContain('[-]redis failed: reason withheld');
+    expect(body).toContain('[+]informers-synced ok');
+    expect(body).not.toContain('secret');
+  });
+
+  it('stays live while a readiness check fails', async () => {
+    redisIsUp = false;
+    expect((await read('/livez')).status).toBe(200);
+    expect((await read('/healthz')).status).toBe(503);
+  });
+
+  it('lists the checks when asked to be verbose, leaves out excluded ones, and answers for a single one', async () => {
+    redisIsUp = false;
+    expect((await read('/livez?verbose')).body).toBe('[+]ping ok\nlivez check passed\n');
+    expect((await read('/readyz?exclude=redis')).status).toBe(200);
+    expect((await read('/readyz/redis')).status).toBe(503);
+    expect((await read('/readyz/informers-synced')).status).toBe(200);
+    expect((await read('/readyz/nothing')).status).toBe(404);
+  });
+
+  it('answers in terminus JSON when asked for JSON', async () => {
+    const { body } = await read('/readyz', 'application/json');
+    expect(JSON.parse(body)).toMatchObject({ status: 'ok', info: { redis: { status: 'up' } } });
+  });
+
+  it('shows status and metrics', async () => {
+    expect(JSON.parse((await read('/admin/status')).body)).toMatchObject({
+      identity: 'replica-1',
+      leader: true,
+    });
+    expect((await read('/metrics')).status).toBe(200);
+  });
+});

@@ -1,0 +1,75 @@
+import { Controller, Get, Inject, Req, Res, ServiceUnavailableException } from '@nestjs/common';
+import type { HealthCheckResult, HealthIndicatorResult } from '@nestjs/terminus';
+import { HealthCheckService, HealthIndicatorService } from '@nestjs/terminus';
+import type { Request, Response } from 'express';
+import type { HealthCheck, HealthRegistry } from '../health/index.js';
+import { renderHealthText } from './render-health-text.js';
+import { HEALTH_REGISTRY } from './tokens.js';
+
+/** A check that does not answer counts as failed after this long. */
+const CHECK_TIMEOUT_MS = 1500;
+
+/**
+ * `/livez`, `/readyz` and `/healthz` as Kubernetes has them (`?verbose`, `?exclude=NAME`, `/readyz/NAME`), answered
+ * by terminus. Plain text for people and probes; terminus' JSON for `Accept: application/json`.
+ */
+@Controller()
+export class HealthController {
+  constructor(
+    @Inject(HealthCheckService) private readonly terminus: HealthCheckService,
+    @Inject(HealthIndicatorService) private readonly indicators: HealthIndicatorService,
+    @Inject(HEALTH_REGISTRY) private readonly registry: HealthRegistry,
+  ) {}
+
+  @Get(['livez', 'livez/:check'])
+  livez(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.answer('livez', this.registry.of('livez'), request, response);
+  }
+
+  @Get(['readyz', 'readyz/:check'])
+  readyz(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.answer('readyz', this.registry.of('readyz'), request, response);
+  }
+
+  @Get(['healthz', 'healthz/:check'])
+  healthz(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.answer('healthz', this.registry.all(), request, response);
+  }
+
+  private async answer(
+    endpoint: string,
+    checks: readonly HealthCheck[],
+    request: Request,
+    response: Response,
+  ): Promise<void> {
+    const { check: wanted } = request.params as { check?: string };
+    const excluded = [request.query['exclude'] ?? []].flat();
+    const chosen = checks.filter(
+      ({ name }) => (wanted === undefined || name === wanted) && !excluded.includes(name),
+    );
+    if (wanted !== undefined && chosen.length === 0) {
+      response.status(404).type('text/plain').send(`${endpoint} has no check named ${wanted}\n`);
+      return;
+    }
+    const result = await this.run(chosen);
+    response.status(result.status === 'ok' || result.status === 'degraded' ? 200 : 503);
+    if (request.headers.accept?.includes('application/json')) response.json(result);
+    else response.type('text/plain').send(renderHealthText(endpoint, result, 'verbose' in request.query));
+  }
+
+  private async run(checks: readonly HealthCheck[]): Promise<HealthCheckResult> {
+    try {
+      return await this.terminus.check(checks.map((check) => () => this.attempt(check)));
+    } catch (error) {
+      if (error instanceof ServiceUnavailableException) return error.getResponse() as HealthCheckResult;
+      throw error;
+    }
+  }
+
+  private async attempt(check: HealthCheck): Promise<HealthIndicatorResult> {
+    return this.indicators
+      .check(check.name)
+      .attempt(async () => check.check())
+      .withTimeout(CHECK_TIMEOUT_MS);
+  }
+}

@@ -1,0 +1,4 @@
+export type { AdminModuleOptions } from './admin.module.js';
+export { startAdminServer } from './nest-admin-server.js';
+export type { AdminServer } from './nest-admin-server.js';
+export type { ReplicaStatus, StatusSource } from './status-source.js';

@@ -1,0 +1,31 @@
+/** Looks at one thing. Returns, or resolves, when it is well; throws the reason when it is not. */
+export interface HealthCheck {
+  /** Lower-case words with hyphens: stands in `?exclude=` and in the path. */
+  readonly name: string;
+  check(): void | Promise<void>;
+}
+
+export type HealthEndpoint = 'livez' | 'readyz';
+
+/** The checks behind each endpoint; components add theirs while the process is put together. */
+export class HealthRegistry {
+  private readonly checks: Record<HealthEndpoint, HealthCheck[]> = { livez: [], readyz: [] };
+
+  add(endpoint: HealthEndpoint, check: HealthCheck): void {
+    if (this.checks[endpoint].some(({ name }) => name === check.name)) {
+      throw new Error(`${endpoint} already has a check named ${check.name}`);
+    }
+    this.checks[endpoint].push(check);
+  }
+
+  /** By name, so that output is stable. */
+  of(endpoint: HealthEndpoint): readonly HealthCheck[] {
+    return this.checks[endpoint].toSorted((a, b) => a.name.localeCompare(b.name));
+  }
+
+  /** What `/healthz` looks at: everything, each name once. */
+  all(): readonly HealthCheck[] {
+    const byName = new Map([...this.of('livez'), ...this.of('readyz')].map((check) => [check.name, check]));
+    return [...byName.values()].toSorted((a, b) => a.name.localeCompare(b.name));
+  }
+}
