@@ -1,0 +1,9 @@
+// `npm run conformance -- FILE...`: runs recorded cases against the real reconcilers.
+import { join } from 'node:path';
+import { run } from './lib/run.mjs';
+import { ROOT, ensureBuild, ensureDependencies, ensureNode } from './lib/setup.mjs';
+
+ensureDependencies();
+const node = ensureNode();
+ensureBuild(node);
+process.exitCode = await run(node, [join(ROOT, 'dist', 'conformance', 'main.js'), ...process.argv.slice(2)]);

@@ -1,0 +1,138 @@
+// Everything that `npm start` and `npm test` need on a bare machine. Plain Node 20, nothing from node_modules.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { fail, runQuietly, say, tryOutput } from './run.mjs';
+
+export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const OLDEST_NODE = [22, 19];
+const OLDEST_REDIS_MAJOR = 7;
+
+/** Installs what the lockfile names, unless that is what stands there. */
+export function ensureDependencies() {
+  const stamp = join(ROOT, 'node_modules', '.rollkeeper-lockfile');
+  const wanted = hashOf([join(ROOT, 'package-lock.json')]);
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  say('installing dependencies (once)');
+  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
+  if (!runQuietly('npm', args, { cwd: ROOT, env: { ...process.env, NODE_ENV: 'development' } }))
+    fail('npm ci failed');
+  writeFileSync(stamp, wanted);
+}
+
+/** The Node to run the product with: this one if it is new enough, else the one among the dependencies. */
+export function ensureNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const [oldestMajor, oldestMinor] = OLDEST_NODE;
+  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return process.execPath;
+  const bundled = join(ROOT, 'node_modules', 'node', 'bin', 'node');
+  if (tryOutput(bundled, ['--version']) === undefined) {
+    fail(
+      `Node ${OLDEST_NODE.join('.')} or newer is needed, this is ${process.version}, and the npm package "node" did not install`,
+    );
+  }
+  return bundled;
+}
+
+/** A `redis-server` (or Valkey) of version 7 or newer in PATH, unless REDIS_URL names a server. */
+export function ensureRedis() {
+  if (process.env.REDIS_URL || hasRedis()) return;
+  say('installing redis-server');
+  if (!installPackage({ apt: 'redis-server', brew: 'redis' }) || !hasRedis()) {
+    fail(
+      'no redis-server 7 or newer here and none could be installed; install one, or set REDIS_URL=redis://host:port',
+    );
+  }
+}
+
+function hasRedis() {
+  return ['redis-server', 'valkey-server'].some((server) => {
+    const version = /v=(\d+)\./.exec(tryOutput(server, ['--version']) ?? '');
+    return version !== null && Number(version[1]) >= OLDEST_REDIS_MAJOR;
+  });
+}
+
+/** Some kubectl for the end-to-end tests; without one they are skipped, loudly. */
+export function ensureKubectl() {
+  if (tryOutput('kubectl', ['version', '--client', '-o', 'json']) !== undefined) return;
+  say('installing kubectl');
+  if (!installPackage({ apt: 'kubernetes-client', brew: 'kubectl' })) {
+    say('no kubectl here and none could be installed: the end-to-end tests that need it will be skipped');
+  }
+}
+
+/**
+ * Debian's kubectl (1.20), beside a newer one in PATH, so that both ends of the supported range are tested.
+ * Unpacked under node_modules/.cache, nothing is installed. Answers its path, or undefined where it cannot be had.
+ */
+export function ensureOldKubectl() {
+  const folder = join(ROOT, 'node_modules', '.cache', 'kubectl-debian');
+  const unpacked = join(folder, 'usr', 'bin', 'kubectl');
+  if (existsSync(unpacked)) return unpacked;
+  if (tryOutput('apt-get', ['--version']) === undefined) return undefined;
+  mkdirSync(folder, { recursive: true });
+  const download = () => tryOutput('sh', ['-c', `cd "${folder}" && apt-get download kubernetes-client`]);
+  if (download() === undefined) {
+    updateAptLists();
+    download();
+  }
+  const archive = readdirSync(folder).find((name) => name.endsWith('.deb'));
+  if (!archive || tryOutput('dpkg', ['-x', join(folder, archive), folder]) === undefined) return undefined;
+  return existsSync(unpacked) ? unpacked : undefined;
+}
+
+/** Builds unless dist/ was built from just these sources. */
+export function ensureBuild(node) {
+  const stamp = join(ROOT, 'dist', '.built-from');
+  const sources = [
+    ...filesBelow(join(ROOT, 'src')),
+    ...['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package-lock.json'].map((name) =>
+      join(ROOT, name),
+    ),
+  ];
+  const wanted = hashOf(sources);
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  say('building');
+  if (!runQuietly(node, [join('node_modules', '@nestjs', 'cli', 'bin', 'nest.js'), 'build'], { cwd: ROOT }))
+    fail('the build failed');
+  writeFileSync(stamp, wanted);
+}
+
+function installPackage({ apt, brew }) {
+  if (tryOutput('apt-get', ['--version']) !== undefined) {
+    const sudo = sudoPrefix();
+    if (!sudo) return false;
+    updateAptLists();
+    const [command, ...args] = [...sudo, 'apt-get', 'install', '-y', '--no-install-recommends', apt];
+    return runQuietly(command, args, { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
+  }
+  if (tryOutput('brew', ['--version']) !== undefined) return runQuietly('brew', ['install', brew]);
+  return false;
+}
+
+function updateAptLists() {
+  const sudo = sudoPrefix();
+  if (!sudo) return;
+  const [command, ...args] = [...sudo, 'apt-get', 'update'];
+  tryOutput(command, args);
+}
+
+/** Nothing as root, `sudo -n` where it asks for no password, undefined where we may not install. */
+function sudoPrefix() {
+  if (process.getuid?.() === 0) return [];
+  return tryOutput('sudo', ['-n', 'true']) === undefined ? undefined : ['sudo', '-n'];
+}
+
+function filesBelow(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.spec.ts'))
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .sort();
+}
+
+function hashOf(files) {
+  const hash = createHash('sha256');
+  for (const file of files) hash.update(file.slice(ROOT.length)).update('\0').update(readFileSync(file));
+  return hash.digest('hex');
+}

@@ -1,0 +1,68 @@
+// `npm test`: sets up what is missing, checks the sources, and runs every test. The last line counts.
+import { readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { run, say } from './lib/run.mjs';
+import {
+  ROOT,
+  ensureBuild,
+  ensureDependencies,
+  ensureKubectl,
+  ensureNode,
+  ensureOldKubectl,
+  ensureRedis,
+} from './lib/setup.mjs';
+
+ensureDependencies();
+const node = ensureNode();
+ensureRedis();
+ensureKubectl();
+const oldKubectl = ensureOldKubectl();
+ensureBuild(node);
+
+const report = join(tmpdir(), `rollkeeper-tests-${process.pid}.json`);
+const vitest = join('node_modules', 'vitest', 'vitest.mjs');
+const args = [
+  vitest,
+  'run',
+  '--reporter=default',
+  '--reporter=json',
+  `--outputFile.json=${report}`,
+  ...process.argv.slice(2),
+];
+const env = {
+  ...process.env,
+  PATH: `${join(node, '..')}:${process.env.PATH}`,
+  ...(oldKubectl ? { ROLLKEEPER_OLD_KUBECTL: oldKubectl } : {}),
+};
+const exitCode = await run(node, args, { cwd: ROOT, env });
+
+const { passed, failed, skipped } = count(report);
+if (skipped.length > 0) {
+  say(`skipped, because something they need is not on this machine:`);
+  for (const name of skipped) say(`  ${name}`);
+}
+process.stdout.write(
+  `${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}\n`,
+);
+process.exitCode = exitCode !== 0 || failed > 0 || passed === 0 ? 1 : 0;
+
+function count(file) {
+  try {
+    const results = JSON.parse(readFileSync(file, 'utf8'));
+    const skipped = results.testResults.flatMap(({ assertionResults }) =>
+      assertionResults
+        .filter(({ status }) => status === 'skipped' || status === 'pending' || status === 'todo')
+        .map(({ fullName }) => fullName),
+    );
+    const brokenFiles = results.testResults.filter(
+      ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
+    ).length;
+    return { passed: results.numPassedTests, failed: results.numFailedTests + brokenFiles, skipped };
+  } catch (error) {
+    say(`the tests left no readable report: ${error.message}`);
+    return { passed: 0, failed: 1, skipped: [] };
+  } finally {
+    rmSync(file, { force: true });
+  }
+}
