@@ -44,6 +44,11 @@ export interface WriteOptions {
   /** For example `status` or `scale`. */
   subresource?: string;
   signal?: AbortSignal;
+  /**
+   * Once aborted, no attempt starts any more (a repeat after 429 included) and the call rejects with its reason.
+   * An attempt under way is let finish, because nobody would know what became of it.
+   */
+  guard?: AbortSignal;
 }
 
 export type PatchType = 'json' | 'merge' | 'strategic';
@@ -53,6 +58,11 @@ export interface DeleteOptions {
   propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
   gracePeriodSeconds?: number;
   signal?: AbortSignal;
+  /**
+   * Once aborted, no attempt starts any more (a repeat after 429 included) and the call rejects with its reason.
+   * An attempt under way is let finish, because nobody would know what became of it.
+   */
+  guard?: AbortSignal;
 }
 
 /** What a deletion left behind: the object while finalizers or a grace period keep it, else nothing. */

@@ -42,6 +42,14 @@ export class ApiStatusError extends Error {
   }
 }
 
+/** An ERROR event inside a running watch: what the watch showed so far may have gaps, so list again. */
+export class WatchErrorEvent extends ApiStatusError {
+  constructor(status: ApiStatus, options?: ErrorOptions) {
+    super(status, options);
+    this.name = 'WatchErrorEvent';
+  }
+}
+
 export const isNotFound = statusPredicate((status) => status.code === 404);
 export const isAlreadyExists = statusPredicate((status) => status.reason === 'AlreadyExists');
 export const isConflict = statusPredicate(

@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { InvalidOptionError, errorMessage } from '../errors/index.js';
+import { compileOptions } from '../options/compile-options.js';
+
+const text = z.string().nullish();
+
+const clusterSchema = z.object({
+  server: z.string().regex(/^https?:\/\//, 'must begin with http:// or https://'),
+  'certificate-authority': text,
+  'certificate-authority-data': text,
+  'insecure-skip-tls-verify': z.boolean().nullish(),
+  'tls-server-name': text,
+  'proxy-url': text,
+});
+
+const userSchema = z.object({
+  'client-certificate': text,
+  'client-certificate-data': text,
+  'client-key': text,
+  'client-key-data': text,
+  token: text,
+  tokenFile: text,
+  username: text,
+  password: text,
+  as: text,
+  'as-uid': text,
+  'as-groups': z.array(z.string()).nullish(),
+  'as-user-extra': z.record(z.string(), z.unknown()).nullish(),
+  exec: z
+    .looseObject({
+      apiVersion: z.string().optional(),
+      command: z.string().min(1),
+      env: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
+    })
+    .nullish(),
+  'auth-provider': z.looseObject({ name: z.string() }).nullish(),
+});
+
+const contextSchema = z.object({ cluster: z.string(), user: text, namespace: text });
+
+const fileSchema = z.object({
+  clusters: entries('cluster', clusterSchema),
+  users: entries('user', userSchema),
+  contexts: entries('context', contextSchema),
+  'current-context': text,
+});
+
+export type KubeconfigCluster = z.infer<typeof clusterSchema>;
+export type KubeconfigUser = z.infer<typeof userSchema>;
+export type KubeconfigContext = z.infer<typeof contextSchema>;
+
+/** The parts of one or several kubeconfig files that name a cluster; paths in it are absolute. */
+export interface Kubeconfig {
+  readonly clusters: ReadonlyMap<string, KubeconfigCluster>;
+  readonly users: ReadonlyMap<string, KubeconfigUser>;
+  readonly contexts: ReadonlyMap<string, KubeconfigContext>;
+  readonly currentContext?: string;
+}
+
+const PATHS_OF_CLUSTER = ['certificate-authority'] as const;
+const PATHS_OF_USER = ['client-certificate', 'client-key', 'tokenFile'] as const;
+
+/**
+ * Reads one file. Relative paths in it are relative to its folder.
+ * @throws InvalidOptionError naming the file, and the field where there is one
+ */
+export function readKubeconfigFile(path: string): Kubeconfig {
+  const parsed = compileOptions(fileSchema, parseYaml(path), `kubeconfig ${path}`);
+  const folder = dirname(resolve(path));
+  for (const { cluster } of parsed.clusters) makeAbsolute(cluster, PATHS_OF_CLUSTER, folder);
+  for (const { user } of parsed.users) makeAbsolute(user, PATHS_OF_USER, folder);
+  return {
+    clusters: byName(parsed.clusters, (entry) => entry.cluster),
+    users: byName(parsed.users, (entry) => entry.user),
+    contexts: byName(parsed.contexts, (entry) => entry.context),
+    currentContext: parsed['current-context'] || undefined,
+  };
+}
+
+/** Several files as one: of entries with the same name, and of the current contexts, the first counts. */
+export function mergeKubeconfigs(files: readonly Kubeconfig[]): Kubeconfig {
+  const reversed = files.toReversed();
+  return {
+    clusters: new Map(reversed.flatMap((file) => [...file.clusters])),
+    users: new Map(reversed.flatMap((file) => [...file.users])),
+    contexts: new Map(reversed.flatMap((file) => [...file.contexts])),
+    currentContext: files.find((file) => file.currentContext)?.currentContext,
+  };
+}
+
+function entries<Name extends string, Schema extends z.ZodType>(name: Name, schema: Schema) {
+  const entry = z.object({ name: z.string().min(1), [name]: schema } as { name: z.ZodString } & Record<
+    Name,
+    Schema
+  >);
+  return z
+    .array(entry)
+    .nullish()
+    .transform((list) => list ?? []);
+}
+
+function parseYaml(path: string): unknown {
+  try {
+    return parse(readFileSync(path, 'utf8')) as unknown;
+  } catch (error) {
+    throw new InvalidOptionError(`kubeconfig ${path}`, errorMessage(error).split('\n')[0] ?? '', {
+      cause: error,
+    });
+  }
+}
+
+function makeAbsolute<Field extends string>(
+  entry: { [F in Field]?: string | null },
+  fields: readonly Field[],
+  folder: string,
+): void {
+  for (const field of fields) {
+    const path = entry[field];
+    if (path) entry[field] = resolve(folder, path);
+  }
+}
+
+function byName<Entry extends { name: string }, Value>(
+  list: readonly Entry[],
+  valueOf: (entry: Entry) => Value,
+): Map<string, Value> {
+  return new Map(list.toReversed().map((entry) => [entry.name, valueOf(entry)]));
+}
