@@ -21,6 +21,8 @@ export interface ObjectSchema {
   /** For server-side apply. @default 'atomic' */
   readonly listType?: 'atomic' | 'set' | 'map';
   readonly listMapKeys?: readonly string[];
+  /** For `object`, `map` and references to them: server-side apply treats it as one value. @default 'granular' */
+  readonly mapType?: 'atomic' | 'granular';
 }
 
 /** All schemas by name (`io.k8s.api.apps.v1.Deployment`). */

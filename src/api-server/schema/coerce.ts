@@ -1,0 +1,223 @@
+import type { FieldDecoder } from './field-decoder.js';
+import type { FieldFinding } from './object-schema.js';
+import { QUANTITY_SYNTAX, canonicalQuantity } from './quantity.js';
+import { canonicalMicroTime, canonicalTime, timeSyntax } from './times.js';
+
+/** A value where its type cannot stand; `message` in Go's words. */
+export class FieldTypeError extends Error {}
+
+export interface CoerceResult {
+  readonly unknown: readonly FieldFinding[];
+  /** How many keys the document has, unknown ones included. */
+  readonly keys: number;
+}
+
+/**
+ * Makes a freshly parsed document what decoding into Go types and encoding again would make of it, in place:
+ * unknown fields, nulls, and empty optional strings, lists and maps go; quantities and times take their
+ * canonical form.
+ * @throws FieldTypeError
+ */
+export function coerce(object: Record<string, unknown>, decoder: FieldDecoder): CoerceResult {
+  const coercer = new Coercer();
+  coercer.struct(object, decoder);
+  return coercer;
+}
+
+type Path = (string | number)[];
+const INT32_MAX = 2 ** 31 - 1;
+
+class Coercer implements CoerceResult {
+  readonly unknown: FieldFinding[] = [];
+  keys = 0;
+  private readonly path: Path = [];
+  private owner = '';
+
+  struct(object: Record<string, unknown>, decoder: FieldDecoder): Record<string, unknown> {
+    const outer = this.owner;
+    for (const key in object) {
+      this.keys++;
+      const field = decoder.properties.get(key);
+      if (!field) {
+        this.dropUnknown(object, key);
+        continue;
+      }
+      this.path.push(key);
+      this.owner = decoder.structName;
+      const before = object[key];
+      const after = before === null ? undefined : this.value(before, field);
+      if (after === undefined || (isEmpty(after, field) && !decoder.required.has(key))) delete object[key];
+      else if (after !== before) object[key] = after;
+      this.path.pop();
+    }
+    this.owner = outer;
+    return object;
+  }
+
+  private dropUnknown(object: Record<string, unknown>, key: string): void {
+    this.path.push(key);
+    this.unknown.push({ problem: 'unknown', path: showPath(this.path) });
+    this.path.pop();
+    this.keys += countOwnKeys(object[key]);
+    delete object[key];
+  }
+
+  private value(value: unknown, field: FieldDecoder): unknown {
+    switch (field.kind) {
+      case 'object':
+        return isRecord(value) ? this.struct(value, field) : this.mismatch(value, field);
+      case 'array':
+        return Array.isArray(value) ? this.list(value, field) : this.mismatch(value, field);
+      case 'map':
+        return isRecord(value) ? this.map(value, field) : this.mismatch(value, field);
+      case 'string':
+        return typeof value === 'string' ? value : this.mismatch(value, field);
+      case 'boolean':
+        return typeof value === 'boolean' ? value : this.mismatch(value, field);
+      case 'number':
+        return typeof value === 'number' ? value : this.mismatch(value, field);
+      case 'int32':
+      case 'int64':
+        return this.integer(value, field);
+      case 'any':
+        this.keys += countOwnKeys(value);
+        return value;
+      default:
+        return canonicalScalar(value, field);
+    }
+  }
+
+  private list(list: unknown[], field: FieldDecoder): unknown[] {
+    const items = field.items;
+    if (!items) return list;
+    for (let index = 0; index < list.length; index++) {
+      this.path.push(index);
+      list[index] = list[index] === null ? zeroOf(items) : this.value(list[index], items);
+      this.path.pop();
+    }
+    return list;
+  }
+
+  private map(map: Record<string, unknown>, field: FieldDecoder): Record<string, unknown> {
+    const items = field.items;
+    if (!items) return map;
+    for (const key in map) {
+      this.keys++;
+      // Go leaves the keys of maps out of the path.
+      map[key] = map[key] === null ? zeroOf(items) : this.value(map[key], items);
+    }
+    return map;
+  }
+
+  private integer(value: unknown, field: FieldDecoder): number {
+    if (typeof value !== 'number') return this.mismatch(value, field);
+    const most = field.kind === 'int32' ? INT32_MAX : 2 ** 63;
+    if (Number.isInteger(value) && value <= most && value >= -most - 1) return value;
+    return this.mismatch(value, field, `number ${value}`);
+  }
+
+  /** Go leaves list indexes out of the path. */
+  private mismatch(value: unknown, field: FieldDecoder, what: string = jsonTypeOf(value)): never {
+    const path = this.path.filter((part) => typeof part === 'string').join('.');
+    throw new FieldTypeError(
+      `json: cannot unmarshal ${what} into Go struct field ${this.owner}.${path} of type ${field.goType}`,
+    );
+  }
+}
+
+function canonicalScalar(value: unknown, field: FieldDecoder): unknown {
+  switch (field.kind) {
+    case 'quantity':
+      return canonical(value, canonicalQuantity, () => QUANTITY_SYNTAX);
+    case 'int-or-string':
+      return intOrString(value);
+    case 'time':
+    case 'micro-time':
+      return time(value, field.kind === 'micro-time');
+    default:
+      return value;
+  }
+}
+
+function canonical(
+  value: unknown,
+  read: (text: string) => string | undefined,
+  complaint: (text: string) => string,
+): string {
+  const text = typeof value === 'number' ? String(value) : value;
+  const result = typeof text === 'string' ? read(text) : undefined;
+  if (result === undefined) throw new FieldTypeError(complaint(String(text)));
+  return result;
+}
+
+function time(value: unknown, isMicro: boolean): string {
+  if (typeof value !== 'string') {
+    throw new FieldTypeError(`json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type string`);
+  }
+  return canonical(value, isMicro ? canonicalMicroTime : canonicalTime, (text) => timeSyntax(text, isMicro));
+}
+
+function intOrString(value: unknown): unknown {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= INT32_MAX) return value;
+  const what = typeof value === 'number' ? `number ${value}` : jsonTypeOf(value);
+  throw new FieldTypeError(`json: cannot unmarshal ${what} into Go value of type int32`);
+}
+
+function zeroOf(field: FieldDecoder): unknown {
+  switch (field.kind) {
+    case 'object':
+    case 'map':
+      return {};
+    case 'array':
+      return [];
+    case 'int32':
+    case 'int64':
+    case 'number':
+    case 'int-or-string':
+      return 0;
+    case 'boolean':
+      return false;
+    case 'quantity':
+      return '0';
+    case 'time':
+    case 'micro-time':
+    case 'any':
+      return null;
+    case 'string':
+      return '';
+  }
+}
+
+/** Whether encoding leaves the value out of an optional field. Empty structs stay: `emptyDir: {}`. */
+function isEmpty(value: unknown, field: FieldDecoder): boolean {
+  if (value === '') return true;
+  if (field.kind === 'array') return (value as unknown[]).length === 0;
+  if (field.kind !== 'map') return false;
+  for (const _key in value as object) return false;
+  return true;
+}
+
+function countOwnKeys(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + countOwnKeys(item), 0);
+  if (!isRecord(value)) return 0;
+  return Object.values(value).reduce((sum: number, item) => sum + 1 + countOwnKeys(item), 0);
+}
+
+/** Path in Kubernetes' notation: `spec.template.spec.containers[0].image`. */
+function showPath(path: Path): string {
+  return path.reduce<string>(
+    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? part : `${text}.${part}`),
+    '',
+  );
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function jsonTypeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+}

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { DecodeError } from './decode-error.js';
+import { decodeObject, describeFinding } from './decode-object.js';
+import { createSchemaRegistry } from './schema-registry.js';
+
+const schemas = createSchemaRegistry();
+const DEPLOYMENT = 'io.k8s.api.apps.v1.Deployment';
+
+function decode(body: unknown, type = 'application/json') {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const { object, findings } = decodeObject(text, type, schemas, DEPLOYMENT);
+  return { object, findings: findings.map(describeFinding) };
+}
+
+function complaint(body: unknown): string {
+  try {
+    decode(body);
+  } catch (error) {
+    if (error instanceof DecodeError) return error.message;
+    throw error;
+  }
+  return 'none';
+}
+
+describe('decodeObject', () => {
+  it('drops unknown fields and tells where they were', () => {
+    const { object, findings } = decode({
+      kind: 'Deployment',
+      spec: { foo: { a: 1 }, template: { spec: { containers: [{ name: 'a' }, { name: 'b', bar: 1 }] } } },
+    });
+    expect(findings).toEqual([
+      'unknown field "spec.foo"',
+      'unknown field "spec.template.spec.containers[1].bar"',
+    ]);
+    expect(object.spec).toEqual({ template: { spec: { containers: [{ name: 'a' }, { name: 'b' }] } } });
+  });
+
+  it('finds fields that stand twice, and the last one wins', () => {
+    const { object, findings } = decode('{"spec":{"replicas":1,"paused":true,"replicas" : 2}}');
+    expect(findings).toEqual(['duplicate field "spec.replicas"']);
+    expect(object.spec).toEqual({ replicas: 2, paused: true });
+  });
+
+  it('is not misled by colons and quotes within strings', () => {
+    const annotations = { a: '{"x":{"y":"z"}}', 'b"': 'c\\', d: '\\":' };
+    expect(decode({ metadata: { annotations } })).toEqual({
+      object: { metadata: { annotations } },
+      findings: [],
+    });
+  });
+
+  it('looks for nothing when field validation is Ignore', () => {
+    const text = '{"foo":1,"kind":"a","kind":"b"}';
+    const decoded = decodeObject(text, 'application/json', schemas, DEPLOYMENT, {
+      fieldValidation: 'Ignore',
+    });
+    expect(decoded).toEqual({ object: { kind: 'b' }, findings: [] });
+  });
+
+  it('takes null and empty optional values for absent, and keeps empty objects', () => {
+    const { object } = decode({
+      metadata: { name: 'a', labels: {}, finalizers: [], creationTimestamp: null, namespace: '' },
+      spec: { replicas: 0, strategy: {}, selector: { matchLabels: { a: null } } },
+    });
+    expect(object).toEqual({
+      metadata: { name: 'a' },
+      spec: { replicas: 0, strategy: {}, selector: { matchLabels: { a: '' } } },
+    });
+  });
+
+  it('reads YAML, with its duplicates', () => {
+    const { object, findings } = decode(
+      'metadata:\n  name: a\n  annotations: {when: "2020-01-01"}\nspec:\n  replicas: 3\n  replicas: 4\n  paused: yes\n',
+      'application/yaml',
+    );
+    expect(object.spec).toEqual({ replicas: 4, paused: true });
+    expect(findings).toEqual(['duplicate field "spec.replicas"']);
+  });
+
+  it('brings quantities and times to their canonical form', () => {
+    const resources = { limits: { cpu: 0.5, memory: '1024Ki' }, requests: { cpu: '1000m' } };
+    const { object } = decode({
+      metadata: { creationTimestamp: '2020-01-01T02:00:00.5+02:00' },
+      spec: { template: { spec: { containers: [{ resources }] } } },
+    });
+    expect(object).toEqual({
+      metadata: { creationTimestamp: '2020-01-01T00:00:00Z' },
+      spec: {
+        template: {
+          spec: {
+            containers: [{ resources: { limits: { cpu: '500m', memory: '1Mi' }, requests: { cpu: '1' } } }],
+          },
+        },
+      },
+    });
+  });
+
+  it.each([
+    [{ spec: { replicas: '3' } }, 'string into Go struct field DeploymentSpec.spec.replicas of type int32'],
+    [
+      { spec: { replicas: 1.5 } },
+      'number 1.5 into Go struct field DeploymentSpec.spec.replicas of type int32',
+    ],
+    [
+      { spec: { replicas: 3e9 } },
+      'number 3000000000 into Go struct field DeploymentSpec.spec.replicas of type int32',
+    ],
+    [
+      { metadata: { labels: { a: 1 } } },
+      'number into Go struct field ObjectMeta.metadata.labels of type string',
+    ],
+    [
+      { spec: { template: { spec: { containers: {} } } } },
+      'object into Go struct field PodSpec.spec.template.spec.containers of type []v1.Container',
+    ],
+    [
+      { spec: { template: { spec: { containers: [{ image: true }] } } } },
+      'bool into Go struct field Container.spec.template.spec.containers.image of type string',
+    ],
+    [{ spec: { strategy: { rollingUpdate: { maxSurge: [] } } } }, 'array into Go value of type int32'],
+  ])('refuses a value of a wrong type: %j', (body, words) => {
+    expect(complaint(body)).toBe(
+      `Deployment in version "v1" cannot be handled as a Deployment: json: cannot unmarshal ${words}`,
+    );
+  });
+
+  it.each([
+    ['{"a":1,}', "invalid character '}' looking for beginning of object key string", '{"a":1,}'],
+    ['{"a" 1}', "invalid character '1' after object key", '{"a" 1}'],
+    ['{"a":1', 'unexpected end of JSON input', '{"a":1'],
+    ['{"a":tru}', "invalid character '}' in literal true (expecting 'e')", '{"a":tru}'],
+    ['hello', "invalid character 'h' looking for beginning of value", '68656c6c6f'],
+    ['', 'unexpected end of JSON input', '<empty>'],
+  ])('refuses a malformed text: %s', (text, words, summary) => {
+    expect(complaint(text)).toBe(
+      `the object provided is unrecognized (must be of type Deployment): couldn't get version/kind; json parse error: ${words} (${summary})`,
+    );
+  });
+
+  it('refuses malformed YAML, naming the line', () => {
+    expect(() => decode('a: b: c', 'application/yaml')).toThrow(
+      /error converting YAML to JSON: yaml: line 1/,
+    );
+  });
+});

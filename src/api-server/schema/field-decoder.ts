@@ -1,0 +1,102 @@
+import type { ObjectSchema, SchemaRegistry } from './object-schema.js';
+
+/** A schema made ready for decoding: references resolved once, properties in a Map. */
+export interface FieldDecoder {
+  readonly kind:
+    | 'object'
+    | 'array'
+    | 'map'
+    | 'string'
+    | 'int32'
+    | 'int64'
+    | 'number'
+    | 'boolean'
+    | 'quantity'
+    | 'int-or-string'
+    | 'time'
+    | 'micro-time'
+    | 'any';
+  /** As Go would print the type: `v1.PodSpec`, `[]v1.Container`, `int32`. */
+  readonly goType: string;
+  /** `PodSpec`: what stands before the path in Go's complaints. */
+  readonly structName: string;
+  readonly properties: ReadonlyMap<string, FieldDecoder>;
+  readonly required: ReadonlySet<string>;
+  readonly items?: FieldDecoder;
+}
+
+const NONE: ReadonlyMap<string, FieldDecoder> = new Map();
+const NOTHING: ReadonlySet<string> = new Set();
+const cache = new WeakMap<SchemaRegistry, Map<string, FieldDecoder>>();
+
+/** The decoder of a schema by name; compiled once for a registry. @throws RangeError for an unknown name */
+export function fieldDecoder(schemas: SchemaRegistry, name: string): FieldDecoder {
+  const compiled = cache.get(schemas) ?? new Map<string, FieldDecoder>();
+  cache.set(schemas, compiled);
+  return compileNamed(schemas, name, compiled);
+}
+
+function compileNamed(
+  schemas: SchemaRegistry,
+  name: string,
+  compiled: Map<string, FieldDecoder>,
+): FieldDecoder {
+  const known = compiled.get(name);
+  if (known) return known;
+  const schema = schemas.get(name);
+  if (!schema) throw new RangeError(`no schema is named ${name}`);
+  const parts = name.split('.');
+  const goType = parts.slice(-2).join('.');
+  if (schema.type !== 'object') {
+    const scalar = { ...compile(schemas, schema, compiled), goType };
+    const decoder = name.endsWith('.MicroTime') ? { ...scalar, kind: 'micro-time' as const } : scalar;
+    compiled.set(name, decoder);
+    return decoder;
+  }
+  // Registered before its properties are read: types refer to themselves.
+  const properties = new Map<string, FieldDecoder>();
+  const decoder: FieldDecoder = {
+    kind: 'object',
+    goType,
+    structName: parts.at(-1) ?? name,
+    properties,
+    required: new Set(schema.required),
+  };
+  compiled.set(name, decoder);
+  for (const [property, shape] of Object.entries(schema.properties ?? {})) {
+    properties.set(property, compile(schemas, shape, compiled));
+  }
+  return decoder;
+}
+
+function compile(
+  schemas: SchemaRegistry,
+  schema: ObjectSchema,
+  compiled: Map<string, FieldDecoder>,
+): FieldDecoder {
+  if (schema.type === 'ref') return compileNamed(schemas, schema.ref ?? '', compiled);
+  const kind = kindOf(schema);
+  const items = schema.items && compile(schemas, schema.items, compiled);
+  const goType = goTypeOf(kind, items);
+  return { kind, goType, structName: goType, properties: NONE, required: NOTHING, ...(items && { items }) };
+}
+
+function kindOf(schema: ObjectSchema): FieldDecoder['kind'] {
+  switch (schema.type) {
+    case 'string':
+      if (schema.format === 'quantity' || schema.format === 'int-or-string') return schema.format;
+      return schema.format === 'date-time' ? 'time' : 'string';
+    case 'integer':
+      return schema.format === 'int64' ? 'int64' : 'int32';
+    case 'ref':
+      throw new RangeError('a reference has no kind of its own');
+    default:
+      return schema.type;
+  }
+}
+
+function goTypeOf(kind: FieldDecoder['kind'], items: FieldDecoder | undefined): string {
+  if (kind === 'array') return `[]${items?.goType ?? 'interface {}'}`;
+  if (kind === 'map') return `map[string]${items?.goType ?? 'interface {}'}`;
+  return kind === 'boolean' ? 'bool' : kind === 'number' ? 'float64' : kind;
+}

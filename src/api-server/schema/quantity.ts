@@ -1,0 +1,89 @@
+/**
+ * Kubernetes quantities (`500m`, `1Gi`, `2e3`). The grammar and the canonical form follow the documentation of
+ * k8s.io/apimachinery/pkg/api/resource. Values are kept in billionths, as there.
+ */
+export interface Quantity {
+  readonly nanos: bigint;
+  readonly format: 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
+}
+
+/** What Kubernetes says about text that is no quantity. */
+export const QUANTITY_SYNTAX =
+  "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+
+const PATTERN = /^([+-]?)(\d*)(?:\.(\d*))?(?:([numkMGTPE])|([KMGTPE]i)|[eE]([+-]?\d+))?$/;
+const NANOS = 1_000_000_000n;
+const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
+const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+const MAX_EXPONENT = 40;
+
+/** @returns undefined when `text` is no quantity */
+export function parseQuantity(text: string): Quantity | undefined {
+  const match = PATTERN.exec(text);
+  if (!match) return undefined;
+  const [, sign, whole = '', fraction = '', decimal, binary, exponent] = match;
+  if (whole === '' && fraction === '') return undefined;
+  const digits = BigInt(whole + fraction);
+  const value = scaled(digits, fraction.length, decimal, binary, exponent);
+  if (value === undefined) return undefined;
+  const format = binary !== undefined ? 'BinarySI' : exponent !== undefined ? 'DecimalExponent' : 'DecimalSI';
+  return { nanos: sign === '-' ? -value : value, format };
+}
+
+/** Digits after billionths are rounded up, as Kubernetes does. */
+function scaled(
+  digits: bigint,
+  decimals: number,
+  decimal: string | undefined,
+  binary: string | undefined,
+  exponent: string | undefined,
+): bigint | undefined {
+  if (binary !== undefined) {
+    return divideUp(digits * 1024n ** BigInt(BINARY.indexOf(binary)) * NANOS, 10n ** BigInt(decimals));
+  }
+  const power = exponent !== undefined ? Number(exponent) : (DECIMAL.indexOf(decimal ?? '') - 3) * 3;
+  if (Math.abs(power) > MAX_EXPONENT) return undefined;
+  const shift = power + 9 - decimals;
+  return shift >= 0 ? digits * 10n ** BigInt(shift) : divideUp(digits, 10n ** BigInt(-shift));
+}
+
+function divideUp(value: bigint, by: bigint): bigint {
+  return (value + by - 1n) / by;
+}
+
+/** The one way in which the API writes this value: `0.5` becomes `500m`, `1024Ki` becomes `1Mi`. */
+export function formatQuantity(quantity: Quantity): string {
+  const { nanos, format } = quantity;
+  if (nanos === 0n) return '0';
+  const magnitude = nanos < 0n ? -nanos : nanos;
+  const sign = nanos < 0n ? '-' : '';
+  const isBinary = format === 'BinarySI' && magnitude >= 1024n * NANOS && magnitude % NANOS === 0n;
+  if (isBinary) {
+    const { value, steps } = withoutFactors(magnitude / NANOS, 1024n, BINARY.length - 1);
+    return `${sign}${value}${BINARY[steps]}`;
+  }
+  const { value, steps } = withoutFactors(magnitude, 1000n, DECIMAL.length - 1);
+  if (format === 'DecimalExponent') {
+    const power = steps * 3 - 9;
+    return `${sign}${value}${power === 0 ? '' : `e${power}`}`;
+  }
+  return `${sign}${value}${DECIMAL[steps]}`;
+}
+
+function withoutFactors(value: bigint, factor: bigint, most: number): { value: bigint; steps: number } {
+  let steps = 0;
+  while (steps < most && value % factor === 0n) {
+    value /= factor;
+    steps++;
+  }
+  return { value, steps };
+}
+
+const PLAIN = /^(?:0|[1-9]\d{0,2})(?:m|Mi|Gi|Ki)?$/;
+
+/** {@link formatQuantity} of {@link parseQuantity}; undefined when `text` is no quantity. */
+export function canonicalQuantity(text: string): string | undefined {
+  if (PLAIN.test(text) && !text.startsWith('0')) return text;
+  const quantity = parseQuantity(text.trim());
+  return quantity && formatQuantity(quantity);
+}
