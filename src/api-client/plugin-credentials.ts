@@ -79,7 +79,9 @@ export class OidcCredentials implements Credentials {
       const auth = await (this.auth ??= loadOidc());
       await auth.applyAuthentication({ name: this.userName, authProvider: this.authProvider }, options);
     } catch (error) {
-      throw new Error(`users "${this.userName}": auth-provider oidc: ${errorMessage(error)}`, { cause: error });
+      throw new Error(`users "${this.userName}": auth-provider oidc: ${errorMessage(error)}`, {
+        cause: error,
+      });
     }
     return toHeaders(options);
   }

@@ -1,0 +1,38 @@
+export type {
+  ApiClient,
+  DeleteOptions,
+  DeleteResult,
+  DiscoveredResource,
+  DiscoveredResources,
+  ListOptions,
+  ListPage,
+  PatchType,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from './api-client.js';
+export {
+  ApiStatusError,
+  WatchErrorEvent,
+  isAlreadyExists,
+  isConflict,
+  isExpired,
+  isForbidden,
+  isInvalid,
+  isNamespaceTerminating,
+  isNotFound,
+  isTooManyRequests,
+} from './api-status-error.js';
+export type { ApiStatus } from './api-status-error.js';
+export type { ClusterConnection, Credentials, TlsMaterial } from './cluster-connection.js';
+export { basicAuth, bearerToken, fixedCredentials } from './credentials.js';
+export { createHttpApiClient } from './http-api-client.js';
+export type { HttpApiClient } from './http-api-client.js';
+export type { HttpApiClientOptions } from './http-api-client.options.js';
+export { loadKubeconfig } from './load-kubeconfig.js';
+export type { LoadKubeconfigOptions } from './load-kubeconfig.js';
+export { ApiConnectionError, ApiProtocolError } from './transport-errors.js';
+export { withOwnWrites } from './with-own-writes.js';
+export type { RecordWrite } from './with-own-writes.js';
+export { API_WRITE_ATTRIBUTES, withSpans } from './with-spans.js';
+export { withWriteGuard } from './with-write-guard.js';

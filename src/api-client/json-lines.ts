@@ -1,0 +1,49 @@
+/** Longest line that is collected; etcd objects are 1.5 MiB at most. Beyond it the stream is not what we think. */
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
+
+const NEWLINE = 0x0a;
+
+/**
+ * Cuts a byte stream into lines and decodes each as a whole: no byte of a longer UTF-8 sequence equals a newline, so
+ * a character that arrives in two chunks is never decoded in parts. Empty lines are skipped.
+ */
+export class LineSplitter {
+  private pending: Uint8Array[] = [];
+  private pendingBytes = 0;
+
+  /** The lines that `chunk` completes. */
+  push(chunk: Uint8Array): string[] {
+    const lines: string[] = [];
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      const line = this.complete(chunk.subarray(start, end));
+      if (line !== '') lines.push(line);
+      start = end + 1;
+    }
+    if (start < chunk.length) this.keep(chunk.subarray(start));
+    return lines;
+  }
+
+  /** Whether the stream stopped in the middle of a line. */
+  get hasPartialLine(): boolean {
+    return this.pendingBytes > 0;
+  }
+
+  private complete(tail: Uint8Array): string {
+    if (this.pendingBytes === 0) return decode(tail);
+    const line = Buffer.concat([...this.pending, tail]);
+    this.pending = [];
+    this.pendingBytes = 0;
+    return decode(line);
+  }
+
+  private keep(part: Uint8Array): void {
+    this.pending.push(part);
+    this.pendingBytes += part.length;
+    if (this.pendingBytes > MAX_LINE_BYTES) throw new Error(`a line longer than ${MAX_LINE_BYTES} bytes`);
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}

@@ -1,0 +1,79 @@
+import type { ApiStatus } from './api-status-error.js';
+import { ApiStatusError } from './api-status-error.js';
+import { ApiProtocolError } from './transport-errors.js';
+
+/** A complete answer of the server. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  /** The header Retry-After in milliseconds. */
+  readonly retryAfterMs?: number;
+  readonly text: string;
+  /** `GET https://…/path`, for errors. */
+  readonly request: string;
+}
+
+/** How much of a strange body an error shows. */
+const EXCERPT_LENGTH = 200;
+
+/**
+ * The object in a successful answer.
+ * @throws ApiStatusError when the server refused; ApiProtocolError when a success is not JSON
+ */
+export function parseAnswer(answer: HttpAnswer): unknown {
+  if (answer.status >= 400 || answer.status < 200) throw statusErrorOf(answer);
+  const body = tryParse(answer.text);
+  if (body === undefined) {
+    throw new ApiProtocolError(
+      `${answer.request}: the server answered ${answer.status} with ${describeBody(answer)}`,
+    );
+  }
+  return body;
+}
+
+/** The refusal in an answer. What is no `metav1.Status` (a proxy's page, plain text) is shown as an excerpt. */
+export function statusErrorOf(answer: HttpAnswer): ApiStatusError {
+  const body = tryParse(answer.text);
+  const details =
+    answer.retryAfterMs === undefined ? undefined : { retryAfterSeconds: answer.retryAfterMs / 1000 };
+  if (!isStatus(body)) {
+    const message = `${answer.request}: the server answered ${answer.status} with ${describeBody(answer)}`;
+    return new ApiStatusError({ code: answer.status, message, details });
+  }
+  return new ApiStatusError({
+    ...toApiStatus(body),
+    code: answer.status,
+    details: { ...body.details, ...details },
+  });
+}
+
+/** A `metav1.Status` as it came over the wire. */
+export function toApiStatus(body: unknown): ApiStatus {
+  if (!isStatus(body)) return { code: 500, message: 'the server reported an error without a status' };
+  return {
+    code: body.code ?? 500,
+    reason: body.reason,
+    message: body.message,
+    details: body.details,
+  };
+}
+
+function isStatus(body: unknown): body is Partial<ApiStatus> {
+  return typeof body === 'object' && body !== null && (body as { kind?: unknown }).kind === 'Status';
+}
+
+/** `undefined` for what is not a JSON object. */
+function tryParse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function describeBody({ text, contentType }: HttpAnswer): string {
+  if (text === '') return 'an empty body';
+  const excerpt = text.length > EXCERPT_LENGTH ? `${text.slice(0, EXCERPT_LENGTH)}…` : text;
+  return `${contentType || 'no content type'} instead of JSON: ${JSON.stringify(excerpt)}`;
+}

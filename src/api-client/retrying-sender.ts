@@ -1,0 +1,96 @@
+import type { CompiledHttpApiClientOptions } from './http-api-client.options.js';
+import type { FailedAttempt } from './decide-retry.js';
+import { decideRetry } from './decide-retry.js';
+import type { HttpRequest, HttpTransport } from './http-transport.js';
+import type { HttpAnswer } from './parse-response.js';
+import { hasCode } from '../errors/index.js';
+
+export interface SendRequest extends Omit<HttpRequest, 'timeoutMs'> {
+  readonly guard?: AbortSignal;
+}
+
+/** Either an answer, which may be a refusal, or the error that came instead. */
+type Attempt =
+  | { readonly answered: true; readonly answer: HttpAnswer; readonly failure?: FailedAttempt }
+  | { readonly answered: false; readonly error: unknown; readonly failure: FailedAttempt };
+
+/** Sends requests until they are answered for good: {@link decideRetry} decides, this one acts. */
+export class RetryingSender {
+  constructor(
+    private readonly transport: HttpTransport,
+    private readonly options: CompiledHttpApiClientOptions,
+  ) {}
+
+  async send(request: SendRequest): Promise<HttpAnswer> {
+    let authenticatedAgain = false;
+    for (let attempts = 1; ; attempts++) {
+      request.guard?.throwIfAborted();
+      const attempt = await this.attempt(request);
+      if (attempt.answered && attempt.answer.status === 401 && !authenticatedAgain) {
+        // Refused before anything was done, so a write may be repeated as well.
+        authenticatedAgain = true;
+        if (this.options.connection.credentials.invalidate()) continue;
+      }
+      const delayMs = this.delayBeforeNext(request, attempts, attempt.failure);
+      if (delayMs !== undefined) await sleepUnlessAborted(this.options, delayMs, request);
+      else if (attempt.answered) return attempt.answer;
+      else throw attempt.error;
+    }
+  }
+
+  /** How long to wait for the next attempt; `undefined` when this was the last. */
+  private delayBeforeNext(
+    { method, path }: SendRequest,
+    attempts: number,
+    failure: FailedAttempt | undefined,
+  ): number | undefined {
+    if (!failure) return undefined;
+    const { random, retry, logger } = this.options;
+    const decision = decideRetry({ read: method === 'GET', attempts, failure, chance: random.next() }, retry);
+    if (!decision.retry) return undefined;
+    logger.debug('request is tried again', { method, path, attempts, failure, delayMs: decision.delayMs });
+    return decision.delayMs;
+  }
+
+  private async attempt(request: SendRequest): Promise<Attempt> {
+    try {
+      const timeoutMs = this.options.requestTimeoutMs;
+      const answer = await this.transport.request({ ...request, timeoutMs });
+      return { answered: true, answer, failure: failureOf(answer) };
+    } catch (error) {
+      if (request.signal?.aborted) throw error;
+      return {
+        answered: false,
+        error,
+        failure: { type: hasCode(error, 'TIMEOUT') ? 'timeout' : 'connection' },
+      };
+    }
+  }
+}
+
+function failureOf(answer: HttpAnswer): FailedAttempt | undefined {
+  if (answer.status < 400) return undefined;
+  return { type: 'status', code: answer.status, retryAfterMs: answer.retryAfterMs };
+}
+
+/** Waits under both signals of a request; rejects with the reason of the first that aborts. */
+async function sleepUnlessAborted(
+  { clock }: Pick<CompiledHttpApiClientOptions, 'clock'>,
+  delayMs: number,
+  { signal, guard }: SendRequest,
+): Promise<void> {
+  if (!signal || !guard) return clock.sleep(delayMs, signal ?? guard);
+  const either = new AbortController();
+  const onSignal = (): void => either.abort(signal.reason);
+  const onGuard = (): void => either.abort(guard.reason);
+  if (signal.aborted) onSignal();
+  else if (guard.aborted) onGuard();
+  signal.addEventListener('abort', onSignal, { once: true });
+  guard.addEventListener('abort', onGuard, { once: true });
+  try {
+    await clock.sleep(delayMs, either.signal);
+  } finally {
+    signal.removeEventListener('abort', onSignal);
+    guard.removeEventListener('abort', onGuard);
+  }
+}

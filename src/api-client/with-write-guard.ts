@@ -1,0 +1,33 @@
+import type { KubernetesObject, ObjectRef, ResourceType } from '../kubernetes/index.js';
+import type { ApiClient, DeleteOptions, ListOptions, PatchType, WriteOptions } from './api-client.js';
+
+/**
+ * `client` for work that may lose its right to write. Once `signal` has aborted, no write starts, not even the
+ * repeat of one that met 429; it rejects with the signal's reason. A write under way is let finish, so that its
+ * outcome is known. Reads without a signal of their own are given this one.
+ */
+export function withWriteGuard(client: ApiClient, signal: AbortSignal): ApiClient {
+  const guarded = <Options extends { guard?: AbortSignal }>(options: Options | undefined): Options => {
+    signal.throwIfAborted();
+    return { ...(options ?? ({} as Options)), guard: signal };
+  };
+  return {
+    get: (type, ref, options) => client.get(type, ref, { signal, ...options }),
+    list: (type, options?: ListOptions) => client.list(type, { signal, ...options }),
+    watch: (type, options) => client.watch(type, options),
+    discover: (options) => client.discover({ signal, ...options }),
+    ping: (options) => client.ping({ signal, ...options }),
+    create: async <T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions) =>
+      client.create(type, object, guarded(options)),
+    update: async <T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions) =>
+      client.update(type, object, guarded(options)),
+    patch: async <T extends KubernetesObject>(
+      type: ResourceType,
+      ref: ObjectRef,
+      patch: { readonly type: PatchType; readonly body: unknown },
+      options?: WriteOptions,
+    ) => client.patch<T>(type, ref, patch, guarded(options)),
+    delete: async <T extends KubernetesObject>(type: ResourceType, ref: ObjectRef, options?: DeleteOptions) =>
+      client.delete<T>(type, ref, guarded(options)),
+  };
+}
