@@ -1,0 +1,54 @@
+import type { Command } from 'commander';
+import { SystemClock } from '../clock/index.js';
+import { createPinoLogger } from '../logging/index.js';
+import { runUntilStopped } from '../process/index.js';
+import type { UpSummary } from '../supervisor/index.js';
+import { Supervisor, compileUpOptions } from '../supervisor/index.js';
+
+/** `rollkeeper up`: everything on this machine. */
+export function registerUpCommand(program: Command, main: string): void {
+  program
+    .command('up')
+    .description('bring up Redis, an API server, simulated nodes and controller replicas on this machine')
+    .option('--replicas <count>', 'controller processes', '3')
+    .option('--nodes <count>', 'simulated nodes', '3')
+    .option('--data-dir <folder>', 'where everything is kept', '.rollkeeper')
+    .option('--port <port>', 'port of the API server on 127.0.0.1; 0 lets the system choose', '16443')
+    .option('--redis-url <url>', 'use this Redis instead of starting one (also REDIS_URL)')
+    .action((options: Record<string, string>) => runUp(options, main));
+}
+
+async function runUp(flags: Record<string, string>, main: string): Promise<void> {
+  await runUntilStopped(async (signal) => {
+    const up = compileUpOptions({
+      replicas: flags['replicas'],
+      nodes: flags['nodes'],
+      port: flags['port'],
+      'data-dir': flags['dataDir'],
+      'redis-url': flags['redisUrl'] ?? process.env['REDIS_URL'],
+    });
+    const logger = createPinoLogger({ level: 'warn', format: 'pretty', base: { role: 'up' } });
+    const clock = new SystemClock();
+    const startedMs = clock.monotonicNow();
+    const supervisor = new Supervisor({ up, main, env: process.env, clock, logger });
+    const summary = await supervisor.start(signal);
+    console.log(readyMessage(summary, (clock.monotonicNow() - startedMs) / 1000));
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    console.log('Stopping …');
+    await supervisor.stop();
+    console.log('Stopped. Everything is kept; start again to go on.');
+  });
+}
+
+function readyMessage({ apiServerUrl, kubeconfig, nodes, replicas }: UpSummary, seconds: number): string {
+  return [
+    `Rollkeeper is ready (${seconds.toFixed(1)} s): ${replicas} controller replicas, ${nodes} nodes, API server at ${apiServerUrl}`,
+    '',
+    'Next, in another terminal:',
+    `  export KUBECONFIG=${kubeconfig}`,
+    '  kubectl create -f examples/nginx-deployment.yaml',
+    '  kubectl get deployments,replicasets,pods',
+    '',
+    'Ctrl-C stops everything; what you created is kept.',
+  ].join('\n');
+}

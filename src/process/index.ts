@@ -1,0 +1,2 @@
+export { failProcess, runUntilStopped, tellParent } from './process-lifecycle.js';
+export type { ChildMessage } from './process-lifecycle.js';

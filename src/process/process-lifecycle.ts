@@ -1,0 +1,44 @@
+import { RollkeeperError, ShutdownError, errorMessage, isCancellation } from '../errors/index.js';
+import { ApiStatusError } from '../api-client/api-status-error.js';
+
+/** What a process tells the supervisor that started it. */
+export type ChildMessage =
+  | { readonly type: 'ready'; readonly url?: string; readonly adminUrl?: string; readonly identity?: string }
+  | { readonly type: 'failed'; readonly message: string };
+
+/** Tells the supervisor, if there is one. */
+export function tellParent(message: ChildMessage): void {
+  if (process.connected) process.send?.(message);
+}
+
+/**
+ * Runs a command's work until it ends, or until SIGINT, SIGTERM or the death of the supervisor asks it to stop. A
+ * failure of its own ends the process with exit code 1 and one line for the person who started it.
+ */
+export async function runUntilStopped(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const stopper = new AbortController();
+  const stop = (why: string) => () => stopper.abort(new ShutdownError(`stopped by ${why}`));
+  const onInterrupt = stop('SIGINT');
+  const onTerminate = stop('SIGTERM');
+  process.on('SIGINT', onInterrupt);
+  process.on('SIGTERM', onTerminate);
+  process.once('disconnect', stop('the end of its supervisor'));
+  try {
+    await work(stopper.signal);
+  } catch (error) {
+    if (!(stopper.signal.aborted && isCancellation(error))) failProcess(error);
+  } finally {
+    process.off('SIGINT', onInterrupt);
+    process.off('SIGTERM', onTerminate);
+    if (process.connected) process.disconnect();
+  }
+}
+
+/** Reports a fatal error and sets the exit code; expected kinds as one line, bugs with their stack. */
+export function failProcess(error: unknown): void {
+  const expected = error instanceof RollkeeperError || error instanceof ApiStatusError;
+  const text = expected || !(error instanceof Error) ? errorMessage(error) : (error.stack ?? error.message);
+  process.stderr.write(`rollkeeper: ${text}\n`);
+  tellParent({ type: 'failed', message: errorMessage(error) });
+  process.exitCode = 1;
+}

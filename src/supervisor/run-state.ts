@@ -1,0 +1,55 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** One running process of ours. */
+export interface RunningProcess {
+  readonly pid: number;
+  readonly url?: string;
+}
+
+/** What runs out of a data folder; `run.json` there. */
+export interface RunState {
+  readonly version: 1;
+  readonly supervisorPid: number;
+  readonly redis?: { readonly url: string; readonly pid?: number };
+  readonly apiServer?: RunningProcess;
+  readonly nodes?: { readonly pid: number };
+  readonly replicas: readonly {
+    readonly identity: string;
+    readonly pid: number;
+    readonly adminUrl: string;
+  }[];
+}
+
+const FILE = 'run.json';
+
+/** The state written last, or undefined when nothing was started here (or the file is not ours to read). */
+export async function readRunState(dataDir: string): Promise<RunState | undefined> {
+  try {
+    const state = JSON.parse(await readFile(join(dataDir, FILE), 'utf8')) as RunState;
+    return state.version === 1 ? state : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Replaces the file in one step, so that a reader never sees half of it. */
+export async function writeRunState(dataDir: string, state: RunState): Promise<void> {
+  const temporary = join(dataDir, `${FILE}.${process.pid}.tmp`);
+  await writeFile(temporary, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
+  await rename(temporary, join(dataDir, FILE));
+}
+
+export async function removeRunState(dataDir: string): Promise<void> {
+  await rm(join(dataDir, FILE), { force: true });
+}
+
+/** Whether a process with this id runs (or is somebody else's). */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,82 @@
+import { request } from 'undici';
+import type { ReplicaStatus } from '../admin/index.js';
+import { isAlive, readRunState } from './run-state.js';
+
+/** What runs out of a data folder, for `rollkeeper status --json`. */
+export interface UpStatus {
+  readonly apiServer: { readonly url: string; readonly pid: number } | null;
+  readonly redis: { readonly url: string; readonly pid: number | null } | null;
+  readonly nodes: { readonly pid: number } | null;
+  readonly replicas: readonly ReplicaLine[];
+}
+
+export interface ReplicaLine {
+  readonly identity: string;
+  readonly pid: number;
+  readonly leader: boolean;
+  readonly adminUrl: string;
+}
+
+const ANSWER_TIMEOUT_MS = 2000;
+
+/** Reads the run's state and asks each replica whether it leads. Undefined when nothing runs there. */
+export async function readUpStatus(dataDir: string): Promise<UpStatus | undefined> {
+  const state = await readRunState(dataDir);
+  if (!state || !isAlive(state.supervisorPid)) return undefined;
+  const { apiServer, nodes, redis } = state;
+  return {
+    apiServer: apiServer ? { url: apiServer.url ?? '', pid: apiServer.pid } : null,
+    redis: redis ? { url: redis.url, pid: redis.pid ?? null } : null,
+    nodes: nodes ?? null,
+    replicas: await Promise.all(
+      state.replicas.map(async (replica) => ({
+        identity: replica.identity,
+        pid: replica.pid,
+        leader: await isLeader(replica.adminUrl),
+        adminUrl: replica.adminUrl,
+      })),
+    ),
+  };
+}
+
+/** A replica that does not answer does not lead as far as anybody can tell. */
+async function isLeader(adminUrl: string): Promise<boolean> {
+  try {
+    const { body } = await request(`${adminUrl}/admin/status`, {
+      headersTimeout: ANSWER_TIMEOUT_MS,
+      bodyTimeout: ANSWER_TIMEOUT_MS,
+    });
+    return ((await body.json()) as ReplicaStatus).leader;
+  } catch {
+    return false;
+  }
+}
+
+/** The status as a table for people. */
+export function renderUpStatus(status: UpStatus): string {
+  const rows: (readonly [string, string, string, string])[] = [['PROCESS', 'PID', 'ROLE', 'URL']];
+  if (status.redis)
+    rows.push(['redis', String(status.redis.pid ?? '-'), 'store', withoutPassword(status.redis.url)]);
+  if (status.apiServer)
+    rows.push(['apiserver', String(status.apiServer.pid), 'API server', status.apiServer.url]);
+  if (status.nodes) rows.push(['node', String(status.nodes.pid), 'simulated nodes', '-']);
+  for (const { adminUrl, identity, leader, pid } of status.replicas) {
+    rows.push([identity, String(pid), leader ? 'leader' : 'replica', adminUrl]);
+  }
+  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('   ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+function withoutPassword(url: string): string {
+  const parsed = URL.parse(url);
+  if (!parsed?.password) return url;
+  parsed.password = '***';
+  return parsed.href;
+}

@@ -1,0 +1,213 @@
+import { closeSync, openSync } from 'node:fs';
+import { chmod, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeKubeconfig } from '../api-server/kubeconfig/index.js';
+import type { Clock } from '../clock/index.js';
+import { StartupError, errorMessage } from '../errors/index.js';
+import type { Logger } from '../logging/index.js';
+import type { RedisProcess } from './redis-process.js';
+import { startRedis, useRedis } from './redis-process.js';
+import type { RunState } from './run-state.js';
+import { isAlive, readRunState, removeRunState, writeRunState } from './run-state.js';
+import { readCredentials } from './credentials.js';
+import type { ReadyMessage } from './supervised-process.js';
+import { SupervisedProcess } from './supervised-process.js';
+import type { CompiledUpOptions } from './up.options.js';
+
+export interface SupervisorOptions {
+  readonly up: CompiledUpOptions;
+  /** The program's own entry file, for the children. */
+  readonly main: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What a person needs to know once everything is up. */
+export interface UpSummary {
+  readonly apiServerUrl: string;
+  readonly kubeconfig: string;
+  readonly replicas: number;
+  readonly nodes: number;
+}
+
+/**
+ * The all-in-one for one machine: Redis, API server, simulated nodes and controller replicas, each an OS process of
+ * its own that is started again when it dies. Starts them in the order in which they need each other and stops
+ * them in the opposite one.
+ */
+export class Supervisor {
+  private readonly children: SupervisedProcess[] = [];
+  private readonly logFds: number[] = [];
+  private redis: RedisProcess | undefined;
+  private state: RunState = { version: 1, supervisorPid: process.pid, replicas: [] };
+  private writing: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: SupervisorOptions) {}
+
+  /**
+   * Brings everything up. On failure, or when aborted meanwhile, what was started is stopped again.
+   * @throws StartupError with one line that says what is wrong
+   */
+  async start(signal: AbortSignal): Promise<UpSummary> {
+    try {
+      return await this.bringUp(signal);
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  /** Stops everything, last started first. What is stored stays. */
+  async stop(): Promise<void> {
+    const replicas = this.children.filter((child) => child.name.startsWith('controller-'));
+    const others = this.children.filter((child) => !replicas.includes(child)).toReversed();
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    for (const child of others) await child.stop();
+    await this.redis?.stop();
+    await this.writing;
+    if (this.redis || this.children.length > 0) await removeRunState(this.options.up['data-dir']);
+    for (const fd of this.logFds.splice(0)) closeSync(fd);
+  }
+
+  private async bringUp(signal: AbortSignal): Promise<UpSummary> {
+    const { up } = this.options;
+    const dataDir = up['data-dir'];
+    const former = await this.claimDataDir();
+    this.redis = await this.bringUpRedis(former);
+    signal.throwIfAborted();
+    const apiServerUrl = await this.startApiServer(this.redis.url);
+    signal.throwIfAborted();
+    const kubeconfig = join(dataDir, 'kubeconfig');
+    await writeKubeconfig({ path: kubeconfig, server: apiServerUrl, ...(await readCredentials(dataDir)) });
+    await Promise.all([
+      this.startNodes(kubeconfig),
+      ...Array.from({ length: up.replicas }, (_, index) => this.startReplica(index, kubeconfig)),
+    ]);
+    signal.throwIfAborted();
+    return { apiServerUrl, kubeconfig, replicas: up.replicas, nodes: up.nodes };
+  }
+
+  private async claimDataDir(): Promise<RunState | undefined> {
+    const dataDir = this.options.up['data-dir'];
+    try {
+      await mkdir(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
+      await chmod(dataDir, 0o700);
+      const former = await readRunState(dataDir);
+      if (former && former.supervisorPid !== process.pid && isAlive(former.supervisorPid)) {
+        throw new StartupError(
+          `already running from ${dataDir} (process ${former.supervisorPid}); stop it first, or use another --data-dir`,
+        );
+      }
+      await writeRunState(dataDir, this.state);
+      return former;
+    } catch (error) {
+      if (error instanceof StartupError) throw error;
+      throw new StartupError(`cannot use the data folder ${dataDir}: ${errorMessage(error)}`, {
+        cause: error,
+      });
+    }
+  }
+
+  private async bringUpRedis(former: RunState | undefined): Promise<RedisProcess> {
+    const { clock, logger, up } = this.options;
+    const url = up['redis-url'];
+    const redis =
+      url !== undefined
+        ? await useRedis(url, clock)
+        : await startRedis({
+            dataDir: up['data-dir'],
+            logFd: this.openLog('redis'),
+            clock,
+            logger,
+            ...(former?.redis?.pid ? { formerUrl: former.redis.url } : {}),
+            onChange: () => this.noteRedis(),
+          });
+    this.redis = redis;
+    this.noteRedis();
+    return redis;
+  }
+
+  private noteRedis(): void {
+    if (this.redis) this.update({ redis: { url: this.redis.url, pid: this.redis.pid() } });
+  }
+
+  private async startApiServer(redisUrl: string): Promise<string> {
+    const { up } = this.options;
+    const args = [
+      'apiserver',
+      '--port',
+      String(up.port),
+      '--data-dir',
+      up['data-dir'],
+      '--redis-url',
+      redisUrl,
+    ];
+    const ready = await this.startChild('apiserver', args, (pid, { url }) =>
+      this.update({ apiServer: pid ? { pid, url } : undefined }),
+    );
+    if (!ready.url) throw new StartupError('the API server did not say where it listens');
+    return ready.url;
+  }
+
+  private async startNodes(kubeconfig: string): Promise<void> {
+    const { up } = this.options;
+    if (up.nodes === 0) return;
+    const args = ['node', '--nodes', String(up.nodes), '--kubeconfig', kubeconfig];
+    await this.startChild('node', args, (pid) => this.update({ nodes: pid ? { pid } : undefined }));
+  }
+
+  private async startReplica(index: number, kubeconfig: string): Promise<void> {
+    const identity = `controller-${index}`;
+    const args = [
+      'controller',
+      '--kubeconfig',
+      kubeconfig,
+      '--redis-url',
+      this.redis?.url ?? '',
+      '--identity',
+      identity,
+    ];
+    await this.startChild(identity, args, (pid, { adminUrl = '' }) => {
+      const others = this.state.replicas.filter((replica) => replica.identity !== identity);
+      const replicas = pid ? [...others, { identity, pid, adminUrl }] : others;
+      this.update({
+        replicas: replicas.toSorted((a, b) => a.identity.localeCompare(b.identity, 'en', { numeric: true })),
+      });
+    });
+  }
+
+  private startChild(
+    name: string,
+    args: readonly string[],
+    note: (pid: number | undefined, ready: ReadyMessage) => void,
+  ): Promise<ReadyMessage> {
+    const { clock, env, logger, main } = this.options;
+    const child = new SupervisedProcess({
+      name,
+      main,
+      args,
+      env,
+      logFd: this.openLog(name),
+      clock,
+      logger,
+      onChange: (running) => note(running?.pid, running?.ready ?? { type: 'ready' }),
+    });
+    this.children.push(child);
+    return child.start();
+  }
+
+  private openLog(name: string): number {
+    const fd = openSync(join(this.options.up['data-dir'], 'logs', `${name}.log`), 'a', 0o600);
+    this.logFds.push(fd);
+    return fd;
+  }
+
+  private update(change: Partial<RunState>): void {
+    this.state = { ...this.state, ...change };
+    const state = this.state;
+    this.writing = this.writing
+      .then(() => writeRunState(this.options.up['data-dir'], state))
+      .catch((error: unknown) => this.options.logger.warn('could not note what runs', { error }));
+  }
+}
