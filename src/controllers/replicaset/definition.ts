@@ -1,0 +1,49 @@
+import type {
+  BuiltController,
+  ControllerDefinition,
+  ControllerDependencies,
+} from '../../controller/controller-definition.js';
+import type { Pod, ReplicaSet } from '../../kubernetes/index.js';
+import { PODS, REPLICA_SETS } from '../../kubernetes/index.js';
+import { ORPHAN_INDEX, SELECTOR_INDEX, orphanIndex, selectorIndex } from '../shared/index.js';
+import { ReplicaSetReconciler } from './reconcile.js';
+import type { ReplicaSetControllerOptions } from './replicaset.options.js';
+import { compileReplicaSetControllerOptions } from './replicaset.options.js';
+import { watchReplicaSets } from './watch-replicasets.js';
+
+/** The ReplicaSet controller, with options of one's own. @throws InvalidOptionError */
+export function createReplicaSetController(options: ReplicaSetControllerOptions = {}): ControllerDefinition {
+  const compiled = compileReplicaSetControllerOptions(options);
+  return {
+    name: 'replicaset',
+    type: REPLICA_SETS,
+    defaultWorkers: 10,
+    build: (dependencies) => build(dependencies, compiled),
+  };
+}
+
+/** The ReplicaSet controller with its defaults: the entry of the registry. */
+export const replicaSetController: ControllerDefinition = createReplicaSetController();
+
+function build(
+  { informers, events, clock, random, logger }: ControllerDependencies,
+  options: ReturnType<typeof compileReplicaSetControllerOptions>,
+): BuiltController {
+  const replicaSets = informers.informerFor<ReplicaSet>(REPLICA_SETS);
+  const pods = informers.informerFor<Pod>(PODS);
+  pods.addIndex(ORPHAN_INDEX, orphanIndex);
+  replicaSets.addIndex(SELECTOR_INDEX, selectorIndex);
+  return {
+    reconciler: new ReplicaSetReconciler({
+      replicaSets: replicaSets.lister,
+      pods: pods.lister,
+      events,
+      clock,
+      random,
+      logger,
+      options,
+    }),
+    watch: (enqueue) =>
+      watchReplicaSets({ replicaSets, pods, enqueue, podChangeDelayMs: options.podChangeDelayMs }),
+  };
+}

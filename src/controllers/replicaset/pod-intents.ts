@@ -1,0 +1,89 @@
+import type { DeepReadonly, Pod } from '../../kubernetes/index.js';
+import { isPodActive } from '../shared/index.js';
+
+type ReadablePod = DeepReadonly<Pod>;
+
+export interface DeleteIntent {
+  readonly uid: string;
+  readonly name: string;
+}
+
+/**
+ * What a sync is about to do, stored before it does it, so that whoever runs next can tell what may have
+ * happened. `creates` are the names of pods that may exist although the cache does not show them yet.
+ */
+export interface PodIntents {
+  readonly version: 1;
+  /** UID of the ReplicaSet; intents of a namesake that is gone mean nothing. */
+  readonly ownerUid: string;
+  readonly creates: readonly string[];
+  readonly deletes: readonly DeleteIntent[];
+}
+
+/** How things stand, by the cache and the intents together. */
+export interface IntentsDecision {
+  /** Active pods, those left out that a stored deletion concerns. */
+  readonly active: readonly ReadablePod[];
+  /** Names to create again: wanted, and perhaps there already. */
+  readonly recreate: readonly string[];
+  /** Deletions that the cache does not show yet. */
+  readonly pendingDeletes: readonly DeleteIntent[];
+  /**
+   * Stored, but no longer wanted: only the API server can tell whether they happened. Nothing else may be
+   * decided before it was asked.
+   */
+  readonly probeCreates: readonly string[];
+  readonly probeDeletes: readonly DeleteIntent[];
+}
+
+/** Reads stored intents; what is not ours, or of another version, counts as none. */
+export function parsePodIntents(stored: unknown, ownerUid: string): PodIntents {
+  const none: PodIntents = { version: 1, ownerUid, creates: [], deletes: [] };
+  if (typeof stored !== 'object' || stored === null) return none;
+  const candidate = stored as Partial<PodIntents>;
+  if (candidate.version !== 1 || candidate.ownerUid !== ownerUid) return none;
+  return { ...none, creates: candidate.creates ?? [], deletes: candidate.deletes ?? [] };
+}
+
+export function isEmptyIntents(intents: PodIntents): boolean {
+  return intents.creates.length === 0 && intents.deletes.length === 0;
+}
+
+/**
+ * Lays the intents over the cache; pure.
+ *
+ * A stored creation whose name the cache shows has happened, whatever became of the pod since. One that it does
+ * not show may or may not have: as long as that many pods are wanted it is simply created again, under the same
+ * name, which cannot make two. A stored deletion is done when the pod of that UID is gone or terminating.
+ *
+ * Example: 5 wanted, `a` `b` `c` cached, `d` `e` stored: recreate `d` and `e`. Were only 4 wanted now, `d` and
+ * `e` would have to be asked for first; then one of five, or none of four, or a new one is decided on.
+ */
+export function decideFromIntents(input: {
+  readonly intents: PodIntents;
+  readonly desired: number;
+  /** The ReplicaSet's own active pods, by the cache. */
+  readonly cachedActive: readonly ReadablePod[];
+  /** Any pod of the namespace by name, by the cache. */
+  readonly cachedPod: (name: string) => ReadablePod | undefined;
+  /** UIDs of pods whose deletion the API server has confirmed to this process. */
+  readonly confirmedDeletes: ReadonlySet<string>;
+}): IntentsDecision {
+  const { intents, desired, cachedPod, confirmedDeletes } = input;
+  const unseen = intents.creates.filter((name) => cachedPod(name) === undefined);
+  const pending = intents.deletes.filter(({ name, uid }) => {
+    const pod = cachedPod(name);
+    return pod !== undefined && pod.metadata.uid === uid && isPodActive(pod);
+  });
+  const leaving = new Set(pending.map(({ uid }) => uid));
+  const active = input.cachedActive.filter((pod) => !leaving.has(pod.metadata.uid ?? ''));
+  const missing = desired - active.length;
+  const recreate = unseen.length <= Math.max(missing, 0) ? unseen : [];
+  return {
+    active,
+    recreate,
+    pendingDeletes: pending,
+    probeCreates: recreate.length === unseen.length ? [] : unseen,
+    probeDeletes: missing > 0 ? pending.filter(({ uid }) => !confirmedDeletes.has(uid)) : [],
+  };
+}

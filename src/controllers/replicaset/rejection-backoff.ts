@@ -1,0 +1,87 @@
+import type { DeepReadonly, Pod } from '../../kubernetes/index.js';
+import { parseTimeMs } from '../shared/index.js';
+import type { CompiledReplicaSetControllerOptions } from './replicaset.options.js';
+
+type ReadablePod = DeepReadonly<Pod>;
+
+/** Reasons of `status.reason` with which a kubelet turns a pod away or throws it out. */
+const REJECTION_REASONS = new Set([
+  'Evicted',
+  'InvalidNodeInfo',
+  'NodeAffinity',
+  'NodeName',
+  'NodePorts',
+  'NodeShutdown',
+  'PodOSNotSupported',
+  'Preempting',
+  'SysctlForbidden',
+  'TaintToleration',
+  'TopologyAffinityError',
+  'UnexpectedAdmissionError',
+]);
+
+export interface RejectionBackoff {
+  /** How long no pod should be created from now on, milliseconds; above 0. */
+  readonly remainingMs: number;
+  /** The wait as a whole, milliseconds. */
+  readonly delayMs: number;
+  /** Rejected pods since the last one that came to run. */
+  readonly rejections: number;
+  /** Of the newest rejection. */
+  readonly reason: string;
+}
+
+/** Whether a node refused to run this pod, rather than the pod failing by itself. */
+export function isRejectedByNode(pod: ReadablePod): boolean {
+  const reason = pod.status?.reason ?? '';
+  return pod.status?.phase === 'Failed' && (reason.startsWith('OutOf') || REJECTION_REASONS.has(reason));
+}
+
+/**
+ * Decides whether to hold back creations because nodes keep rejecting this ReplicaSet's pods, which otherwise
+ * makes pods as fast as the API server takes them (kubernetes#72593). Rejected pods stay in the API until they
+ * are collected, so the series is read off the cache and outlives every restart of ours.
+ *
+ * The wait doubles with each round (as many rejections as pods are missing), counted from the newest rejection.
+ * Example, 1 pod missing, base 1 s: after its 1st rejection 1 s, after the 4th 8 s, never more than the maximum.
+ */
+export function decideRejectionBackoff(input: {
+  /** All pods of the ReplicaSet, ended ones included. */
+  readonly pods: readonly ReadablePod[];
+  readonly missing: number;
+  readonly nowMs: number;
+  readonly options: Pick<
+    CompiledReplicaSetControllerOptions,
+    'rejectionBackoffBaseMs' | 'rejectionBackoffMaxMs'
+  >;
+}): RejectionBackoff | undefined {
+  const series = rejectionsSinceSuccess(input.pods);
+  const newest = series.at(-1);
+  if (!newest || input.missing <= 0) return undefined;
+  const rounds = Math.ceil(series.length / input.missing);
+  const { rejectionBackoffBaseMs, rejectionBackoffMaxMs } = input.options;
+  const delayMs = Math.min(rejectionBackoffBaseMs * 2 ** Math.min(rounds - 1, 60), rejectionBackoffMaxMs);
+  const remainingMs = Math.min(rejectedAtMs(newest) + delayMs - input.nowMs, delayMs);
+  if (remainingMs <= 0) return undefined;
+  return { remainingMs, delayMs, rejections: series.length, reason: newest.status?.reason ?? '' };
+}
+
+/** Oldest first. A pod that came to run after a rejection ends the series. */
+function rejectionsSinceSuccess(pods: readonly ReadablePod[]): ReadablePod[] {
+  const newestSuccessMs = pods
+    .filter((pod) => pod.status?.phase === 'Running' || pod.status?.phase === 'Succeeded')
+    .reduce((newest, pod) => Math.max(newest, createdAtMs(pod)), 0);
+  return pods
+    .filter((pod) => isRejectedByNode(pod) && createdAtMs(pod) > newestSuccessMs)
+    .sort((a, b) => rejectedAtMs(a) - rejectedAtMs(b));
+}
+
+function createdAtMs(pod: ReadablePod): number {
+  return parseTimeMs(pod.metadata.creationTimestamp) ?? 0;
+}
+
+/** The latest time that the pod tells of itself: a kubelet that rejects writes no time of its own. */
+function rejectedAtMs(pod: ReadablePod): number {
+  const times = (pod.status?.conditions ?? []).map((condition) => parseTimeMs(condition.lastTransitionTime));
+  return Math.max(createdAtMs(pod), ...times.map((time) => time ?? 0));
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { compileOptions } from '../../options/compile-options.js';
+
+/** How the ReplicaSet controller works; every option has a default. */
+export interface ReplicaSetControllerOptions {
+  /** Most pods that one sync creates or deletes. @default 500, as in Kubernetes */
+  burstReplicas?: number;
+  /** How long changes of child pods are gathered before a sync, milliseconds. @default 30 */
+  podChangeDelayMs?: number;
+  /**
+   * When a sync that created or deleted pods without a failure writes the status: `now`, as Kubernetes does, or
+   * `with-next-sync`, the one that sees these pods, which saves one write for each step of a rollout.
+   * @default 'with-next-sync'
+   */
+  statusAfterScaling?: 'now' | 'with-next-sync';
+  /** First wait after nodes have rejected pods of a ReplicaSet, milliseconds; doubles each time. @default 1000 */
+  rejectionBackoffBaseMs?: number;
+  /** Longest such wait, milliseconds. @default 300000 */
+  rejectionBackoffMaxMs?: number;
+}
+
+export type CompiledReplicaSetControllerOptions = Readonly<Required<ReplicaSetControllerOptions>>;
+
+const schema = z
+  .strictObject({
+    burstReplicas: z.int().positive().default(500),
+    podChangeDelayMs: z.number().nonnegative().default(30),
+    statusAfterScaling: z.enum(['now', 'with-next-sync']).default('with-next-sync'),
+    rejectionBackoffBaseMs: z.number().positive().default(1000),
+    rejectionBackoffMaxMs: z.number().positive().default(300_000),
+  })
+  .refine((options) => options.rejectionBackoffMaxMs >= options.rejectionBackoffBaseMs, {
+    path: ['rejectionBackoffMaxMs'],
+    message: 'must not be below rejectionBackoffBaseMs',
+  });
+
+/** @throws InvalidOptionError naming the option */
+export function compileReplicaSetControllerOptions(
+  options: ReplicaSetControllerOptions = {},
+): CompiledReplicaSetControllerOptions {
+  return compileOptions(schema, options, 'replicaSetController');
+}
