@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import {
+  KeyLockHeldError,
+  KeyLockLostError,
+  ShutdownError,
+  StaleCacheError,
+  TerminalError,
+} from '../errors/index.js';
+import { decideOutcome } from './decide-outcome.js';
+
+const failed = (error: unknown) => decideOutcome({ ended: 'failed', error });
+
+describe('the outcome of a sync', () => {
+  it('is done after success, and comes back when the reconciler asks for it', () => {
+    expect(decideOutcome({ ended: 'ok', result: {} })).toEqual({ action: 'done' });
+    expect(decideOutcome({ ended: 'ok', result: { requeueAfterMs: 1500 } })).toEqual({
+      action: 'requeue-after',
+      delayMs: 1500,
+    });
+  });
+
+  it('is a retry with backoff after an ordinary failure', () => {
+    const error = new Error('boom');
+    expect(failed(error)).toEqual({ action: 'retry', error });
+  });
+
+  it('parks the key after a terminal error, also where that is the cause', () => {
+    expect(failed(new TerminalError('bad percent')).action).toBe('park');
+    expect(failed(new Error('wrapped', { cause: new TerminalError('bad percent') })).action).toBe('park');
+  });
+
+  it.each([
+    { name: 'we are stopping', error: new ShutdownError('stop'), delayMs: 0 },
+    { name: 'the lock was lost', error: new KeyLockLostError('lost'), delayMs: 0 },
+    { name: 'somebody else works on it', error: new KeyLockHeldError('held'), delayMs: 100 },
+    { name: 'the cache is behind', error: new StaleCacheError('behind'), delayMs: 200 },
+  ])('counts no failure against the key when $name', ({ error, delayMs }) => {
+    expect(failed(error)).toMatchObject({ action: 'come-back', delayMs });
+  });
+
+  it('stays away from a locked key for as long as the lock says', () => {
+    expect(failed(Object.assign(new KeyLockHeldError('held'), { retryAfterMs: 40 }))).toMatchObject({
+      delayMs: 40,
+    });
+  });
+});

@@ -1,0 +1,80 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { FakeClock } from '../clock/index.js';
+import { PODS, REPLICA_SETS } from '../kubernetes/index.js';
+import { silentLogger } from '../logging/index.js';
+import { Enqueuer } from './enqueuer.js';
+
+describe('the enqueuer', () => {
+  const ref = { namespace: 'default', name: 'web' };
+  let clock: FakeClock;
+  let calls: string[];
+  let failures: number;
+  let enqueuer: Enqueuer;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    calls = [];
+    failures = 0;
+    const call = (text: string): Promise<void> => {
+      if (failures > 0) {
+        failures -= 1;
+        return Promise.reject(new Error('redis is away'));
+      }
+      calls.push(text);
+      return Promise.resolve();
+    };
+    enqueuer = new Enqueuer({
+      controller: 'deployment',
+      queue: {
+        add: (key, options) => call(`add ${key} ${options?.priority ?? 'normal'}`),
+        addAfter: (key, delayMs) => call(`add ${key} after ${delayMs}`),
+      },
+      actors: {
+        recordCause: (_controller, key, resource, version) => call(`cause ${key} ${resource} ${version}`),
+      },
+      clock,
+      logger: silentLogger,
+    });
+  });
+
+  it('records the cause before it adds the key', async () => {
+    enqueuer.enqueueUntil(new AbortController().signal)({ ref, cause: { type: PODS, resourceVersion: '7' } });
+    await clock.advance(0);
+    expect(calls).toEqual(['cause default/web pods 7', 'add default/web normal']);
+  });
+
+  it('merges what arrives meanwhile: newest causes, shortest delay, highest priority', async () => {
+    const enqueue = enqueuer.enqueueUntil(new AbortController().signal);
+    enqueue({ ref });
+    enqueue({ ref, cause: { type: PODS, resourceVersion: '10' }, delayMs: 50 });
+    enqueue({ ref, cause: { type: PODS, resourceVersion: '9' }, priority: 'high' });
+    enqueue({ ref, cause: { type: REPLICA_SETS, resourceVersion: '8' } });
+    await clock.advance(0);
+    expect(calls).toEqual([
+      'add default/web normal',
+      'cause default/web pods 10',
+      'cause default/web replicasets.apps 8',
+      'add default/web high',
+    ]);
+  });
+
+  it('tries again until Redis answers, and loses nothing', async () => {
+    failures = 5;
+    enqueuer.enqueueUntil(new AbortController().signal)({ ref, cause: { type: PODS, resourceVersion: '7' } });
+    await clock.advance(5000);
+    expect(calls).toEqual(['cause default/web pods 7', 'add default/web normal']);
+    expect(enqueuer.size).toBe(0);
+  });
+
+  it('lets go of everything when the lease is lost, and leaves no timer', async () => {
+    failures = Infinity;
+    const leading = new AbortController();
+    enqueuer.enqueueUntil(leading.signal)({ ref });
+    await clock.advance(10);
+    leading.abort(new Error('lost'));
+    await clock.advance(0);
+    enqueuer.enqueueUntil(leading.signal)({ ref });
+    expect(enqueuer.size).toBe(0);
+    expect(clock.pendingTimers).toBe(0);
+  });
+});
