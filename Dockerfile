@@ -1,0 +1,20 @@
+# One image for every role: `rollkeeper controller` by default, `apiserver` and `node` for the standalone set.
+FROM node:24-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --no-audit --no-fund
+COPY tsconfig.json tsconfig.build.json nest-cli.json ./
+COPY src ./src
+RUN npm run build && npm prune --omit=dev --no-audit --no-fund
+
+FROM node:24-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+# Not root, and nothing to write: the controller keeps its state in Redis.
+USER node
+EXPOSE 8080
+ENTRYPOINT ["node", "dist/main.js"]
+CMD ["controller", "--help"]
