@@ -1,0 +1,101 @@
+import type { ResourceEvent } from '../../informer/informer.js';
+import type { DeepReadonly, KubernetesObject, OwnerReference, ResourceType } from '../../kubernetes/index.js';
+import type { AbsentOwners } from './absent-owners.js';
+import type { DependencyGraph, GraphNode } from './dependency-graph.js';
+import { isBeingDeleted, isDeletingDependents, isOrphaningDependents } from './finalizers.js';
+
+type Item = DeepReadonly<KubernetesObject>;
+
+/** An object that has to be looked at because of a change. */
+export interface AffectedNode extends GraphNode {
+  /** `later`: its owner is not in the cache yet, which usually means that it will be in a moment. */
+  readonly urgency: 'now' | 'later';
+}
+
+/** The parts of the collector that a decision reads. */
+export interface AffectedView {
+  readonly graph: Pick<DependencyGraph, 'dependentsOf' | 'ownerOf'>;
+  readonly absent: Pick<AbsentOwners, 'has'>;
+}
+
+/**
+ * Which objects a change concerns: dependents of what went or waits for them, owners that wait for what went, and
+ * objects whose owner is not known to live. A change of status alone concerns nobody.
+ * Source: `processGraphChanges` in k/k pkg/controller/garbagecollector/graph_builder.go.
+ */
+export function decideAffected(
+  type: ResourceType,
+  event: ResourceEvent<KubernetesObject>,
+  view: AffectedView,
+): AffectedNode[] {
+  if (event.type === 'deleted') return ofDeletion(event.object, view);
+  if (event.type === 'added') return ofState({ type, object: event.object }, undefined, view);
+  if (event.old.metadata.uid === event.object.metadata.uid) {
+    return ofState({ type, object: event.object }, event.old, view);
+  }
+  // Deleted and created again between two events.
+  return [...ofDeletion(event.old, view), ...ofState({ type, object: event.object }, undefined, view)];
+}
+
+function ofDeletion(object: Item, view: AffectedView): AffectedNode[] {
+  return [
+    ...view.graph.dependentsOf(object.metadata.uid).map(now),
+    ...waitingOwners(object, object.metadata.ownerReferences ?? [], view),
+  ];
+}
+
+function ofState(node: GraphNode, old: Item | undefined, view: AffectedView): AffectedNode[] {
+  const { object } = node;
+  const affected: AffectedNode[] = [];
+  const finalizersChanged = !sameJson(old?.metadata.finalizers, object.metadata.finalizers);
+  const deletionBegan = isBeingDeleted(object) && (!old || !isBeingDeleted(old));
+  if (deletionBegan || (isBeingDeleted(object) && finalizersChanged)) {
+    if (isOrphaningDependents(object) || isDeletingDependents(object)) affected.push(now(node));
+    if (isDeletingDependents(object)) {
+      affected.push(...view.graph.dependentsOf(object.metadata.uid).map(now));
+    }
+  }
+  const references = object.metadata.ownerReferences ?? [];
+  if (old && sameJson(old.metadata.ownerReferences, references)) return affected;
+  const urgency = isBeingDeleted(object) ? undefined : urgencyOf(object, references, view);
+  if (urgency) affected.push({ ...node, urgency });
+  affected.push(...waitingOwners(object, [...(old?.metadata.ownerReferences ?? []), ...references], view));
+  return affected;
+}
+
+/** Whether an object with these owners needs a look: not while every one of them is known to live. */
+function urgencyOf(
+  object: Item,
+  references: readonly DeepReadonly<OwnerReference>[],
+  view: AffectedView,
+): AffectedNode['urgency'] | undefined {
+  let urgency: AffectedNode['urgency'] | undefined;
+  for (const reference of references) {
+    const owner = view.graph.ownerOf(reference, object.metadata.namespace);
+    if (owner && !isDeletingDependents(owner.object)) continue;
+    if (owner ?? view.absent.has(reference, object.metadata.namespace)) return 'now';
+    urgency = 'later';
+  }
+  return urgency;
+}
+
+function waitingOwners(
+  object: Item,
+  references: readonly DeepReadonly<OwnerReference>[],
+  view: AffectedView,
+): AffectedNode[] {
+  const owners = new Map<string, AffectedNode>();
+  for (const reference of references) {
+    const owner = view.graph.ownerOf(reference, object.metadata.namespace);
+    if (owner && isDeletingDependents(owner.object)) owners.set(reference.uid, now(owner));
+  }
+  return [...owners.values()];
+}
+
+function now(node: GraphNode): AffectedNode {
+  return { ...node, urgency: 'now' };
+}
+
+function sameJson(a: unknown, b: unknown): boolean {
+  return a === b || JSON.stringify(a ?? []) === JSON.stringify(b ?? []);
+}

@@ -1,0 +1,99 @@
+import type { DeepReadonly, KubernetesObject, OwnerReference } from '../../kubernetes/index.js';
+import {
+  FOREGROUND_FINALIZER,
+  ORPHAN_FINALIZER,
+  hasFinalizer,
+  isBeingDeleted,
+  isDeletingDependents,
+  isOrphaningDependents,
+} from './finalizers.js';
+
+export type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan';
+
+/**
+ * `solid`: lives and keeps its dependents. `dangling`: does not exist. `waiting`: is being deleted in the foreground,
+ * waiting for its dependents.
+ */
+export type OwnerState = 'solid' | 'dangling' | 'waiting';
+
+export interface ClassifiedOwner {
+  readonly reference: DeepReadonly<OwnerReference>;
+  readonly state: OwnerState;
+}
+
+type Item = DeepReadonly<KubernetesObject>;
+
+/** What an object that is itself being deleted still owes to its dependents. */
+export type OwnerDuty =
+  | { readonly action: 'none' }
+  | { readonly action: 'orphan-dependents'; readonly dependents: readonly Item[] }
+  | { readonly action: 'wait-for-dependents'; readonly blocking: readonly Item[] }
+  | { readonly action: 'remove-finalizer'; readonly finalizer: string };
+
+/** What becomes of an object because of its owners. */
+export type CollectionPlan =
+  | { readonly action: 'keep' }
+  | { readonly action: 'drop-references'; readonly uids: readonly string[] }
+  | {
+      readonly action: 'delete';
+      readonly policy: PropagationPolicy;
+      /** First let go of the owners that wait for it, because it cannot go before one that waits for the owner. */
+      readonly unblockOwners: boolean;
+    };
+
+/**
+ * The duty of `object` as an owner. Orphaning comes first: it decides what is left to wait for.
+ * Source: `processDeletingDependentsItem` and `attemptToOrphanWorker` in k/k pkg/controller/garbagecollector.
+ */
+export function decideOwnerDuty(object: Item, dependents: readonly Item[]): OwnerDuty {
+  if (isOrphaningDependents(object)) {
+    return dependents.length > 0
+      ? { action: 'orphan-dependents', dependents }
+      : { action: 'remove-finalizer', finalizer: ORPHAN_FINALIZER };
+  }
+  if (isDeletingDependents(object)) {
+    const blocking = dependents.filter((dependent) => blocksOwner(dependent, object.metadata.uid));
+    return blocking.length > 0
+      ? { action: 'wait-for-dependents', blocking }
+      : { action: 'remove-finalizer', finalizer: FOREGROUND_FINALIZER };
+  }
+  return { action: 'none' };
+}
+
+/**
+ * One owner that lives is enough to live. Without one the object goes: in the foreground when an owner waits for it and
+ * it has dependents of its own, else as its finalizers ask, else in the background.
+ * Source: `attemptToDeleteItem` in k/k pkg/controller/garbagecollector/garbagecollector.go.
+ */
+export function decideCollection(
+  object: Item,
+  owners: readonly ClassifiedOwner[],
+  dependents: readonly Item[],
+): CollectionPlan {
+  if (isBeingDeleted(object) || owners.length === 0) return { action: 'keep' };
+  if (owners.some(({ state }) => state === 'solid')) {
+    const uids = owners.filter(({ state }) => state !== 'solid').map(({ reference }) => reference.uid);
+    return uids.length === 0 ? { action: 'keep' } : { action: 'drop-references', uids };
+  }
+  if (owners.some(({ state }) => state === 'waiting') && dependents.length > 0) {
+    const unblockOwners =
+      dependents.some(isDeletingDependents) &&
+      (object.metadata.ownerReferences ?? []).some(({ blockOwnerDeletion }) => blockOwnerDeletion === true);
+    return { action: 'delete', policy: 'Foreground', unblockOwners };
+  }
+  return { action: 'delete', policy: policyOfFinalizers(object), unblockOwners: false };
+}
+
+/** Whether `object` has to be gone before the owner with `uid` may go. */
+export function blocksOwner(object: Item, uid: string | undefined): boolean {
+  return (object.metadata.ownerReferences ?? []).some(
+    (reference) => reference.uid === uid && reference.blockOwnerDeletion === true,
+  );
+}
+
+/** The server takes the policy's word over the finalizer's, so a finalizer that is there must be asked for again. */
+function policyOfFinalizers(object: Item): PropagationPolicy {
+  if (hasFinalizer(object, ORPHAN_FINALIZER)) return 'Orphan';
+  if (hasFinalizer(object, FOREGROUND_FINALIZER)) return 'Foreground';
+  return 'Background';
+}

@@ -1,0 +1,116 @@
+import type { ApiClient } from '../../api-client/api-client.js';
+import { isConflict, isNotFound } from '../../api-client/api-status-error.js';
+import type {
+  ReconcileContext,
+  ReconcileRequest,
+  ReconcileResult,
+  Reconciler,
+} from '../../controller/reconciler.js';
+import type { DeepReadonly, KubernetesObject } from '../../kubernetes/index.js';
+import type { Logger } from '../../logging/index.js';
+import { applyCollection, orphanDependents, removeFinalizer } from './apply-collection.js';
+import type { OwnerSources } from './classify-owners.js';
+import { classifyOwners } from './classify-owners.js';
+import { decideCollection, decideOwnerDuty } from './decide-collection.js';
+import type { CompiledGarbageCollectorOptions } from './garbage-collector.options.js';
+import type { CollectableItem } from './item-key.js';
+import { parseItemRef } from './item-key.js';
+
+type Item = DeepReadonly<KubernetesObject>;
+
+/** How often an object that somebody else keeps writing to is read again before the queue's backoff takes over. */
+const ATTEMPTS = 4;
+
+/**
+ * Looks at one object: what it owes its dependents while it is being deleted, and else whether its owners still keep it.
+ * Starts from the cache; a conflict tells that the cache was old, and then the server's object is looked at instead.
+ */
+export class GarbageCollectorReconciler implements Reconciler {
+  constructor(
+    private readonly sources: OwnerSources,
+    private readonly options: CompiledGarbageCollectorOptions,
+    private readonly logger: Logger,
+  ) {}
+
+  async reconcile(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult> {
+    const { graph } = this.sources;
+    const item = parseItemRef(request, graph.types);
+    const cached = item && graph.get(item.type, item.ref);
+    if (!item || !cached) return {};
+    let object: Item = cached;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.collect(item, object, context);
+      } catch (error) {
+        if (isNotFound(error)) return {};
+        if (!isConflict(error) || attempt === ATTEMPTS) throw error;
+      }
+      const live = await readLive(item, context.client, context.signal);
+      if (!live || live.metadata.uid !== cached.metadata.uid) return {};
+      object = live;
+    }
+  }
+
+  private async collect(
+    item: CollectableItem,
+    object: Item,
+    { client, signal }: ReconcileContext,
+  ): Promise<ReconcileResult> {
+    const dependents = this.sources.graph.dependentsOf(object.metadata.uid);
+    const duty = decideOwnerDuty(
+      object,
+      dependents.map((node) => node.object),
+    );
+    switch (duty.action) {
+      case 'none':
+        return this.collectByOwners(item, object, client, signal);
+      case 'orphan-dependents':
+        await orphanDependents(object, dependents, client, signal);
+        await removeFinalizer(item.type, object, 'orphan', client, signal);
+        return {};
+      case 'remove-finalizer':
+        await removeFinalizer(item.type, object, duty.finalizer, client, signal);
+        return {};
+      case 'wait-for-dependents':
+        // The dependents are keys of their own, and the last one's deletion brings this owner back.
+        this.logger.debug('waits for its dependents', { blocking: duty.blocking.length });
+        return {};
+    }
+  }
+
+  private async collectByOwners(
+    item: CollectableItem,
+    object: Item,
+    client: ApiClient,
+    signal: AbortSignal,
+  ): Promise<ReconcileResult> {
+    if (object.metadata.deletionTimestamp !== undefined) return {};
+    const { owners, undecidable, unmonitored } = await classifyOwners(object, this.sources, client, signal);
+    const again = undecidable || unmonitored ? { requeueAfterMs: this.options.unmonitoredRecheckMs } : {};
+    if (undecidable) {
+      this.logger.warn('left alone: the kind or the scope of an owner is not known', {
+        owners: object.metadata.ownerReferences?.map(({ apiVersion, kind }) => `${apiVersion}/${kind}`),
+      });
+      return again;
+    }
+    const dependents = this.sources.graph.dependentsOf(object.metadata.uid).map((node) => node.object);
+    const plan = decideCollection(object, owners, dependents);
+    if (plan.action === 'keep') return again;
+    this.logger.debug('collects', { plan, object: item.ref, kind: item.type.kind });
+    await applyCollection(item.type, object, plan, client, signal);
+    return plan.action === 'drop-references' ? again : {};
+  }
+}
+
+async function readLive(
+  item: CollectableItem,
+  client: ApiClient,
+  signal: AbortSignal,
+): Promise<KubernetesObject | undefined> {
+  try {
+    return await client.get(item.type, item.ref, { signal });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,64 @@
+import type { Enqueue } from '../../controller/controller-definition.js';
+import type { ResourceEvent } from '../../informer/informer.js';
+import type { KubernetesObject, ResourceType } from '../../kubernetes/index.js';
+import { newerResourceVersion } from '../../kubernetes/index.js';
+import type { AbsentOwners } from './absent-owners.js';
+import { decideAffected } from './decide-affected.js';
+import type { DependencyGraph } from './dependency-graph.js';
+import type { CompiledGarbageCollectorOptions } from './garbage-collector.options.js';
+import { itemRef } from './item-key.js';
+
+/** Turns changes into keys to look at; on the leader only. */
+export function watchGarbage(
+  graph: DependencyGraph,
+  absent: AbsentOwners,
+  options: CompiledGarbageCollectorOptions,
+  enqueue: Enqueue,
+): () => void {
+  return graph.onEvent((type, event) => {
+    const initial = event.type === 'added' && event.initial;
+    const cause = causeOf(type, event, graph);
+    for (const node of decideAffected(type, event, { graph, absent })) {
+      enqueue({
+        ref: itemRef(node.type, node.object.metadata),
+        cause,
+        priority: initial ? 'low' : 'normal',
+        reason: initial ? 'initial-list' : 'child-change',
+        ...(node.urgency === 'later' ? { delayMs: options.unseenOwnerDelayMs } : {}),
+      });
+    }
+  });
+}
+
+/**
+ * Remembers every deletion, on every replica: whoever works on a dependent then knows without asking that the owner
+ * is gone. Pods own next to nothing, and there are too many of them to remember each.
+ */
+export function rememberDeletions(graph: DependencyGraph, absent: AbsentOwners): () => void {
+  return graph.onEvent((type, event) => {
+    const gone =
+      event.type === 'deleted'
+        ? event.object.metadata.uid
+        : event.type === 'modified' && event.old.metadata.uid !== event.object.metadata.uid
+          ? event.old.metadata.uid
+          : undefined;
+    if (gone === undefined) return;
+    if (type.resource !== 'pods' || graph.dependentsOf(gone).length > 0) absent.addDeleted(gone);
+  });
+}
+
+/**
+ * The state that whoever handles the key must have seen. A deletion that was noticed by absence has no
+ * resourceVersion of its own: there it is the list's.
+ */
+function causeOf(
+  type: ResourceType,
+  event: ResourceEvent<KubernetesObject>,
+  graph: DependencyGraph,
+): { type: ResourceType; resourceVersion: string } | undefined {
+  let resourceVersion: string | undefined = event.object.metadata.resourceVersion;
+  if (event.type === 'deleted' && event.finalStateUnknown) {
+    resourceVersion = newerResourceVersion(graph.resourceVersionOf(type), resourceVersion);
+  }
+  return resourceVersion === undefined ? undefined : { type, resourceVersion };
+}
