@@ -1,0 +1,44 @@
+import type { DiscoveredResource } from '../../api-client/api-client.js';
+import type { DeepReadonly, KubernetesObject, Namespace, ResourceType } from '../../kubernetes/index.js';
+
+/** The finalizer of `spec.finalizers` that is ours. */
+export const KUBERNETES_FINALIZER = 'kubernetes';
+
+/** Whether the namespace is being deleted and waits for us. */
+export function isOursToEmpty(namespace: DeepReadonly<Namespace>): boolean {
+  return (
+    namespace.metadata.deletionTimestamp !== undefined &&
+    (namespace.spec?.finalizers ?? []).includes(KUBERNETES_FINALIZER)
+  );
+}
+
+/**
+ * The types whose objects have to go, in two waves: pods first, so that nothing a pod relies on (its network policies,
+ * secrets, leases) is taken from it while it still runs.
+ * Source: Kubernetes' OrderedNamespaceDeletion (KEP-5080).
+ */
+export function decideDeletionWaves(resources: readonly DiscoveredResource[]): readonly ResourceType[][] {
+  const deletable = resources.filter(
+    ({ namespaced, verbs }) => namespaced && verbs.includes('list') && verbs.includes('delete'),
+  );
+  const isPod = ({ group, resource }: ResourceType): boolean => group === '' && resource === 'pods';
+  return [deletable.filter(isPod), deletable.filter((type) => !isPod(type))];
+}
+
+/** Source: `finalizerEstimateSeconds`, the wait for other people's finalizers. */
+const FINALIZER_WAIT_MS = 15_000;
+
+/**
+ * How long what is left may take to go by itself: half of the longest grace period, because most need less.
+ * Source: `estimateGracefulTermination`, and the requeue in k/k pkg/controller/namespace/namespace_controller.go.
+ */
+export function decideRecheckMs(remaining: readonly DeepReadonly<KubernetesObject>[], nowMs: number): number {
+  let longestMs = 0;
+  for (const { metadata } of remaining) {
+    if (metadata.finalizers?.length) longestMs = Math.max(longestMs, FINALIZER_WAIT_MS);
+    else if (metadata.deletionTimestamp) {
+      longestMs = Math.max(longestMs, Date.parse(metadata.deletionTimestamp) - nowMs);
+    }
+  }
+  return Math.floor(longestMs / 2000) * 1000 + 1000;
+}

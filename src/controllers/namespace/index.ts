@@ -1,0 +1,1 @@
+export { namespaceController } from './namespace-definition.js';

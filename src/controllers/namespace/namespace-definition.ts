@@ -1,0 +1,58 @@
+import type {
+  BuiltController,
+  ControllerDefinition,
+  ControllerDependencies,
+  Enqueue,
+} from '../../controller/controller-definition.js';
+import type { Informer } from '../../informer/informer.js';
+import type { Namespace, Pod } from '../../kubernetes/index.js';
+import { NAMESPACES, PODS } from '../../kubernetes/index.js';
+import { isOursToEmpty } from './decide-content.js';
+import { NamespaceReconciler } from './namespace-reconciler.js';
+
+/** One look for many pods that go at about the same time. */
+const POD_GONE_DELAY_MS = 100;
+
+/** Empties the namespaces that are being deleted, and then lets them go. */
+export const namespaceController: ControllerDefinition = {
+  name: 'namespace',
+  type: NAMESPACES,
+  defaultWorkers: 5,
+  build({ informers, clock, logger }: ControllerDependencies): BuiltController {
+    const namespaces = informers.informerFor<Namespace>(NAMESPACES);
+    const pods = informers.informerFor<Pod>(PODS);
+    return {
+      reconciler: new NamespaceReconciler(namespaces.lister, clock, logger),
+      watch(enqueue) {
+        const removals = [watchNamespaces(namespaces, enqueue), watchPods(pods, namespaces, enqueue)];
+        return () => removals.forEach((remove) => remove());
+      },
+    };
+  },
+};
+
+function watchNamespaces(namespaces: Informer<Namespace>, enqueue: Enqueue): () => void {
+  return namespaces.addEventHandler((event) => {
+    if (event.type === 'deleted' || !isOursToEmpty(event.object)) return;
+    // Our own status writes are no news.
+    if (event.type === 'modified' && isOursToEmpty(event.old)) return;
+    const { name, resourceVersion } = event.object.metadata;
+    enqueue({
+      ref: { name },
+      cause: resourceVersion === undefined ? undefined : { type: NAMESPACES, resourceVersion },
+      priority: 'normal',
+      reason: event.type === 'added' && event.initial ? 'initial-list' : 'user-change',
+    });
+  });
+}
+
+/** The rest of a namespace waits for its pods, so their going is looked at sooner than their grace periods end. */
+function watchPods(pods: Informer<Pod>, namespaces: Informer<Namespace>, enqueue: Enqueue): () => void {
+  return pods.addEventHandler((event) => {
+    if (event.type !== 'deleted') return;
+    const { namespace: name = '' } = event.object.metadata;
+    const namespace = namespaces.lister.get(name);
+    if (!namespace || !isOursToEmpty(namespace)) return;
+    enqueue({ ref: { name }, reason: 'child-change', delayMs: POD_GONE_DELAY_MS });
+  });
+}

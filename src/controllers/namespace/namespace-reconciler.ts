@@ -1,0 +1,85 @@
+import type { ApiClient } from '../../api-client/api-client.js';
+import { isNotFound } from '../../api-client/api-status-error.js';
+import type { Clock } from '../../clock/index.js';
+import { toRfc3339 } from '../../clock/index.js';
+import type {
+  ReconcileContext,
+  ReconcileRequest,
+  ReconcileResult,
+  Reconciler,
+} from '../../controller/reconciler.js';
+import type { Lister } from '../../informer/informer.js';
+import type { Namespace } from '../../kubernetes/index.js';
+import { NAMESPACES } from '../../kubernetes/index.js';
+import type { Logger } from '../../logging/index.js';
+import type { ContentReport } from './content-conditions.js';
+import { decideConditions } from './content-conditions.js';
+import { KUBERNETES_FINALIZER, decideRecheckMs, isOursToEmpty } from './decide-content.js';
+import { deleteContent } from './delete-content.js';
+
+/** How soon a type or group that failed is tried again. */
+const FAILURE_RECHECK_MS = 5_000;
+
+/**
+ * Empties a namespace that is terminating, says in its status what holds it back, and lets it go when it is empty.
+ * Source: `namespacedResourcesDeleter.Delete` in k/k pkg/controller/namespace/deletion.
+ */
+export class NamespaceReconciler implements Reconciler {
+  constructor(
+    private readonly lister: Lister<Namespace>,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  async reconcile({ name, key }: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult> {
+    const { client, signal } = context;
+    const cached = this.lister.get(key);
+    if (!cached || !isOursToEmpty(cached)) return {};
+    const namespace = await this.readLive(name, client, signal);
+    if (!namespace || !isOursToEmpty(namespace)) return {};
+    const content = await deleteContent(name, await client.discover({ signal }), client, signal);
+    const failed = content.discoveryFailures.length + content.deletionFailures.length > 0;
+    if (!failed && content.objects.length === 0) {
+      await this.finalize(namespace, client, signal);
+      return {};
+    }
+    await this.report(namespace, content, client, signal);
+    this.logger.debug('namespace is not empty yet', { remaining: Object.fromEntries(content.remaining) });
+    const recheckMs = decideRecheckMs(content.objects, this.clock.now());
+    return { requeueAfterMs: failed ? FAILURE_RECHECK_MS : recheckMs };
+  }
+
+  /** The cache may be older than the namespace's deletion and re-creation; what follows deletes everything. */
+  private async readLive(
+    name: string,
+    client: ApiClient,
+    signal: AbortSignal,
+  ): Promise<Namespace | undefined> {
+    try {
+      return await client.get<Namespace>(NAMESPACES, { name }, { signal });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  private async finalize(namespace: Namespace, client: ApiClient, signal: AbortSignal): Promise<void> {
+    const finalizers = (namespace.spec?.finalizers ?? []).filter((each) => each !== KUBERNETES_FINALIZER);
+    const finalized = { ...namespace, spec: { ...namespace.spec, finalizers } };
+    await client.update(NAMESPACES, finalized, { subresource: 'finalize', signal });
+  }
+
+  private async report(
+    namespace: Namespace,
+    content: ContentReport,
+    client: ApiClient,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const before = namespace.status?.conditions ?? [];
+    const conditions = decideConditions(before, content, toRfc3339(this.clock.now()));
+    const unchanged = JSON.stringify(before) === JSON.stringify(conditions);
+    if (unchanged && namespace.status?.phase === 'Terminating') return;
+    const status = { ...namespace.status, phase: 'Terminating', conditions };
+    await client.update(NAMESPACES, { ...namespace, status }, { subresource: 'status', signal });
+  }
+}

@@ -1,0 +1,187 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { FakeClock } from '../../clock/index.js';
+import type { KubernetesObject, Namespace, ObjectMeta, ResourceType } from '../../kubernetes/index.js';
+import { DEPLOYMENTS, EVENTS, NAMESPACES, PODS, apiVersionOf } from '../../kubernetes/index.js';
+import { FakeCluster, refusal } from '../../testing/fake-cluster.js';
+import type { RunningController } from '../../testing/run-controller.js';
+import { runController } from '../../testing/run-controller.js';
+import { decideConditions } from './content-conditions.js';
+import { decideDeletionWaves, decideRecheckMs } from './decide-content.js';
+import { namespaceController } from './index.js';
+
+let clock: FakeClock;
+let cluster: FakeCluster;
+let controller: RunningController;
+const verbs = ['create', 'delete', 'get', 'list'];
+
+beforeEach(() => {
+  clock = new FakeClock();
+  cluster = new FakeCluster(clock);
+  cluster.discovered = [NAMESPACES, EVENTS, DEPLOYMENTS, PODS].map((type) => ({ ...type, verbs }));
+  put(NAMESPACES, 'doomed', { namespace: undefined }, { spec: { finalizers: ['kubernetes'] } });
+  put(NAMESPACES, 'safe', { namespace: undefined }, { spec: { finalizers: ['kubernetes'] } });
+  controller = runController(namespaceController, cluster, { clock });
+});
+
+function put(type: ResourceType, name: string, metadata: Partial<ObjectMeta> = {}, more: object = {}) {
+  const object = { apiVersion: apiVersionOf(type), kind: type.kind, ...more };
+  return cluster.seed<KubernetesObject>(type, {
+    ...object,
+    metadata: { namespace: 'doomed', ...metadata, name },
+  });
+}
+
+const remove = () => cluster.delete(NAMESPACES, { name: 'doomed' });
+const condition = (type: string) =>
+  cluster
+    .peek<Namespace>(NAMESPACES, 'doomed')
+    ?.status?.conditions?.find((candidate) => candidate.type === type);
+
+describe('the namespace controller', () => {
+  it('empties a terminating namespace, lets it go, and touches no other', async () => {
+    put(DEPLOYMENTS, 'web');
+    put(PODS, 'pod');
+    put(PODS, 'other', { namespace: 'safe' });
+    await remove();
+    expect((await controller.drain()).errors.size).toBe(0);
+    expect(cluster.all(NAMESPACES).map(({ metadata }) => metadata.name)).toEqual(['safe']);
+    expect(cluster.all(DEPLOYMENTS)).toEqual([]);
+    expect(cluster.all(PODS).map(({ metadata }) => metadata.name)).toEqual(['other']);
+  });
+
+  it('leaves a namespace alone that nobody deletes', async () => {
+    put(PODS, 'pod');
+    controller.add('doomed');
+    await controller.drain();
+    expect(cluster.requests).toEqual([]);
+  });
+
+  it('does not delete the content of a namespace that was created again since', async () => {
+    put(PODS, 'pod');
+    await remove();
+    controller.informers.pause();
+    cluster.vanish(NAMESPACES, 'doomed');
+    put(NAMESPACES, 'doomed', { namespace: undefined }, { spec: { finalizers: ['kubernetes'] } });
+    await controller.drain();
+    expect(cluster.all(PODS)).toHaveLength(1);
+  });
+
+  it('waits for running pods before it takes anything else, and says so', async () => {
+    put(DEPLOYMENTS, 'web');
+    put(PODS, 'pod', {}, { spec: { nodeName: 'node-0' } });
+    await remove();
+    await controller.drain();
+    expect(controller.requeues.get('doomed')).toBe(16_000);
+    expect(cluster.all(DEPLOYMENTS)).toHaveLength(1);
+    expect(condition('NamespaceContentRemaining')).toMatchObject({
+      status: 'True',
+      reason: 'SomeResourcesRemain',
+      message: 'Some resources are remaining: pods. has 1 resource instances',
+    });
+    await cluster.delete(PODS, { namespace: 'doomed', name: 'pod' }, { gracePeriodSeconds: 0 });
+    await controller.drain();
+    expect(cluster.peek(NAMESPACES, 'doomed')).toBeUndefined();
+  });
+
+  it('names the finalizers that hold content back', async () => {
+    put(DEPLOYMENTS, 'web', { finalizers: ['example.com/hold'] });
+    await remove();
+    await controller.drain();
+    expect(condition('NamespaceFinalizersRemaining')?.message).toBe(
+      'Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances',
+    );
+    expect(controller.requeues.get('doomed')).toBe(8_000);
+  });
+
+  it('deletes the other types when one cannot be listed, reports it, and does not let the namespace go', async () => {
+    put(DEPLOYMENTS, 'web');
+    cluster.intercept = ({ verb, type }) =>
+      verb === 'list' && type.resource === 'events' ? refusal(500, 'InternalError', 'broken') : undefined;
+    await remove();
+    await controller.drain();
+    expect(cluster.all(DEPLOYMENTS)).toEqual([]);
+    expect(condition('NamespaceDeletionContentFailure')).toMatchObject({
+      status: 'True',
+      message: 'Failed to delete all resource types, 1 remaining: v1, Resource=events: broken',
+    });
+    expect(controller.requeues.get('doomed')).toBeGreaterThan(0);
+  });
+
+  it('keeps the namespace while a group cannot be discovered, because it may hold content', async () => {
+    cluster.failedGroups = [{ groupVersion: 'broken.example.com/v1', error: new Error('no endpoints') }];
+    put(DEPLOYMENTS, 'web');
+    await remove();
+    await controller.drain();
+    expect(cluster.all(DEPLOYMENTS)).toEqual([]);
+    expect(condition('NamespaceDeletionDiscoveryFailure')?.status).toBe('True');
+    cluster.failedGroups = [];
+    controller.add('doomed');
+    await controller.drain();
+    expect(cluster.peek(NAMESPACES, 'doomed')).toBeUndefined();
+  });
+
+  it('writes the status only when it changes', async () => {
+    put(DEPLOYMENTS, 'web', { finalizers: ['example.com/hold'] });
+    await remove();
+    await controller.drain();
+    await clock.advance(5_000);
+    controller.add('doomed');
+    await controller.drain();
+    expect(cluster.count('update')).toBe(1);
+  });
+
+  it('keeps finalizers of others in the spec', async () => {
+    const namespace = cluster.peek<Namespace>(NAMESPACES, 'doomed') as Namespace;
+    await cluster.update(NAMESPACES, {
+      ...namespace,
+      spec: { finalizers: ['example.com/hold', 'kubernetes'] },
+    });
+    await remove();
+    await controller.drain();
+    expect(cluster.peek<Namespace>(NAMESPACES, 'doomed')?.spec?.finalizers).toEqual(['example.com/hold']);
+  });
+});
+
+describe('decideDeletionWaves', () => {
+  it('takes namespaced types that can be listed and deleted, pods before all others', () => {
+    const readOnly = { ...EVENTS, resource: 'metrics', verbs: ['list'] };
+    const resources = [NAMESPACES, EVENTS, PODS].map((type) => ({ ...type, verbs }));
+    const waves = decideDeletionWaves([readOnly, ...resources]);
+    expect(waves.map((wave) => wave.map(({ resource }) => resource))).toEqual([['pods'], ['events']]);
+  });
+});
+
+describe('decideRecheckMs', () => {
+  it('is half of the longest grace period and a second more', () => {
+    const leaving = (seconds: number): KubernetesObject => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'pod', deletionTimestamp: new Date(seconds * 1000).toISOString() },
+    });
+    expect(decideRecheckMs([leaving(110), leaving(130)], 100_000)).toBe(16_000);
+    expect(decideRecheckMs([leaving(50)], 100_000)).toBe(1_000);
+  });
+});
+
+describe('decideConditions', () => {
+  const nothing = {
+    discoveryFailures: [],
+    deletionFailures: [],
+    remaining: new Map(),
+    finalizers: new Map(),
+  };
+
+  it('keeps the time of what stays and the conditions of others', () => {
+    const first = decideConditions([{ type: 'Mine', status: 'True' }], nothing, '2026-01-01T00:00:00Z');
+    const held = { ...nothing, remaining: new Map([['pods.', 2]]) };
+    const second = decideConditions(first, held, '2026-01-01T00:01:00Z');
+    expect(second.map(({ type, status, lastTransitionTime }) => [type, status, lastTransitionTime])).toEqual([
+      ['Mine', 'True', undefined],
+      ['NamespaceDeletionDiscoveryFailure', 'False', '2026-01-01T00:00:00Z'],
+      ['NamespaceDeletionGroupVersionParsingFailure', 'False', '2026-01-01T00:00:00Z'],
+      ['NamespaceDeletionContentFailure', 'False', '2026-01-01T00:00:00Z'],
+      ['NamespaceContentRemaining', 'True', '2026-01-01T00:01:00Z'],
+      ['NamespaceFinalizersRemaining', 'False', '2026-01-01T00:00:00Z'],
+    ]);
+  });
+});
