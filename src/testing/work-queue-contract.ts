@@ -1,0 +1,410 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type {
+  WorkHandler,
+  WorkItem,
+  WorkQueue,
+  WorkQueueConsumer,
+  WorkQueueOptions,
+} from '../work-queue/index.js';
+import { workQueueProperties } from './work-queue-properties.js';
+
+/** One shared queue as several replicas see it. */
+export interface WorkQueueHarness {
+  /** Another producer on the same queue. */
+  queue(): WorkQueue;
+  /** Another consumer on the same queue; each runs once. */
+  consumer(): WorkQueueConsumer;
+  /** Lets time go on until the condition holds; throws after `withinMs` (default 5000). */
+  until(condition: () => boolean | Promise<boolean>, withinMs?: number): Promise<void>;
+  /** Lets time go on, to see that something does not happen. */
+  pass(ms: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type MakeWorkQueueHarness = (options?: WorkQueueOptions) => Promise<WorkQueueHarness>;
+
+/** Throws when one key is entered twice at the same time. */
+export class ExclusiveProbe {
+  private readonly inside = new Set<string>();
+
+  async enter(key: string, work: () => Promise<void>): Promise<void> {
+    if (this.inside.has(key)) throw new Error(`${key} is worked on twice at the same time`);
+    this.inside.add(key);
+    try {
+      await work();
+    } finally {
+      this.inside.delete(key);
+    }
+  }
+}
+
+/** A promise that a test resolves by hand. */
+export function gate(): { readonly passed: Promise<void>; open(): void } {
+  let open: () => void = () => undefined;
+  const passed = new Promise<void>((resolve) => (open = resolve));
+  return { passed, open };
+}
+
+/** What every WorkQueue with its consumer promises, whatever it is made of. */
+export function runWorkQueueContract(name: string, make: MakeWorkQueueHarness, propertyRuns: number): void {
+  describe(`${name}: the contract of a work queue`, () => {
+    let harness: WorkQueueHarness;
+    let stop: AbortController;
+    let stopped: Promise<void>[];
+
+    const setUp = async (options?: WorkQueueOptions): Promise<WorkQueue> => {
+      harness = await make(options);
+      return harness.queue();
+    };
+    const consume = (handler: WorkHandler, concurrency = 4): void => {
+      stopped.push(harness.consumer().run(handler, { concurrency }, stop.signal));
+    };
+    /** Consumes one key at a time and notes them; the first key, `first`, waits until `release` is called. */
+    const consumeBehindGate = async (queue: WorkQueue): Promise<{ items: WorkItem[]; release(): void }> => {
+      const items: WorkItem[] = [];
+      const first = gate();
+      consume(async (item) => {
+        items.push(item);
+        if (item.key === 'first') await first.passed;
+      }, 1);
+      await queue.add('first');
+      await harness.until(() => items.length === 1);
+      return { items, release: () => first.open() };
+    };
+
+    beforeEach(() => {
+      stop = new AbortController();
+      stopped = [];
+    });
+
+    afterEach(async () => {
+      stop.abort();
+      await Promise.all(stopped);
+      await harness.close();
+    });
+
+    describe('adds', () => {
+      it('runs an added key', async () => {
+        const queue = await setUp();
+        const items: WorkItem[] = [];
+        consume(async (item) => void items.push(item));
+        await queue.add('ns/a', { reason: 'user-change', priority: 'high', traceparent: '00-a-b-01' });
+        await harness.until(() => items.length > 0);
+        expect(items).toEqual([
+          expect.objectContaining({
+            key: 'ns/a',
+            reason: 'user-change',
+            priority: 'high',
+            traceparent: '00-a-b-01',
+            retries: 0,
+          }),
+        ]);
+        expect(items[0]?.readySinceMs).toBeGreaterThan(Date.UTC(2020, 0));
+      });
+
+      it('keeps a key that waits only once, with the highest priority and the earliest time', async () => {
+        const queue = await setUp();
+        const behind = await consumeBehindGate(queue);
+        await queue.add('a', { priority: 'low', reason: 'resync', traceparent: 'trace-1' });
+        await harness.pass(20);
+        await queue.add('a', { priority: 'high', reason: 'user-change' });
+        await queue.add('a', { priority: 'normal', reason: 'child-change', traceparent: 'trace-2' });
+        behind.release();
+        await harness.until(() => behind.items.length >= 2);
+        await harness.pass(50);
+        expect(behind.items.map((item) => item.key)).toEqual(['first', 'a']);
+        expect(behind.items[1]).toMatchObject({
+          priority: 'high',
+          reason: 'user-change',
+          traceparent: 'trace-1',
+        });
+      });
+
+      it('runs a key that was added while it was worked on exactly once more', async () => {
+        const queue = await setUp();
+        const behind = await consumeBehindGate(queue);
+        for (let index = 0; index < 5; index++) await queue.add('first', { reason: 'child-change' });
+        await harness.pass(30);
+        expect(behind.items).toHaveLength(1);
+        behind.release();
+        await harness.until(() => behind.items.length >= 2);
+        await harness.pass(50);
+        expect(behind.items).toHaveLength(2);
+      });
+
+      it('keeps the high priority of an add during a run although a low one follows', async () => {
+        const queue = await setUp();
+        const behind = await consumeBehindGate(queue);
+        await queue.add('first', { priority: 'high', reason: 'user-change' });
+        await queue.add('first', { priority: 'low', reason: 'resync' });
+        await queue.add('other', { priority: 'normal' });
+        behind.release();
+        await harness.until(() => behind.items.length >= 3);
+        expect(behind.items.map((item) => item.key)).toEqual(['first', 'first', 'other']);
+        expect(behind.items[1]).toMatchObject({ priority: 'high', reason: 'user-change' });
+      });
+
+      it('works on one key never twice at the same time, on several consumers', async () => {
+        const queue = await setUp();
+        const probe = new ExclusiveProbe();
+        let runs = 0;
+        let failure: unknown;
+        const handler: WorkHandler = async (item) => {
+          runs += 1;
+          await probe
+            .enter(item.key, async () => void (await Promise.resolve()))
+            .catch((error: unknown) => (failure = error));
+        };
+        consume(handler);
+        consume(handler);
+        for (let index = 0; index < 60; index++) await queue.add(`key-${index % 3}`);
+        await harness.until(async () => {
+          const { waiting, active } = await queue.counts();
+          return waiting + active === 0 && runs > 0;
+        });
+        expect(failure).toBeUndefined();
+      });
+
+      it('runs a key again whose handler rejected', async () => {
+        const queue = await setUp();
+        let runs = 0;
+        consume(async () => {
+          runs += 1;
+          if (runs === 1) throw new Error('a bug');
+        });
+        await queue.add('a');
+        await harness.until(() => runs === 2);
+      });
+    });
+
+    describe('delays', () => {
+      it('runs a delayed add after its delay, ready since then', async () => {
+        const queue = await setUp();
+        const items: WorkItem[] = [];
+        consume(async (item) => void items.push(item));
+        await queue.addAfter('a', 300, { reason: 'requeue' });
+        await harness.pass(100);
+        expect(items).toHaveLength(0);
+        expect(await queue.counts()).toMatchObject({ waiting: 0, delayed: 1 });
+        await harness.until(() => items.length === 1);
+        expect(items[0]).toMatchObject({ key: 'a', reason: 'requeue' });
+        await harness.until(async () => (await queue.counts()).delayed === 0);
+      });
+
+      it('does not let an immediate add wait behind a delayed one', async () => {
+        const queue = await setUp();
+        const items: WorkItem[] = [];
+        consume(async (item) => void items.push(item));
+        await queue.addAfter('a', 60_000);
+        await queue.add('a', { reason: 'user-change' });
+        await harness.until(() => items.length === 1, 1000);
+        expect(items[0]?.reason).toBe('user-change');
+      });
+
+      it('does not let a delayed add during a run take the place of an immediate one', async () => {
+        const queue = await setUp();
+        const behind = await consumeBehindGate(queue);
+        await queue.add('first', { reason: 'user-change' });
+        await queue.addAfter('first', 60_000, { reason: 'requeue' });
+        behind.release();
+        await harness.until(() => behind.items.length === 2, 1000);
+        expect(behind.items[1]?.reason).toBe('user-change');
+      });
+
+      it('lets the earliest of several delayed adds of a key count', async () => {
+        const queue = await setUp();
+        const items: WorkItem[] = [];
+        consume(async (item) => void items.push(item));
+        await queue.addAfter('a', 60_000, { reason: 'requeue' });
+        await queue.addAfter('a', 100, { reason: 'child-change' });
+        await queue.addAfter('a', 400, { reason: 'requeue' });
+        await harness.until(() => items.length === 1, 1500);
+        await harness.pass(600);
+        expect(items.map((item) => item.reason)).toEqual(['child-change']);
+      });
+    });
+
+    describe('retries', () => {
+      it('doubles the backoff of a key with each failure, and forgets on demand', async () => {
+        const queue = await setUp({ backoffBaseMs: 5, backoffMaxMs: 40 });
+        const delays: number[] = [];
+        for (let index = 0; index < 5; index++) {
+          delays.push((await queue.addRateLimited('a', new Error('no'))).delayMs);
+        }
+        expect(delays).toEqual([5, 10, 20, 40, 40]);
+        expect(await queue.numRequeues('a')).toBe(5);
+        await queue.forget('a');
+        expect(await queue.numRequeues('a')).toBe(0);
+        expect((await queue.addRateLimited('a', new Error('no'))).delayMs).toBe(5);
+      });
+
+      it('tells the handler how often the key failed, also on another replica', async () => {
+        const queue = await setUp();
+        await queue.addRateLimited('a', new Error('no'));
+        await harness.queue().addRateLimited('a', new Error('no'));
+        const items: WorkItem[] = [];
+        consume(async (item) => void items.push(item));
+        await harness.until(() => items.length >= 1);
+        expect(items[0]).toMatchObject({ retries: 2, reason: 'retry' });
+      });
+
+      it('lets all keys together wait for the token bucket', async () => {
+        const queue = await setUp({ bucketBurst: 3, bucketRatePerSecond: 1 });
+        const delays: number[] = [];
+        for (const key of ['a', 'b', 'c', 'd', 'e']) {
+          delays.push((await queue.addRateLimited(key, new Error('no'))).delayMs);
+        }
+        expect(delays.slice(0, 3)).toEqual([5, 5, 5]);
+        expect(delays[3]).toBeGreaterThan(700);
+        expect(delays[4]).toBeGreaterThan(1700);
+        expect(delays[4]).toBeLessThanOrEqual(2000);
+      });
+
+      it('does not let an immediate add wait behind a backoff', async () => {
+        const queue = await setUp({ backoffBaseMs: 60_000 });
+        await queue.addRateLimited('a', new Error('no'));
+        const items: WorkItem[] = [];
+        consume(async (item) => void items.push(item));
+        await queue.add('a');
+        await harness.until(() => items.length === 1, 1000);
+      });
+
+      it('parks a key after maxRetries failures in a row until a new add takes it out', async () => {
+        const queue = await setUp({ maxRetries: 2, backoffBaseMs: 1 });
+        for (const parked of [false, false, true]) {
+          expect((await queue.addRateLimited('a', new Error('no good'))).parked).toBe(parked);
+        }
+        expect(await queue.parked()).toEqual([
+          { key: 'a', error: 'no good', retries: 2, parkedAtMs: expect.any(Number) as number },
+        ]);
+        const items: WorkItem[] = [];
+        await queue.add('a', { reason: 'user-change' });
+        expect(await queue.parked()).toEqual([]);
+        expect((await queue.counts()).parked).toBe(0);
+        consume(async (item) => void items.push(item));
+        await harness.until(() => items.length >= 1);
+        expect(items[0]?.retries).toBe(0);
+      });
+
+      it('parks a key at once on demand', async () => {
+        const queue = await setUp();
+        await queue.park('a', new Error('hopeless'));
+        expect(await queue.parked()).toMatchObject([{ key: 'a', error: 'hopeless', retries: 0 }]);
+        expect(await queue.counts()).toEqual({ waiting: 0, active: 0, delayed: 0, parked: 1 });
+      });
+    });
+
+    describe('priorities', () => {
+      it('takes the higher priority first, and in the order of the adds within one', async () => {
+        const queue = await setUp();
+        const behind = await consumeBehindGate(queue);
+        await queue.add('low-1', { priority: 'low' });
+        await queue.add('normal-1');
+        await queue.add('high-1', { priority: 'high' });
+        await queue.add('low-2', { priority: 'low' });
+        await queue.add('normal-2');
+        await queue.add('high-2', { priority: 'high' });
+        behind.release();
+        await harness.until(() => behind.items.length === 7);
+        expect(behind.items.map((item) => item.key)).toEqual([
+          'first',
+          'high-1',
+          'high-2',
+          'normal-1',
+          'normal-2',
+          'low-1',
+          'low-2',
+        ]);
+      });
+
+      it('moves a waiting key up when it is added with a higher priority', async () => {
+        const queue = await setUp();
+        const behind = await consumeBehindGate(queue);
+        await queue.add('a', { priority: 'low' });
+        await queue.add('b', { priority: 'normal' });
+        await queue.add('a', { priority: 'high' });
+        behind.release();
+        await harness.until(() => behind.items.length === 3);
+        expect(behind.items.map((item) => item.key)).toEqual(['first', 'a', 'b']);
+      });
+
+      it('lets no key starve: one that waited long enough goes before newer ones of any priority', async () => {
+        const queue = await setUp({ agingMs: 300, maintenanceIntervalMs: 100 });
+        const behind = await consumeBehindGate(queue);
+        await queue.add('old', { priority: 'low' });
+        await harness.pass(700);
+        for (let index = 0; index < 5; index++) await queue.add(`new-${index}`, { priority: 'high' });
+        behind.release();
+        await harness.until(() => behind.items.length === 7);
+        expect(behind.items.map((item) => item.key).slice(0, 2)).toEqual(['first', 'old']);
+      });
+    });
+
+    describe('stopping', () => {
+      it('waits for running handlers and takes no new key', async () => {
+        const queue = await setUp();
+        const running = gate();
+        const started: string[] = [];
+        let ended = false;
+        const consumer = harness.consumer();
+        const run = consumer.run(
+          async (item) => {
+            started.push(item.key);
+            await running.passed;
+          },
+          { concurrency: 1 },
+          stop.signal,
+        );
+        void run.then(() => (ended = true));
+        await queue.add('a');
+        await harness.until(() => started.length === 1);
+        expect(consumer.isConsuming).toBe(true);
+        stop.abort();
+        await queue.add('b');
+        await harness.pass(100);
+        expect({ started, ended, consuming: consumer.isConsuming }).toMatchObject({
+          started: ['a'],
+          ended: false,
+        });
+        running.open();
+        await harness.until(() => ended);
+        expect(started).toEqual(['a']);
+        expect(consumer.isConsuming).toBe(false);
+        expect((await queue.counts()).waiting).toBe(1);
+      });
+
+      it('aborts the signals of handlers that run on after drainTimeoutMs', async () => {
+        const queue = await setUp({ drainTimeoutMs: 100 });
+        let reason: unknown;
+        let started = false;
+        consume(async (_item, signal) => {
+          started = true;
+          await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+          reason = signal.reason;
+        });
+        await queue.add('a');
+        await harness.until(() => started);
+        stop.abort();
+        await harness.until(() => reason !== undefined, 1000);
+        expect(reason).toMatchObject({ code: 'SHUTDOWN' });
+      });
+
+      it('runs a consumer only once', async () => {
+        await setUp();
+        const consumer = harness.consumer();
+        stop.abort();
+        await consumer.run(async () => undefined, { concurrency: 1 }, stop.signal);
+        await expect(
+          consumer.run(async () => undefined, { concurrency: 1 }, stop.signal),
+        ).rejects.toMatchObject({
+          code: 'ILLEGAL_STATE',
+        });
+      });
+    });
+
+    workQueueProperties(async (options) => {
+      harness = await make(options);
+      return harness;
+    }, propertyRuns);
+  });
+}

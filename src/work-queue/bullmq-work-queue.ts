@@ -1,0 +1,248 @@
+import { Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { Clock } from '../clock/index.js';
+import { InvalidOptionError } from '../errors/index.js';
+import type { Logger } from '../logging/index.js';
+import { silentLogger } from '../logging/index.js';
+import { LuaScript, createRedisConnection } from '../redis/index.js';
+import type { PendingAdd } from './pending-add.js';
+import { PRIORITY_RANK, pendingAddOf } from './pending-add.js';
+import { RedisQueueState } from './redis-queue-state.js';
+import type { WorkQueueMetrics } from './work-queue-metrics.js';
+import { noWorkQueueMetrics } from './work-queue-metrics.js';
+import type { CompiledWorkQueueOptions, WorkQueueOptions } from './work-queue.options.js';
+import { compileWorkQueueOptions } from './work-queue.options.js';
+import type { AddOptions, ParkedKey, WorkItem, WorkQueue, WorkQueueCounts } from './work-queue.js';
+
+export interface BullMqWorkQueueDependencies {
+  /** For example `deployment`. No colon. */
+  name: string;
+  redisUrl: string;
+  /** Distinguishes installations that share a Redis. @default 'rollkeeper' */
+  keyPrefix?: string;
+  clock: Clock;
+  logger?: Logger;
+  metrics?: WorkQueueMetrics;
+  options?: WorkQueueOptions;
+}
+
+/** `key`: work on the key. `timer`: the key's timer `due` may have come. */
+export type QueueJobData = { key: string; add: PendingAdd } | { key: string; due: string };
+export type QueueJobName = 'key' | 'timer';
+
+const ageWaiting = new LuaScript(new URL('./lua/age-waiting-4.lua', import.meta.url));
+const clearStray = new LuaScript(new URL('./lua/clear-stray-4.lua', import.meta.url));
+
+/** Aging moves, and the search for overdue timers sees, so many at once; the rest at the next look. */
+const MAINTENANCE_BATCH = 100;
+/** A timer this late has lost its wake-up job. */
+const OVERDUE_TIMER_MS = 1000;
+const JOB_MISSING = -1;
+
+/**
+ * The {@link WorkQueue} on BullMQ. How the two fit:
+ *
+ * - A key that waits is one job, deduplicated by the key with `keepLastIfActive`: BullMQ has at most one job per
+ *   key and stores at most one successor while it runs. That is client-go's dirty and processing.
+ * - What an add carries is merged beside the queue first, because BullMQ drops the data of an add that meets a
+ *   waiting job. One that crashes between the two steps is finished by {@link sweepStray}.
+ * - Delayed adds are timers of our own, the earliest per key. A delayed job under an id of its own wakes a worker
+ *   when one is due, and all it does is an immediate add. Sharing the key's deduplication id would make the add wait
+ *   behind the delay.
+ * - Retries are ours (`attempts: 1`): BullMQ would hold back the successor until the job's attempts are used up.
+ */
+export class BullMqWorkQueue implements WorkQueue {
+  readonly name: string;
+  readonly options: CompiledWorkQueueOptions;
+  readonly metrics: WorkQueueMetrics;
+  readonly redisUrl: string;
+  readonly clock: Clock;
+  /** BullMQ's `prefix`: the hash tag that keeps all keys of this queue in one slot of a Redis Cluster. */
+  readonly prefix: string;
+  private readonly redis: Redis;
+  private readonly state: RedisQueueState;
+  private readonly logger: Logger;
+  private opened: Promise<Queue<QueueJobData, unknown, QueueJobName>> | undefined;
+
+  constructor(dependencies: BullMqWorkQueueDependencies) {
+    const { name, keyPrefix = 'rollkeeper' } = dependencies;
+    if (name === '' || name.includes(':'))
+      throw new InvalidOptionError('name', 'must not be empty or hold a colon');
+    this.name = name;
+    this.options = compileWorkQueueOptions(dependencies.options);
+    this.metrics = dependencies.metrics ?? noWorkQueueMetrics;
+    this.redisUrl = dependencies.redisUrl;
+    this.clock = dependencies.clock;
+    this.logger = (dependencies.logger ?? silentLogger).child({ queue: name });
+    this.prefix = `{${keyPrefix}:queue:${name}}`;
+    this.redis = createRedisConnection({
+      url: dependencies.redisUrl,
+      connectionName: `rollkeeper-queue-${name}`,
+      logger: this.logger,
+    });
+    this.state = new RedisQueueState(this.redis, this.prefix);
+  }
+
+  async add(key: string, options: AddOptions = {}): Promise<void> {
+    await this.addNow(key, pendingAddOf(options, this.clock.now()));
+  }
+
+  async addAfter(key: string, delayMs: number, options: AddOptions = {}): Promise<void> {
+    if (delayMs <= 0) return this.add(key, options);
+    const due = await this.state.setTimer(key, delayMs, options);
+    if (due !== undefined) await this.wakeUp(key, due, delayMs);
+  }
+
+  async addRateLimited(
+    key: string,
+    error: unknown,
+    options: AddOptions = {},
+  ): Promise<{ parked: boolean; delayMs: number }> {
+    const add: AddOptions = { reason: 'retry', ...options };
+    const { parked, delayMs, due } = await this.state.rateLimit(key, error, add, this.options);
+    this.metrics.retried(this.name);
+    if (parked) this.metrics.parked(this.name);
+    if (due !== undefined) await this.wakeUp(key, due, delayMs);
+    return { parked, delayMs };
+  }
+
+  async park(key: string, error: unknown): Promise<void> {
+    await this.state.park(key, error);
+    this.metrics.parked(this.name);
+  }
+
+  forget(key: string): Promise<void> {
+    return this.state.forget(key);
+  }
+
+  numRequeues(key: string): Promise<number> {
+    return this.state.failures(key);
+  }
+
+  async counts(): Promise<WorkQueueCounts> {
+    const queue = await this.open();
+    const [jobs, own] = await Promise.all([
+      queue.getJobCounts('wait', 'prioritized', 'active'),
+      this.state.counts(),
+    ]);
+    const waiting = (jobs['wait'] ?? 0) + (jobs['waiting'] ?? 0) + (jobs['prioritized'] ?? 0);
+    return { waiting, active: jobs['active'] ?? 0, ...own };
+  }
+
+  parked(): Promise<readonly ParkedKey[]> {
+    return this.state.parked();
+  }
+
+  async close(): Promise<void> {
+    const queue = await this.opened?.catch(() => undefined);
+    await queue?.close();
+    this.redis.disconnect();
+  }
+
+  /** For the consumer: the item of a job that starts. `fallback` is what the job itself carries. */
+  async takeItem(key: string, fallback: PendingAdd): Promise<WorkItem> {
+    const { pending, failures } = await this.state.takePending(key);
+    return { key, retries: failures, ...(pending ?? fallback) };
+  }
+
+  /**
+   * For the consumer: a wake-up job came. One whose timer was replaced does nothing: the newer timer has a wake-up
+   * of its own. One that comes early, because the clocks of two machines differ, is set again.
+   */
+  async fireTimer(key: string, due: string): Promise<void> {
+    const timer = await this.state.readTimer(key);
+    if (!timer || timer.due !== due) return;
+    if (timer.leftMs > 0) return this.wakeUp(key, due, timer.leftMs);
+    await this.addNow(key, pendingAddOf(timer.add, Number(due)));
+    await this.state.clearTimer(key, due);
+  }
+
+  /** For the consumer, every `maintenanceIntervalMs`: aging, lost wake-ups. */
+  async maintain(): Promise<void> {
+    const queue = await this.open();
+    const key = (name: string): string => queue.toKey(name);
+    await ageWaiting.run(
+      this.redis,
+      [key('prioritized'), key('pc'), key('wait'), key('marker')],
+      [key(''), this.clock.now() - this.options.agingMs, MAINTENANCE_BATCH],
+    );
+    for (const overdue of await this.state.overdueTimers(OVERDUE_TIMER_MS, MAINTENANCE_BATCH)) {
+      const timer = await this.state.readTimer(overdue);
+      if (timer) await this.fireTimer(overdue, timer.due);
+    }
+  }
+
+  /**
+   * Finds keys that wait although no job stands behind them: an outage left a deduplication key behind (bullmq#4311),
+   * or a producer died between the two steps of an add. Removes what is in the way and adds them again. Costs in
+   * proportion to the keys that wait. A stray deduplication key that no add has met yet is harmless: BullMQ sees
+   * that its job is gone, or else the next add becomes such a waiting key.
+   * @returns how many keys were repaired
+   */
+  async sweepStray(): Promise<number> {
+    const queue = await this.open();
+    const keys = ['prioritized', 'wait', 'active', 'delayed'].map((name) => queue.toKey(name));
+    let repaired = 0;
+    for await (const { key, add } of this.state.pendingSince(this.clock.now() - this.options.strayAfterMs)) {
+      if ((await clearStray.run(this.redis, keys, [queue.toKey(''), key])) !== 1) continue;
+      this.logger.warn('a waiting key had no job behind it and was added again', { key });
+      await this.enqueue(key, add, PRIORITY_RANK[add.priority]);
+      repaired += 1;
+    }
+    return repaired;
+  }
+
+  private async addNow(key: string, add: PendingAdd): Promise<void> {
+    const { rank, raised } = await this.state.mergePending(key, add);
+    await this.enqueue(key, add, rank);
+    if (raised) await this.raise(key, rank);
+    this.metrics.added(this.name);
+  }
+
+  private async enqueue(key: string, add: PendingAdd, rank: number): Promise<void> {
+    const queue = await this.open();
+    const deduplication = { id: key, keepLastIfActive: true };
+    await queue.add('key', { key, add }, { priority: rank, deduplication });
+  }
+
+  /** Moves the waiting job of the key up; one that has started or ended meanwhile needs no help. */
+  private async raise(key: string, rank: number): Promise<void> {
+    const queue = await this.open();
+    const jobId = await queue.getDeduplicationJobId(key);
+    if (jobId === null) return;
+    try {
+      const job = await queue.getJob(jobId);
+      if (job && job.priority > rank) await job.changePriority({ priority: rank });
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== JOB_MISSING) throw error;
+    }
+  }
+
+  private async wakeUp(key: string, due: string, delayMs: number): Promise<void> {
+    const queue = await this.open();
+    await queue.add('timer', { key, due }, { delay: Math.ceil(delayMs) });
+  }
+
+  /** BullMQ's queue connects as it is made, and stays broken when that fails: so, not before Redis answers. */
+  private open(): Promise<Queue<QueueJobData, unknown, QueueJobName>> {
+    this.opened ??= this.openQueue().catch((error: unknown) => {
+      this.opened = undefined;
+      throw error;
+    });
+    return this.opened;
+  }
+
+  private async openQueue(): Promise<Queue<QueueJobData, unknown, QueueJobName>> {
+    await this.redis.ping();
+    const queue = new Queue<QueueJobData, unknown, QueueJobName>(this.name, {
+      connection: this.redis,
+      prefix: this.prefix,
+      // Nobody reads the event stream; it is kept short.
+      streams: { events: { maxLen: 100 } },
+      defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
+    });
+    queue.on('error', (error) => this.logger.warn('bullmq queue error', { error }));
+    await queue.waitUntilReady();
+    return queue;
+  }
+}

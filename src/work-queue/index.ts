@@ -1,0 +1,24 @@
+export { BullMqWorkQueueConsumer } from './bullmq-consumer.js';
+export type { BullMqWorkQueueConsumerDependencies } from './bullmq-consumer.js';
+export { BullMqWorkQueue } from './bullmq-work-queue.js';
+export type { BullMqWorkQueueDependencies } from './bullmq-work-queue.js';
+export { MemoryWorkQueueConsumer } from './memory-consumer.js';
+export { MemoryWorkQueue } from './memory-work-queue.js';
+export type { MemoryWorkQueueDependencies } from './memory-work-queue.js';
+export { exponentialBackoffMs, reserveToken } from './rate-limiters.js';
+export type { BackoffOptions, TokenBucketOptions, TokenBucketState } from './rate-limiters.js';
+export { noWorkQueueMetrics } from './work-queue-metrics.js';
+export type { WorkQueueGauges, WorkQueueMetrics } from './work-queue-metrics.js';
+export { compileWorkQueueOptions } from './work-queue.options.js';
+export type { CompiledWorkQueueOptions, WorkQueueOptions } from './work-queue.options.js';
+export type {
+  AddOptions,
+  ParkedKey,
+  Priority,
+  ReconcileReason,
+  WorkHandler,
+  WorkItem,
+  WorkQueue,
+  WorkQueueConsumer,
+  WorkQueueCounts,
+} from './work-queue.js';

@@ -1,0 +1,38 @@
+--[[
+  Merges an add into what is known about the key's next run, and takes the key out of the parked ones.
+
+  KEYS[1] pending   hash: key -> JSON [rank, reason, readySinceMs, traceparent or ""]
+  KEYS[2] parked    hash: key -> JSON
+  KEYS[3] failures  hash: key -> failures in a row
+  ARGV[1] key
+  ARGV[2] rank (1 = high ... 3 = low)
+  ARGV[3] reason
+  ARGV[4] readySinceMs
+  ARGV[5] traceparent or ""
+
+  Returns {rank of the run, 1 when this add raised the rank of an earlier one else 0}
+]]
+local pendingKey, parkedKey, failuresKey = KEYS[1], KEYS[2], KEYS[3]
+local key, rank, reason, readySince, traceparent = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), ARGV[5]
+
+-- A new change deserves all its retries again.
+if redis.call('HDEL', parkedKey, key) == 1 then
+  redis.call('HDEL', failuresKey, key)
+end
+
+local raised = 0
+local stored = redis.call('HGET', pendingKey, key)
+if stored then
+  local waiting = cjson.decode(stored)
+  if rank < waiting[1] then
+    raised = 1
+    if traceparent == '' then traceparent = waiting[4] end
+  else
+    rank = waiting[1]
+    reason = waiting[2]
+    if waiting[4] ~= '' then traceparent = waiting[4] end
+  end
+  readySince = math.min(readySince, waiting[3])
+end
+redis.call('HSET', pendingKey, key, cjson.encode({ rank, reason, readySince, traceparent }))
+return { rank, raised }

@@ -1,0 +1,174 @@
+import type { Clock, TimerHandle } from '../clock/index.js';
+import { errorMessage } from '../errors/index.js';
+import type { PendingAdd } from './pending-add.js';
+import { PRIORITY_RANK, mergePendingAdds, pendingAddOf } from './pending-add.js';
+import type { TokenBucketState } from './rate-limiters.js';
+import { exponentialBackoffMs, reserveToken } from './rate-limiters.js';
+import type { WorkQueueMetrics } from './work-queue-metrics.js';
+import { noWorkQueueMetrics } from './work-queue-metrics.js';
+import type { CompiledWorkQueueOptions, WorkQueueOptions } from './work-queue.options.js';
+import { compileWorkQueueOptions } from './work-queue.options.js';
+import type { AddOptions, ParkedKey, WorkItem, WorkQueue, WorkQueueCounts } from './work-queue.js';
+
+export interface MemoryWorkQueueDependencies {
+  name: string;
+  clock: Clock;
+  metrics?: WorkQueueMetrics;
+  options?: WorkQueueOptions;
+}
+
+interface Timer {
+  readonly dueMs: number;
+  readonly handle: TimerHandle;
+}
+
+/** The work queue inside one process, for tests and the conformance runner: no Redis, all time from the clock. */
+export class MemoryWorkQueue implements WorkQueue {
+  readonly name: string;
+  readonly options: CompiledWorkQueueOptions;
+  readonly clock: Clock;
+  readonly metrics: WorkQueueMetrics;
+  /** Adds whose run has not started; of a key that runs: the run after. */
+  private readonly pending = new Map<string, PendingAdd>();
+  /** In the order of their adds; every one is in `pending` and none in `processing`. */
+  private readonly waiting = new Set<string>();
+  private readonly processing = new Set<string>();
+  private readonly timers = new Map<string, Timer>();
+  private readonly failures = new Map<string, number>();
+  private readonly parkedKeys = new Map<string, ParkedKey>();
+  private readonly listeners = new Set<() => void>();
+  private bucket: TokenBucketState | undefined;
+
+  constructor(dependencies: MemoryWorkQueueDependencies) {
+    this.name = dependencies.name;
+    this.clock = dependencies.clock;
+    this.metrics = dependencies.metrics ?? noWorkQueueMetrics;
+    this.options = compileWorkQueueOptions(dependencies.options);
+  }
+
+  async add(key: string, options: AddOptions = {}): Promise<void> {
+    this.addNow(key, pendingAddOf(options, this.clock.now()));
+  }
+
+  async addAfter(key: string, delayMs: number, options: AddOptions = {}): Promise<void> {
+    if (delayMs <= 0) return this.add(key, options);
+    this.setTimer(key, delayMs, options);
+  }
+
+  async addRateLimited(
+    key: string,
+    error: unknown,
+    options: AddOptions = {},
+  ): Promise<{ parked: boolean; delayMs: number }> {
+    this.metrics.retried(this.name);
+    const failures = this.failures.get(key) ?? 0;
+    if (failures >= this.options.maxRetries) {
+      await this.park(key, error);
+      return { parked: true, delayMs: 0 };
+    }
+    this.failures.set(key, failures + 1);
+    const reserved = reserveToken(this.bucket, this.clock.monotonicNow(), this.options);
+    this.bucket = reserved.state;
+    const delayMs = Math.max(exponentialBackoffMs(failures, this.options), reserved.delayMs);
+    this.setTimer(key, delayMs, { reason: 'retry', ...options });
+    return { parked: false, delayMs };
+  }
+
+  async park(key: string, error: unknown): Promise<void> {
+    const retries = this.failures.get(key) ?? 0;
+    this.parkedKeys.set(key, { key, error: errorMessage(error), retries, parkedAtMs: this.clock.now() });
+    this.metrics.parked(this.name);
+  }
+
+  async forget(key: string): Promise<void> {
+    this.failures.delete(key);
+  }
+
+  async numRequeues(key: string): Promise<number> {
+    return this.failures.get(key) ?? 0;
+  }
+
+  async counts(): Promise<WorkQueueCounts> {
+    return {
+      waiting: this.waiting.size,
+      active: this.processing.size,
+      delayed: this.timers.size,
+      parked: this.parkedKeys.size,
+    };
+  }
+
+  async parked(): Promise<readonly ParkedKey[]> {
+    return [...this.parkedKeys.values()];
+  }
+
+  async close(): Promise<void> {
+    for (const { handle } of this.timers.values()) handle.cancel();
+    this.timers.clear();
+  }
+
+  /** For the consumer: takes the key that goes next, if one waits. */
+  takeNext(): WorkItem | undefined {
+    const key = this.nextKey();
+    const pending = key === undefined ? undefined : this.pending.get(key);
+    if (key === undefined || !pending) return undefined;
+    this.waiting.delete(key);
+    this.pending.delete(key);
+    this.processing.add(key);
+    this.metrics.queueDuration(this.name, Math.max(this.clock.now() - pending.readySinceMs, 0));
+    return { key, retries: this.failures.get(key) ?? 0, ...pending };
+  }
+
+  /** For the consumer: the run of a taken key ended. */
+  done(key: string): void {
+    this.processing.delete(key);
+    if (this.pending.has(key)) this.waiting.add(key);
+    this.wake();
+  }
+
+  /** For the consumer: calls `listener` whenever there may be something to take. Returns the unsubscribe. */
+  onWork(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  private addNow(key: string, add: PendingAdd): void {
+    this.metrics.added(this.name);
+    if (this.parkedKeys.delete(key)) this.failures.delete(key);
+    const before = this.pending.get(key);
+    const merged = mergePendingAdds(before, add);
+    this.pending.set(key, merged);
+    if (this.processing.has(key)) return;
+    if (before && merged.priority !== before.priority) this.waiting.delete(key);
+    this.waiting.add(key);
+    this.wake();
+  }
+
+  private setTimer(key: string, delayMs: number, options: AddOptions): void {
+    const dueMs = this.clock.monotonicNow() + delayMs;
+    const pendingTimer = this.timers.get(key);
+    if (pendingTimer && pendingTimer.dueMs <= dueMs) return;
+    pendingTimer?.handle.cancel();
+    const handle = this.clock.setTimeout(() => {
+      this.timers.delete(key);
+      this.addNow(key, pendingAddOf(options, this.clock.now()));
+    }, delayMs);
+    this.timers.set(key, { dueMs, handle });
+  }
+
+  /** The best rank first, then the longest in line; a key that waited `agingMs` has the best rank. */
+  private nextKey(): string | undefined {
+    let best: { key: string; rank: number } | undefined;
+    const agedBefore = this.clock.now() - this.options.agingMs;
+    for (const key of this.waiting) {
+      const pending = this.pending.get(key);
+      if (!pending) continue;
+      const rank = pending.readySinceMs <= agedBefore ? 0 : PRIORITY_RANK[pending.priority];
+      if (!best || rank < best.rank) best = { key, rank };
+    }
+    return best?.key;
+  }
+
+  private wake(): void {
+    for (const listener of this.listeners) listener();
+  }
+}

@@ -1,0 +1,177 @@
+import type { Redis } from 'ioredis';
+import { errorMessage } from '../errors/index.js';
+import { LuaScript } from '../redis/index.js';
+import type { PendingAdd } from './pending-add.js';
+import { PRIORITY_RANK, priorityOfRank } from './pending-add.js';
+import type { CompiledWorkQueueOptions } from './work-queue.options.js';
+import type { AddOptions, ParkedKey, ReconcileReason } from './work-queue.js';
+
+const script = (name: string): LuaScript => new LuaScript(new URL(`./lua/${name}.lua`, import.meta.url));
+
+/** An error's text in Redis is no longer than this. */
+const MAX_ERROR_LENGTH = 2000;
+
+/** A timer as Redis has it; `due` is its identity. */
+export interface DueTimer {
+  readonly leftMs: number;
+  readonly due: string;
+  readonly add: AddOptions;
+}
+
+/**
+ * What a queue keeps in Redis beside BullMQ's own keys, all under the queue's hash tag: adds whose run has not
+ * started, failures in a row, the token bucket, parked keys, and timers (earliest per key). Grows with the keys
+ * that wait, fail or are parked, not with time.
+ */
+export class RedisQueueState {
+  private readonly merge = script('merge-pending-3');
+  private readonly take = script('take-pending-2');
+  private readonly timerSet = script('set-timer-2');
+  private readonly timerRead = script('read-timer-2');
+  private readonly timerClear = script('clear-timer-2');
+  private readonly timersOverdue = script('overdue-timers-1');
+  private readonly limit = script('rate-limit-5');
+  private readonly parkKey = script('park-2');
+  private readonly keys: Readonly<
+    Record<'pending' | 'failures' | 'bucket' | 'parked' | 'timers' | 'timerData', string>
+  >;
+
+  /** @param base with the hash tag, for example `{rollkeeper:queue:deployment}` */
+  constructor(
+    private readonly redis: Redis,
+    base: string,
+  ) {
+    const key = (name: string): string => `${base}:state:${name}`;
+    this.keys = {
+      pending: key('pending'),
+      failures: key('failures'),
+      bucket: key('bucket'),
+      parked: key('parked'),
+      timers: key('timers'),
+      timerData: key('timer-data'),
+    };
+  }
+
+  /** Returns the rank of the key's next run, and whether this add raised that of an earlier one. */
+  async mergePending(key: string, add: PendingAdd): Promise<{ rank: number; raised: boolean }> {
+    const { pending, parked, failures } = this.keys;
+    const args = [key, PRIORITY_RANK[add.priority], add.reason, add.readySinceMs, add.traceparent ?? ''];
+    const [rank, raised] = (await this.merge.run(this.redis, [pending, parked, failures], args)) as number[];
+    return { rank: rank ?? PRIORITY_RANK.normal, raised: raised === 1 };
+  }
+
+  /** A run starts. `pending` is undefined where a worker died after it had taken it. */
+  async takePending(key: string): Promise<{ pending: PendingAdd | undefined; failures: number }> {
+    const answer = await this.take.run(this.redis, [this.keys.pending, this.keys.failures], [key]);
+    const [json, failures] = answer as [string | null, number];
+    return { pending: json === null ? undefined : parsePending(json), failures };
+  }
+
+  /** Adds that wait since before `beforeMs`, a batch at a time. */
+  async *pendingSince(beforeMs: number): AsyncGenerator<{ key: string; add: PendingAdd }> {
+    let cursor = '0';
+    do {
+      const [next, entries] = await this.redis.hscan(this.keys.pending, cursor, 'COUNT', 500);
+      cursor = next;
+      for (let index = 0; index + 1 < entries.length; index += 2) {
+        const add = parsePending(entries[index + 1] as string);
+        if (add.readySinceMs < beforeMs) yield { key: entries[index] as string, add };
+      }
+    } while (cursor !== '0');
+  }
+
+  /** Returns the timer's due time, or undefined where an earlier one stays. */
+  async setTimer(key: string, delayMs: number, add: AddOptions): Promise<string | undefined> {
+    const { timers, timerData } = this.keys;
+    const due = await this.timerSet.run(this.redis, [timers, timerData], [key, delayMs, JSON.stringify(add)]);
+    return (due as string | null) ?? undefined;
+  }
+
+  async readTimer(key: string): Promise<DueTimer | undefined> {
+    const answer = await this.timerRead.run(this.redis, [this.keys.timers, this.keys.timerData], [key]);
+    if (!answer) return undefined;
+    const [leftMs, due, data] = answer as [number, string, string | null];
+    return { leftMs, due, add: JSON.parse(data ?? '{}') as AddOptions };
+  }
+
+  async clearTimer(key: string, due: string): Promise<void> {
+    await this.timerClear.run(this.redis, [this.keys.timers, this.keys.timerData], [key, due]);
+  }
+
+  async overdueTimers(graceMs: number, limit: number): Promise<readonly string[]> {
+    return (await this.timersOverdue.run(this.redis, [this.keys.timers], [graceMs, limit])) as string[];
+  }
+
+  /** Counts a failure; `due` is set when the key's timer is now this one. */
+  async rateLimit(
+    key: string,
+    error: unknown,
+    add: AddOptions,
+    options: CompiledWorkQueueOptions,
+  ): Promise<{ parked: boolean; delayMs: number; due: string | undefined }> {
+    const { failures, bucket, parked, timers, timerData } = this.keys;
+    const answer = await this.limit.run(
+      this.redis,
+      [failures, bucket, parked, timers, timerData],
+      [
+        key,
+        errorText(error),
+        JSON.stringify(add),
+        options.maxRetries,
+        options.backoffBaseMs,
+        options.backoffMaxMs,
+        options.bucketRatePerSecond,
+        options.bucketBurst,
+      ],
+    );
+    const [isParked, delay, due] = answer as [number, string, string];
+    return { parked: isParked === 1, delayMs: Number(delay), due: due === '' ? undefined : due };
+  }
+
+  async park(key: string, error: unknown): Promise<void> {
+    await this.parkKey.run(this.redis, [this.keys.parked, this.keys.failures], [key, errorText(error)]);
+  }
+
+  async parked(): Promise<readonly ParkedKey[]> {
+    const all = await this.redis.hgetall(this.keys.parked);
+    return Object.entries(all).map(([key, json]) => ({
+      key,
+      ...(JSON.parse(json) as Omit<ParkedKey, 'key'>),
+    }));
+  }
+
+  async forget(key: string): Promise<void> {
+    await this.redis.hdel(this.keys.failures, key);
+  }
+
+  async failures(key: string): Promise<number> {
+    return Number((await this.redis.hget(this.keys.failures, key)) ?? 0);
+  }
+
+  async counts(): Promise<{ delayed: number; parked: number }> {
+    const [delayed, parked] = await Promise.all([
+      this.redis.zcard(this.keys.timers),
+      this.redis.hlen(this.keys.parked),
+    ]);
+    return { delayed, parked };
+  }
+}
+
+function errorText(error: unknown): string {
+  return errorMessage(error).slice(0, MAX_ERROR_LENGTH);
+}
+
+function parsePending(json: string): PendingAdd {
+  const [rank, reason, readySinceMs, traceparent] = JSON.parse(json) as [
+    number,
+    ReconcileReason,
+    number,
+    string,
+  ];
+  return {
+    priority: priorityOfRank(rank),
+    reason,
+    readySinceMs,
+    ...(traceparent === '' ? {} : { traceparent }),
+  };
+}

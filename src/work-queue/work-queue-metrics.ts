@@ -1,0 +1,39 @@
+/**
+ * What a queue tells about itself, in the terms of client-go's util/workqueue/metrics.go. Durations in
+ * milliseconds; who exports them converts to seconds.
+ */
+export interface WorkQueueMetrics {
+  /** `workqueue_adds_total`: adds, those that met a waiting key included. */
+  added(queue: string): void;
+  /** `workqueue_retries_total`: rate-limited adds. */
+  retried(queue: string): void;
+  /** A key was parked. */
+  parked(queue: string): void;
+  /** `workqueue_queue_duration_seconds`: from ready to taken. */
+  queueDuration(queue: string, durationMs: number): void;
+  /** `workqueue_work_duration_seconds`: one run of the handler. */
+  workDuration(queue: string, durationMs: number): void;
+  /** `workqueue_depth`, `workqueue_unfinished_work_seconds`, `workqueue_longest_running_processor_seconds`. */
+  gauges(queue: string, gauges: WorkQueueGauges): void;
+}
+
+/** Seen every `maintenanceIntervalMs` by a replica that consumes. */
+export interface WorkQueueGauges {
+  /** Of the whole queue, over all replicas. */
+  readonly depth: number;
+  /** Of the whole queue, over all replicas. */
+  readonly parked: number;
+  /** Sum of the ages of this replica's running handlers. */
+  readonly unfinishedWorkMs: number;
+  /** Age of this replica's oldest running handler. */
+  readonly longestRunningMs: number;
+}
+
+export const noWorkQueueMetrics: WorkQueueMetrics = {
+  added: () => undefined,
+  retried: () => undefined,
+  parked: () => undefined,
+  queueDuration: () => undefined,
+  workDuration: () => undefined,
+  gauges: () => undefined,
+};
