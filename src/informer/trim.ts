@@ -1,0 +1,71 @@
+import type { KubernetesObject, Pod, ResourceType } from '../kubernetes/index.js';
+import { PODS, qualifiedResource } from '../kubernetes/index.js';
+
+/** Shrinks an object before it is cached; may change and return the object it is given. */
+export type Trim<T extends KubernetesObject = KubernetesObject> = (object: T) => T;
+
+/** Nobody here reads who manages which field. A PUT without them leaves them as they are. */
+export function dropManagedFields<T extends KubernetesObject>(object: T): T {
+  delete object.metadata.managedFields;
+  return object;
+}
+
+/** Only what every object has: for owners and dependents whose content is nobody's business. */
+export function trimToMetadata<T extends KubernetesObject>(object: T): T {
+  const { apiVersion, kind, metadata } = dropManagedFields(object);
+  return { apiVersion, kind, metadata } as T;
+}
+
+/**
+ * A pod as the controllers read it: who owns it, where it runs, how it fares. Never PUT such a pod, patch it: most of
+ * its spec is missing (`containers` is empty, because the type wants the field).
+ */
+export function trimPod(pod: Pod): Pod {
+  const { apiVersion, kind, metadata } = dropManagedFields(pod);
+  return { apiVersion, kind, metadata, spec: trimPodSpec(pod.spec), status: trimPodStatus(pod.status) };
+}
+
+/** The trims by `qualifiedResource`; every other type only loses its managedFields. */
+export const DEFAULT_TRIMS: ReadonlyMap<string, Trim> = new Map<string, Trim>([
+  [qualifiedResource(PODS), trimPod as unknown as Trim],
+  // The garbage collector looks at every type, and secrets are best not held in memory at all.
+  ['secrets', trimToMetadata],
+  ['configmaps', trimToMetadata],
+]);
+
+export function trimFor(type: ResourceType, trims: ReadonlyMap<string, Trim> = DEFAULT_TRIMS): Trim {
+  return trims.get(qualifiedResource(type)) ?? dropManagedFields;
+}
+
+function trimPodSpec(spec: Pod['spec'] | undefined): Pod['spec'] {
+  return {
+    containers: [],
+    ...pick(spec, ['nodeName', 'restartPolicy', 'terminationGracePeriodSeconds', 'priority']),
+    // Restarts of a sidecar (an init container that always restarts) count when victims are ranked.
+    ...(spec?.initContainers && {
+      initContainers: spec.initContainers.map((container) => pick(container, ['name', 'restartPolicy'])),
+    }),
+  };
+}
+
+function trimPodStatus(status: Pod['status']): Pod['status'] {
+  if (!status) return undefined;
+  const containers = (list: NonNullable<Pod['status']>['containerStatuses']) =>
+    list?.map((container) =>
+      pick(container, ['name', 'ready', 'started', 'restartCount', 'image', 'imageID']),
+    );
+  return {
+    ...pick(status, ['phase', 'reason', 'message', 'startTime', 'conditions']),
+    ...(status.containerStatuses && { containerStatuses: containers(status.containerStatuses) }),
+    ...(status.initContainerStatuses && { initContainerStatuses: containers(status.initContainerStatuses) }),
+  };
+}
+
+function pick<T extends object, Field extends keyof T>(
+  from: T | undefined,
+  fields: readonly Field[],
+): Pick<T, Field> {
+  const picked: Partial<Pick<T, Field>> = {};
+  for (const field of fields) if (from?.[field] !== undefined) picked[field] = from[field];
+  return picked as Pick<T, Field>;
+}
