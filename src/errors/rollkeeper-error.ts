@@ -10,7 +10,12 @@ export type ErrorCode =
   | 'TERMINAL'
   | 'TIMEOUT'
   | 'STALE_CACHE'
-  | 'STARTUP';
+  | 'STARTUP'
+  | 'STORAGE_EXISTS'
+  | 'STORAGE_NOT_FOUND'
+  | 'STORAGE_CONFLICT'
+  | 'STORAGE_EXPIRED'
+  | 'STORAGE_UNAVAILABLE';
 
 /** Base of every error that Rollkeeper itself raises; `code` is for programs, `message` for people. */
 export abstract class RollkeeperError extends Error {

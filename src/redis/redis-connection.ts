@@ -15,6 +15,12 @@ export interface RedisConnectionOptions {
   mode?: 'fail-fast' | 'blocking';
   /** @default 2000 */
   commandTimeoutMs?: number;
+  /**
+   * Whether a command that was sent and not answered when the link broke is sent again. Without, it fails by
+   * `commandTimeoutMs`; its author learns that it may have happened.
+   * @default true
+   */
+  resendUnanswered?: boolean;
   logger?: Logger;
 }
 
@@ -31,6 +37,7 @@ export function createRedisConnection(options: RedisConnectionOptions): Redis {
     enableAutoPipelining: failFast,
     maxRetriesPerRequest: failFast ? 3 : null,
     ...(failFast ? { commandTimeout: options.commandTimeoutMs ?? 2000 } : {}),
+    autoResendUnfulfilledCommands: options.resendUnanswered ?? true,
     connectTimeout: 2000,
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 5), 1000),
   });

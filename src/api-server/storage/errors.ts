@@ -1,0 +1,77 @@
+import { RollkeeperError, hasCode } from '../../errors/index.js';
+import type { Revision, StorageKey, StoredObject } from './storage.js';
+
+/** An object with this key is there already. */
+export class StorageExistsError extends RollkeeperError {
+  readonly code = 'STORAGE_EXISTS';
+
+  constructor(readonly key: StorageKey) {
+    super(`${describeKey(key)} already exists`);
+  }
+}
+
+/** There is no object with this key. */
+export class StorageNotFoundError extends RollkeeperError {
+  readonly code = 'STORAGE_NOT_FOUND';
+
+  constructor(readonly key: StorageKey) {
+    super(`${describeKey(key)} does not exist`);
+  }
+}
+
+/** The object is at another revision than the caller expected. */
+export class StorageConflictError extends RollkeeperError {
+  readonly code = 'STORAGE_CONFLICT';
+
+  constructor(
+    readonly key: StorageKey,
+    readonly expectedRevision: Revision,
+    /** What is stored now: the caller can decide again without another read. */
+    readonly current: StoredObject,
+  ) {
+    super(`${describeKey(key)} is at revision ${current.revision}, not at ${expectedRevision}`);
+  }
+}
+
+/** The state or the events that were asked for are not kept any more, or belong to a history that was lost. */
+export class StorageExpiredError extends RollkeeperError {
+  readonly code = 'STORAGE_EXPIRED';
+
+  constructor(
+    /** The revision that was asked for. */
+    readonly revision: Revision,
+    reason: string,
+  ) {
+    super(`revision ${revision} is not available: ${reason}`);
+  }
+}
+
+/** The link to the store failed. A write may or may not have happened. */
+export class StorageUnavailableError extends RollkeeperError {
+  readonly code = 'STORAGE_UNAVAILABLE';
+}
+
+/** Like its siblings, also true for an error that was caused by one. */
+export function isStorageExists(error: unknown): boolean {
+  return hasCode(error, 'STORAGE_EXISTS');
+}
+
+export function isStorageNotFound(error: unknown): boolean {
+  return hasCode(error, 'STORAGE_NOT_FOUND');
+}
+
+export function isStorageConflict(error: unknown): boolean {
+  return hasCode(error, 'STORAGE_CONFLICT');
+}
+
+export function isStorageExpired(error: unknown): boolean {
+  return hasCode(error, 'STORAGE_EXPIRED');
+}
+
+export function isStorageUnavailable(error: unknown): boolean {
+  return hasCode(error, 'STORAGE_UNAVAILABLE');
+}
+
+function describeKey(key: StorageKey): string {
+  return `${key.resource} "${key.namespace ? `${key.namespace}/` : ''}${key.name}"`;
+}

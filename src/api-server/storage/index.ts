@@ -1,0 +1,27 @@
+export {
+  StorageConflictError,
+  StorageExistsError,
+  StorageExpiredError,
+  StorageNotFoundError,
+  StorageUnavailableError,
+  isStorageConflict,
+  isStorageExists,
+  isStorageExpired,
+  isStorageNotFound,
+  isStorageUnavailable,
+} from './errors.js';
+export { MemoryStorage } from './memory-storage.js';
+export type { MemoryStorageOptions } from './memory-storage.js';
+export { RedisStorage } from './redis-storage.js';
+export type { RedisStorageOptions } from './redis-storage.options.js';
+export type {
+  Revision,
+  Storage,
+  StorageCursor,
+  StorageEvent,
+  StorageKey,
+  StorageList,
+  StorageListOptions,
+  StorageWatchOptions,
+  StoredObject,
+} from './storage.js';

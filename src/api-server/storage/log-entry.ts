@@ -1,0 +1,62 @@
+import type { KubernetesObject } from '../../kubernetes/index.js';
+import type { StoredText } from './object-text.js';
+import { decodeObject } from './object-text.js';
+import type { Revision, StorageEvent, StorageKey } from './storage.js';
+
+/** One write. There is exactly one entry for each revision, so a missing number is a gap. */
+export interface LogEntry {
+  readonly type: 'created' | 'updated' | 'deleted';
+  readonly key: StorageKey;
+  readonly revision: Revision;
+  /** The state after the write; of a deletion the last state. */
+  readonly text: string;
+  /** The state before it; absent for a creation. */
+  readonly previous?: StoredText;
+  /** Unique to this write: two histories that know it agree up to here. */
+  readonly writeId: string;
+  /** Of the write before this one; empty for the first. Chains the log, so that another history is noticed. */
+  readonly previousWriteId: string;
+}
+
+export function isAbout(entry: LogEntry, scope: { resource: string; namespace?: string }): boolean {
+  return (
+    entry.key.resource === scope.resource &&
+    (scope.namespace === undefined || entry.key.namespace === scope.namespace)
+  );
+}
+
+/**
+ * The event of an entry, for one watcher. Objects are parsed when they are first looked at: most watchers never
+ * look at `previous`.
+ */
+export function toStorageEvent(entry: LogEntry): StorageEvent {
+  const { type, key, revision, text, previous } = entry;
+  const object = lazily(() => decodeObject({ text, revision }));
+  if (type === 'created' || !previous) {
+    return {
+      type: 'created',
+      key,
+      revision,
+      get object() {
+        return object();
+      },
+    };
+  }
+  const before = lazily(() => decodeObject(previous));
+  return {
+    type,
+    key,
+    revision,
+    get object() {
+      return object();
+    },
+    get previous() {
+      return before();
+    },
+  };
+}
+
+function lazily(make: () => KubernetesObject): () => KubernetesObject {
+  let made: KubernetesObject | undefined;
+  return () => (made ??= make());
+}

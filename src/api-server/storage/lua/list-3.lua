@@ -1,0 +1,26 @@
+--[[
+  A stretch of one resource's objects in order, and the revision of the store at that moment.
+
+  KEYS[1] meta     hash: rev = last revision
+  KEYS[2] objects  hash of the resource: "namespace\0name" -> "revision json"
+  KEYS[3] index    sorted set of the same fields, all of score 0
+
+  ARGV[1] from     bound for ZRANGEBYLEX
+  ARGV[2] to       bound for ZRANGEBYLEX
+  ARGV[3] limit    at most so many objects; small, because nobody else is served meanwhile
+
+  Returns {revision, how many more there are up to `to`, fields, values}.
+]]
+local from, to, limit = ARGV[1], ARGV[2], tonumber(ARGV[3])
+
+local revision = tonumber(redis.call("HGET", KEYS[1], "rev") or "1")
+local fields = redis.call("ZRANGEBYLEX", KEYS[3], from, to, "LIMIT", 0, limit)
+if #fields == 0 then
+  return {revision, 0, {}, {}}
+end
+local values = redis.call("HMGET", KEYS[2], unpack(fields))
+local remaining = 0
+if #fields == limit then
+  remaining = redis.call("ZLEXCOUNT", KEYS[3], "(" .. fields[#fields], to)
+end
+return {revision, remaining, fields, values}

@@ -1,0 +1,194 @@
+import type { Clock } from '../../clock/index.js';
+import { SystemClock } from '../../clock/index.js';
+import { IllegalStateError, InvalidOptionError } from '../../errors/index.js';
+import type { KubernetesObject } from '../../kubernetes/index.js';
+import {
+  StorageConflictError,
+  StorageExistsError,
+  StorageExpiredError,
+  StorageNotFoundError,
+} from './errors.js';
+import type { FollowedLog } from './follow-log.js';
+import { followLog } from './follow-log.js';
+import type { LogEntry } from './log-entry.js';
+import type { StoredText } from './object-text.js';
+import { encodeObject, fieldOf, parseField, toStoredObject } from './object-text.js';
+import type {
+  Revision,
+  Storage,
+  StorageEvent,
+  StorageKey,
+  StorageList,
+  StorageListOptions,
+  StorageWatchOptions,
+  StoredObject,
+} from './storage.js';
+
+export interface MemoryStorageOptions {
+  /** @default the system's */
+  clock?: Clock;
+  /** How many writes the watch log keeps. @default 12000 */
+  maxLogEntries?: number;
+}
+
+/** The contract of {@link Storage} in its plainest form; for tests, and to hold other implementations against. */
+export class MemoryStorage implements Storage {
+  private readonly clock: Clock;
+  private readonly maxLogEntries: number;
+  private readonly resources = new Map<string, Map<string, StoredText>>();
+  private revision: Revision = 1;
+  /** Consecutive revisions; the last is `revision`. */
+  private log: LogEntry[] = [];
+  private readonly waiting = new Set<() => void>();
+  private hasRun = false;
+
+  constructor(options: MemoryStorageOptions = {}) {
+    this.clock = options.clock ?? new SystemClock();
+    this.maxLogEntries = options.maxLogEntries ?? 12_000;
+  }
+
+  async create<T extends KubernetesObject>(key: StorageKey, object: T): Promise<StoredObject<T>> {
+    if (this.find(key)) throw new StorageExistsError(key);
+    return toStoredObject<T>(this.write('created', key, encodeObject(object), undefined));
+  }
+
+  async get(key: StorageKey): Promise<StoredObject | undefined> {
+    const stored = this.find(key);
+    return stored && toStoredObject(stored);
+  }
+
+  async update<T extends KubernetesObject>(
+    key: StorageKey,
+    object: T,
+    expectedRevision: Revision,
+  ): Promise<StoredObject<T>> {
+    const current = this.expect(key, expectedRevision);
+    return toStoredObject<T>(this.write('updated', key, encodeObject(object), current));
+  }
+
+  async delete(key: StorageKey, expectedRevision: Revision): Promise<StoredObject> {
+    const current = this.expect(key, expectedRevision);
+    return toStoredObject(this.write('deleted', key, current.text, current));
+  }
+
+  async list(resource: string, options: StorageListOptions = {}): Promise<StorageList> {
+    const { namespace, limit, continueFrom } = options;
+    const revision = continueFrom?.revision ?? this.revision;
+    const after = continueFrom && fieldOf(continueFrom);
+    const found = [...this.stateAt(resource, revision)]
+      .filter(([field]) => namespace === undefined || parseField(field).namespace === namespace)
+      .filter(([field]) => after === undefined || field > after)
+      .sort(([a], [b]) => (a < b ? -1 : 1));
+    const shown = found.slice(0, limit);
+    const items = shown.map(([, stored]) => toStoredObject(stored));
+    const remaining = found.length - shown.length;
+    const last = shown.at(-1)?.[0] ?? after;
+    return remaining > 0 && last !== undefined
+      ? { items, revision, remaining, next: { revision, ...parseField(last) } }
+      : { items, revision, remaining };
+  }
+
+  async *watch(
+    options: StorageWatchOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<StorageEvent, void, undefined> {
+    yield* followLog(this.followedLog(), options, this.clock, signal);
+  }
+
+  async currentRevision(): Promise<Revision> {
+    return this.revision;
+  }
+
+  async compact(revision: Revision): Promise<void> {
+    if (revision > this.revision) {
+      throw new InvalidOptionError('revision', `${revision} is not reached, we are at ${this.revision}`);
+    }
+    this.log = this.log.filter((entry) => entry.revision > revision);
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    if (this.hasRun) throw new IllegalStateError('the storage has been run already');
+    this.hasRun = true;
+    return new Promise((resolve) => {
+      if (signal.aborted) resolve();
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+
+  async ping(): Promise<void> {
+    // Always there.
+  }
+
+  private find(key: StorageKey): StoredText | undefined {
+    return this.resources.get(key.resource)?.get(fieldOf(key));
+  }
+
+  private expect(key: StorageKey, revision: Revision): StoredText {
+    const current = this.find(key);
+    if (!current) throw new StorageNotFoundError(key);
+    if (current.revision !== revision) throw new StorageConflictError(key, revision, toStoredObject(current));
+    return current;
+  }
+
+  private write(
+    type: LogEntry['type'],
+    key: StorageKey,
+    text: string,
+    previous: StoredText | undefined,
+  ): StoredText {
+    const revision = ++this.revision;
+    const objects = this.resources.get(key.resource) ?? new Map<string, StoredText>();
+    this.resources.set(key.resource, objects);
+    if (type === 'deleted') objects.delete(fieldOf(key));
+    else objects.set(fieldOf(key), { revision, text });
+    const { resource, namespace, name } = key;
+    this.log.push({
+      type,
+      key: Object.freeze({ resource, namespace, name }),
+      revision,
+      text,
+      ...(previous ? { previous } : {}),
+      writeId: String(revision),
+      previousWriteId: String(revision - 1),
+    });
+    if (this.log.length > this.maxLogEntries) this.log.shift();
+    const woken = [...this.waiting];
+    this.waiting.clear();
+    for (const wake of woken) wake();
+    return { revision, text };
+  }
+
+  /** The objects of a resource as they were: the present, with the log undone from its end. */
+  private stateAt(resource: string, revision: Revision): ReadonlyMap<string, StoredText> {
+    const state = new Map(this.resources.get(resource));
+    for (const entry of this.entriesAfter(revision).reverse()) {
+      if (entry.key.resource !== resource) continue;
+      if (entry.previous) state.set(fieldOf(entry.key), entry.previous);
+      else state.delete(fieldOf(entry.key));
+    }
+    return state;
+  }
+
+  private entriesAfter(revision: Revision): LogEntry[] {
+    const kept = this.revision - this.log.length;
+    if (revision < kept) throw new StorageExpiredError(revision, `the watch log begins after ${kept}`);
+    if (revision > this.revision) {
+      throw new StorageExpiredError(revision, `the store is only at ${this.revision}`);
+    }
+    return this.log.slice(revision - kept);
+  }
+
+  private followedLog(): FollowedLog {
+    const lastRevision = (): Revision => this.revision;
+    return {
+      get last() {
+        return lastRevision();
+      },
+      readAfter: async (revision) => this.entriesAfter(revision),
+      onChange: (wake) => {
+        this.waiting.add(wake);
+        return () => this.waiting.delete(wake);
+      },
+    };
+  }
+}

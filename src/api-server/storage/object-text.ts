@@ -1,0 +1,39 @@
+import type { KubernetesObject } from '../../kubernetes/index.js';
+import type { Revision, StorageKey, StoredObject } from './storage.js';
+
+/** An object as the store keeps it: JSON without `metadata.resourceVersion`, which is the revision beside it. */
+export interface StoredText {
+  readonly revision: Revision;
+  readonly text: string;
+}
+
+/** Separates namespace and name in an index; sorts before every character that either may contain. */
+const SEPARATOR = '\0';
+
+/** `namespace\0name`: ordered bytewise this is the order of a list. */
+export function fieldOf(key: Pick<StorageKey, 'namespace' | 'name'>): string {
+  return key.namespace + SEPARATOR + key.name;
+}
+
+/** The inverse of {@link fieldOf}. */
+export function parseField(field: string): { namespace: string; name: string } {
+  const at = field.indexOf(SEPARATOR);
+  return { namespace: field.slice(0, at), name: field.slice(at + 1) };
+}
+
+export function encodeObject(object: KubernetesObject): string {
+  return JSON.stringify({ ...object, metadata: { ...object.metadata, resourceVersion: undefined } });
+}
+
+/** A fresh object on each call, so that nobody shares it. */
+export function decodeObject<T extends KubernetesObject = KubernetesObject>(stored: StoredText): T {
+  const object = JSON.parse(stored.text) as T;
+  object.metadata.resourceVersion = String(stored.revision);
+  return object;
+}
+
+export function toStoredObject<T extends KubernetesObject = KubernetesObject>(
+  stored: StoredText,
+): StoredObject<T> {
+  return { object: decodeObject<T>(stored), revision: stored.revision };
+}

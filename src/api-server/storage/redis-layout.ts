@@ -1,0 +1,64 @@
+import { InvalidOptionError } from '../../errors/index.js';
+import type { LogEntry } from './log-entry.js';
+import type { StoredText } from './object-text.js';
+import { parseField } from './object-text.js';
+import type { Revision } from './storage.js';
+
+/** The names of the store's keys. The braces keep all of them in one slot of a Redis cluster. */
+export class RedisKeys {
+  readonly meta: string;
+  readonly log: string;
+  private readonly base: string;
+  private readonly byResource = new Map<string, { objects: string; index: string }>();
+
+  constructor(keyPrefix: string) {
+    this.base = `${keyPrefix}{storage}:`;
+    this.meta = `${this.base}meta`;
+    this.log = `${this.base}log`;
+  }
+
+  of(resource: string): { readonly objects: string; readonly index: string } {
+    let keys = this.byResource.get(resource);
+    if (!keys) {
+      keys = { objects: `${this.base}objects:${resource}`, index: `${this.base}index:${resource}` };
+      this.byResource.set(resource, keys);
+    }
+    return keys;
+  }
+}
+
+/** `revision json`, as `lua/*.lua` writes it. */
+export function parseStored(value: string): StoredText {
+  const space = value.indexOf(' ');
+  return { revision: Number(value.slice(0, space)), text: value.slice(space + 1) };
+}
+
+export function streamId(revision: Revision): string {
+  return `${revision}-0`;
+}
+
+/** One entry of `XRANGE` or `XREAD`: id, then names and values in turn. */
+export type StreamEntry = readonly [id: string, fields: readonly string[]];
+
+export function parseLogEntry([id, fields]: StreamEntry): LogEntry {
+  const values: Record<string, string> = {};
+  for (let i = 0; i + 1 < fields.length; i += 2) values[fields[i] as string] = fields[i + 1] as string;
+  const previous = values.p === undefined ? undefined : parseStored(values.p);
+  return {
+    type: values.t as LogEntry['type'],
+    key: Object.freeze({ resource: values.r ?? '', ...parseField(values.f ?? '') }),
+    revision: Number(id.slice(0, id.indexOf('-'))),
+    text: values.o ?? previous?.text ?? '',
+    ...(previous ? { previous } : {}),
+    writeId: values.w ?? '',
+    previousWriteId: values.b ?? '',
+  };
+}
+
+/** A reply of another shape than the scripts give: somebody else's data is at our keys. */
+export function unexpectedReply(reply: unknown): Error {
+  return new InvalidOptionError(
+    'storage.keyPrefix',
+    `Redis answers ${JSON.stringify(reply)?.slice(0, 100)}: is somebody else using these keys?`,
+  );
+}

@@ -1,0 +1,89 @@
+import type { Redis } from 'ioredis';
+import { LuaScript } from '../../redis/index.js';
+import { StorageExpiredError } from './errors.js';
+import { fieldOf, parseField, toStoredObject } from './object-text.js';
+import type { RedisKeys } from './redis-layout.js';
+import { parseStored, unexpectedReply } from './redis-layout.js';
+import type { RedisLog } from './redis-log.js';
+import type { PresentPage } from './rewound-page.js';
+import { ChangesSince } from './rewound-page.js';
+import type { Revision, StorageCursor, StorageList, StorageListOptions, StoredObject } from './storage.js';
+import type { WatchRing } from './watch-ring.js';
+
+const listScript = new LuaScript(new URL('./lua/list-3.lua', import.meta.url));
+
+/** Objects in one script call. A longer list is read in several, so that writers wait milliseconds at most. */
+const PAGE = 500;
+
+/**
+ * Lists of one state: the present is read page by page, and what was written since the first page is undone by the
+ * watch log.
+ */
+export class RedisLister {
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: RedisKeys,
+    private readonly log: RedisLog,
+    private readonly ring: () => WatchRing | undefined,
+  ) {}
+
+  /** @throws StorageExpiredError */
+  async list(resource: string, options: StorageListOptions = {}): Promise<StorageList> {
+    const { namespace, limit = Number.MAX_SAFE_INTEGER, continueFrom } = options;
+    const scope = { resource, ...(namespace === undefined ? {} : { namespace }) };
+    const items: StoredObject[] = [];
+    let changes = continueFrom && new ChangesSince(scope, continueFrom.revision);
+    let after = continueFrom && fieldOf(continueFrom);
+    for (;;) {
+      const want = Math.min(limit - items.length, PAGE);
+      const present = await this.readPresent(resource, namespace, after, want);
+      changes ??= new ChangesSince(scope, present.revision);
+      await this.catchUp(changes, present.revision);
+      const page = changes.rewind(present, want);
+      for (const item of page.items) items.push(toStoredObject(item));
+      const end = { items, revision: changes.revision, remaining: page.remaining };
+      if (page.end === undefined) return end;
+      if (items.length >= limit) return { ...end, next: cursorAt(changes.revision, page.end) };
+      after = page.end;
+    }
+  }
+
+  private async readPresent(
+    resource: string,
+    namespace: string | undefined,
+    after: string | undefined,
+    limit: number,
+  ): Promise<PresentPage & { readonly revision: Revision }> {
+    const { objects, index } = this.keys.of(resource);
+    const from = after === undefined ? firstOf(namespace) : `(${after}`;
+    const reply = await listScript.run(
+      this.redis,
+      [this.keys.meta, objects, index],
+      [from, endOf(namespace), limit],
+    );
+    if (!Array.isArray(reply) || reply.length !== 4) throw unexpectedReply(reply);
+    const [revision, remaining, fields, values] = reply as [number, number, string[], string[]];
+    const items = fields.map((field, i) => ({ field, ...parseStored(values[i] as string) }));
+    return { revision, remaining, after, items };
+  }
+
+  private async catchUp(changes: ChangesSince, revision: Revision): Promise<void> {
+    if (revision < changes.revision) {
+      throw new StorageExpiredError(changes.revision, `the store is at ${revision}`);
+    }
+    for await (const entries of this.log.between(changes.upTo, revision, this.ring())) changes.add(entries);
+  }
+}
+
+function firstOf(namespace: string | undefined): string {
+  return namespace === undefined ? '-' : `[${fieldOf({ namespace, name: '' })}`;
+}
+
+/** Names sort behind `namespace\0`, and nothing else does before `namespace\x01`. */
+function endOf(namespace: string | undefined): string {
+  return namespace === undefined ? '+' : `(${namespace}\x01`;
+}
+
+function cursorAt(revision: Revision, field: string): StorageCursor {
+  return { revision, ...parseField(field) };
+}

@@ -1,0 +1,147 @@
+import type { Redis } from 'ioredis';
+import { ShutdownError, errorMessage } from '../../errors/index.js';
+import { LuaScript, abortable } from '../../redis/index.js';
+import { StorageExpiredError } from './errors.js';
+import type { LogEntry } from './log-entry.js';
+import type { RedisKeys, StreamEntry } from './redis-layout.js';
+import { parseLogEntry, streamId } from './redis-layout.js';
+import type { CompiledRedisStorageOptions } from './redis-storage.options.js';
+import { WatchRing } from './watch-ring.js';
+
+const followScript = new LuaScript(new URL('./lua/follow-2.lua', import.meta.url));
+
+/** How long one `XREAD` waits. Also how often an idle reader makes sure that its history still exists. */
+const BLOCK_MS = 1000;
+const BATCH = 500;
+const RETRY_MS = 100;
+
+/**
+ * The one reader of the watch log in a process: keeps the ring of all its watchers up to date.
+ *
+ * Every entry names the write before it, so the reader goes on after a reconnect, or whatever happened to Redis, if
+ * the next entry is the successor of the last one that it saw. If it is not - data lost, put back, or trimmed while
+ * we were away - the ring fails, its watchers end as expired, and a new ring begins at the store's present.
+ */
+export class RedisLogReader {
+  private current: WatchRing | undefined;
+  private readonly waitingForRing = new Set<(ring: WatchRing) => void>();
+  /** Set when there was silence or a fault: the store may have another history, and none of it to show. */
+  private mustVerify = true;
+
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: RedisKeys,
+    private readonly options: CompiledRedisStorageOptions,
+  ) {}
+
+  /** The present ring, once there is one. Resolves with `undefined` when `signal` aborts. */
+  ring(signal: AbortSignal): Promise<WatchRing | undefined> {
+    if (this.current || signal.aborted) return Promise.resolve(this.current);
+    return new Promise((resolve) => {
+      const settle = (ring?: WatchRing): void => {
+        this.waitingForRing.delete(settle);
+        signal.removeEventListener('abort', onAbort);
+        resolve(ring);
+      };
+      const onAbort = (): void => settle();
+      this.waitingForRing.add(settle);
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+
+  /** The present ring, if the log is followed already. */
+  get present(): WatchRing | undefined {
+    return this.current;
+  }
+
+  /** Follows until `signal` aborts. Faults of Redis are waited out. */
+  async run(signal: AbortSignal): Promise<void> {
+    try {
+      while (!signal.aborted) await this.stepOrWait(signal);
+    } finally {
+      this.current?.fail(new ShutdownError('the storage has stopped'));
+    }
+  }
+
+  private async stepOrWait(signal: AbortSignal): Promise<void> {
+    try {
+      await this.step(signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.mustVerify = true;
+      this.options.logger.warn('following the watch log failed, trying again', {
+        error: errorMessage(error),
+      });
+      await this.options.clock.sleep(RETRY_MS, signal).catch(() => undefined);
+    }
+  }
+
+  private async step(signal: AbortSignal): Promise<void> {
+    if (this.mustVerify || !this.current) await this.verify(signal);
+    const ring = this.current;
+    if (!ring) return;
+    const entries = await this.read(ring, signal);
+    if (entries.length === 0) {
+      this.mustVerify = true;
+      return;
+    }
+    const first = entries[0];
+    if (first?.revision !== ring.last + 1 || first.previousWriteId !== ring.lastWriteId) {
+      this.startOver(
+        `the watch log goes on at ${first?.revision}, and not from the ${ring.last} that we know`,
+      );
+      return;
+    }
+    ring.append(entries);
+  }
+
+  private async read(ring: WatchRing, signal: AbortSignal): Promise<LogEntry[]> {
+    const wait = this.redis.xread(
+      'COUNT',
+      BATCH,
+      'BLOCK',
+      BLOCK_MS,
+      'STREAMS',
+      this.keys.log,
+      streamId(ring.last),
+    );
+    const reply = (await abortable(wait, signal)) as [string, StreamEntry[]][] | null;
+    return (reply?.[0]?.[1] ?? []).map(parseLogEntry);
+  }
+
+  private async verify(signal: AbortSignal): Promise<void> {
+    const ring = this.current;
+    this.mustVerify = false;
+    const answer = followScript.run(
+      this.redis,
+      [this.keys.meta, this.keys.log],
+      [ring?.last ?? 0, ring?.lastWriteId ?? ''],
+    );
+    const [known, revision, writeId] = (await abortable(answer, signal)) as [number, number, string];
+    if (ring && known === 1) return;
+    if (ring) {
+      this.startOver(`the store is at ${revision} and does not know the write of ${ring.last}`);
+      return;
+    }
+    this.begin({ revision, writeId });
+  }
+
+  /** The next step looks where the store is now. */
+  private startOver(reason: string): void {
+    const ring = this.current;
+    if (!ring) return;
+    this.options.logger.warn('the watch log is broken, watchers must list again', { reason });
+    this.current = undefined;
+    ring.fail(new StorageExpiredError(ring.last, reason));
+  }
+
+  private begin(start: { revision: number; writeId: string }): void {
+    const { maxRingEntries, maxLogEntries, maxRingTextLength } = this.options;
+    const ring = new WatchRing(start, {
+      maxEntries: Math.min(maxRingEntries, maxLogEntries),
+      maxTextLength: maxRingTextLength,
+    });
+    this.current = ring;
+    for (const settle of [...this.waitingForRing]) settle(ring);
+  }
+}

@@ -1,0 +1,74 @@
+import type { Redis } from 'ioredis';
+import { StorageExpiredError } from './errors.js';
+import type { FollowedLog } from './follow-log.js';
+import type { LogEntry } from './log-entry.js';
+import type { RedisKeys, StreamEntry } from './redis-layout.js';
+import { parseLogEntry, streamId } from './redis-layout.js';
+import type { Revision } from './storage.js';
+import type { WatchRing } from './watch-ring.js';
+
+/** Entries in one go: small enough that others get their turn between two of them. */
+const BATCH = 256;
+
+/** Reads the watch log: from the ring where it reaches back far enough, else from the Redis stream. */
+export class RedisLog {
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: RedisKeys,
+  ) {}
+
+  /** A watcher's view of a history; ends with it. */
+  follow(ring: WatchRing): FollowedLog {
+    return {
+      get last() {
+        return ring.failure ? Number.MAX_SAFE_INTEGER : ring.last;
+      },
+      readAfter: async (revision) => {
+        if (ring.failure) throw ring.failure;
+        const known = ring.after(revision, BATCH);
+        if (known) return known;
+        const stored = await this.readBatch(revision, ring.last);
+        // What was read after the failure is another history.
+        if (ring.failure) throw ring.failure as Error;
+        return stored;
+      },
+      onChange: (wake) => ring.onChange(wake),
+    };
+  }
+
+  /**
+   * All entries behind `after` up to `upTo`, in batches.
+   * @throws StorageExpiredError
+   */
+  async *between(
+    after: Revision,
+    upTo: Revision,
+    ring: WatchRing | undefined,
+  ): AsyncGenerator<readonly LogEntry[], void, undefined> {
+    let position = after;
+    while (position < upTo) {
+      const known = ring && !ring.failure && ring.last >= upTo ? ring.after(position, BATCH) : undefined;
+      const batch = (known ?? (await this.readBatch(position, upTo))).filter(
+        (entry) => entry.revision <= upTo,
+      );
+      position = batch.at(-1)?.revision ?? upTo;
+      yield batch;
+    }
+  }
+
+  private async readBatch(after: Revision, upTo: Revision): Promise<readonly LogEntry[]> {
+    const reply = (await this.redis.xrange(
+      this.keys.log,
+      streamId(after + 1),
+      streamId(upTo),
+      'COUNT',
+      BATCH,
+    )) as unknown as StreamEntry[];
+    const entries = reply.map(parseLogEntry);
+    // Entries are consecutive and trimmed from the front, so only the first can be missing.
+    if (entries[0]?.revision !== after + 1) {
+      throw new StorageExpiredError(after, 'the watch log does not reach back so far');
+    }
+    return entries;
+  }
+}

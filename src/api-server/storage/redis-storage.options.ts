@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { Clock } from '../../clock/index.js';
+import { SystemClock } from '../../clock/index.js';
+import type { Logger } from '../../logging/index.js';
+import { silentLogger } from '../../logging/index.js';
+import { compileOptions } from '../../options/compile-options.js';
+import { assertRedisUrl } from '../../redis/index.js';
+
+export interface RedisStorageOptions {
+  /** `redis://[user:password@]host:port[/db]`, or `rediss://` for TLS. */
+  url: string;
+  /** In front of every key; two stores with different prefixes know nothing of each other. @default 'rollkeeper:' */
+  keyPrefix?: string;
+  /**
+   * How many writes the watch log keeps, about. A watch or page that needs an older one answers "expired" and its
+   * client lists again. Costs twice the objects' size in Redis.
+   * @default 12000
+   */
+  maxLogEntries?: number;
+  /** Writes older than this leave the watch log as well. @default 3600000 (one hour) */
+  maxLogAgeMs?: number;
+  /** Of the log, how many entries this process holds in memory; older ones are read from Redis. @default 4096 */
+  maxRingEntries?: number;
+  /** The same in characters of JSON. @default 24 Mi */
+  maxRingTextLength?: number;
+  /** How long one command may take before it fails with StorageUnavailableError. @default 2000 */
+  commandTimeoutMs?: number;
+  /** @default the system's */
+  clock?: Clock;
+  /** @default silent */
+  logger?: Logger;
+  /** Tells the writes of this process from those of others. @default random */
+  processId?: string;
+}
+
+const schema = z.object({
+  keyPrefix: z.string().default('rollkeeper:'),
+  maxLogEntries: z.int().min(1).default(12_000),
+  maxLogAgeMs: z.number().positive().default(3_600_000),
+  maxRingEntries: z.int().min(1).default(4096),
+  maxRingTextLength: z
+    .int()
+    .min(1)
+    .default(24 * 1024 * 1024),
+  commandTimeoutMs: z.number().positive().default(2000),
+});
+
+export type CompiledRedisStorageOptions = Readonly<z.infer<typeof schema>> & {
+  readonly url: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly processId: string;
+};
+
+/** @throws InvalidOptionError */
+export function compileRedisStorageOptions(options: RedisStorageOptions): CompiledRedisStorageOptions {
+  assertRedisUrl(options.url);
+  return Object.freeze({
+    ...compileOptions(schema, options, 'storage'),
+    url: options.url,
+    clock: options.clock ?? new SystemClock(),
+    logger: options.logger ?? silentLogger,
+    processId: options.processId ?? randomUUID().slice(0, 18),
+  });
+}

@@ -1,0 +1,120 @@
+import type { LogEntry } from './log-entry.js';
+import type { Revision } from './storage.js';
+
+export interface WatchRingLimits {
+  readonly maxEntries: number;
+  /** Of JSON text, in characters. */
+  readonly maxTextLength: number;
+}
+
+/**
+ * The end of the watch log in memory, shared by all watchers of a process: each of them reads at its own pace by
+ * position, so a slow one costs nothing and holds up nobody.
+ *
+ * Invariant: `entries` are consecutive revisions, the last of them is `last`.
+ */
+export class WatchRing {
+  private entries: LogEntry[] = [];
+  /** How many of the front of `entries` are gone; they are cut off now and then, not one by one. */
+  private dropped = 0;
+  private textLength = 0;
+  private lastRevision: Revision;
+  private lastId: string;
+  private readonly waiting = new Set<() => void>();
+  private broken: Error | undefined;
+
+  constructor(
+    start: { readonly revision: Revision; readonly writeId: string },
+    private readonly limits: WatchRingLimits,
+  ) {
+    this.lastRevision = start.revision;
+    this.lastId = start.writeId;
+  }
+
+  /** Up to which revision the log is known. */
+  get last(): Revision {
+    return this.lastRevision;
+  }
+
+  get lastWriteId(): string {
+    return this.lastId;
+  }
+
+  /** Why this history has ended; its watchers end with it. */
+  get failure(): Error | undefined {
+    return this.broken;
+  }
+
+  get size(): number {
+    return this.entries.length - this.dropped;
+  }
+
+  append(entries: readonly LogEntry[]): void {
+    for (const entry of entries) {
+      if (entry.revision !== this.lastRevision + 1) {
+        throw new Error(`the watch log jumps from ${this.lastRevision} to ${entry.revision}`);
+      }
+      this.entries.push(entry);
+      this.textLength += lengthOf(entry);
+      this.lastRevision = entry.revision;
+      this.lastId = entry.writeId;
+    }
+    while (
+      this.size > this.limits.maxEntries ||
+      (this.size > 1 && this.textLength > this.limits.maxTextLength)
+    ) {
+      this.dropFirst();
+    }
+    this.cutOff();
+    this.wake();
+  }
+
+  /** Up to `limit` entries after a revision; `undefined` when the ring does not reach back so far. */
+  after(revision: Revision, limit: number): readonly LogEntry[] | undefined {
+    if (revision >= this.lastRevision) return [];
+    const first = this.lastRevision - this.size + 1;
+    if (revision < first - 1) return undefined;
+    const from = this.dropped + (revision + 1 - first);
+    return this.entries.slice(from, from + limit);
+  }
+
+  /** Drops what is at or before `revision`. */
+  forget(revision: Revision): void {
+    while (this.size > 0 && (this.entries[this.dropped] as LogEntry).revision <= revision) this.dropFirst();
+    this.cutOff();
+  }
+
+  /** Ends this history: every watcher of it is woken and sees `failure`. */
+  fail(error: Error): void {
+    this.broken ??= error;
+    this.wake();
+  }
+
+  /** Calls `wake` once, at the next append or failure. Returns the unsubscribe. */
+  onChange(wake: () => void): () => void {
+    this.waiting.add(wake);
+    return () => this.waiting.delete(wake);
+  }
+
+  private wake(): void {
+    const woken = [...this.waiting];
+    this.waiting.clear();
+    for (const wake of woken) wake();
+  }
+
+  private dropFirst(): void {
+    this.textLength -= lengthOf(this.entries[this.dropped] as LogEntry);
+    this.dropped++;
+  }
+
+  /** Linear in what is kept, hence only once as much has been dropped. */
+  private cutOff(): void {
+    if (this.dropped === 0 || this.dropped < this.size) return;
+    this.entries = this.entries.slice(this.dropped);
+    this.dropped = 0;
+  }
+}
+
+function lengthOf(entry: LogEntry): number {
+  return entry.text.length + (entry.previous?.text.length ?? 0);
+}

@@ -1,0 +1,548 @@
+import { randomInt } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Storage, StorageEvent, StorageKey, StorageList } from '../api-server/storage/index.js';
+import {
+  StorageConflictError,
+  StorageExistsError,
+  StorageExpiredError,
+  StorageNotFoundError,
+} from '../api-server/storage/index.js';
+import { FakeClock } from '../clock/index.js';
+import type { KubernetesObject, UnstructuredObject } from '../kubernetes/index.js';
+import { runStorageModel } from './storage-model.js';
+import { waitFor } from './wait-for.js';
+
+export interface StorageUnderTest {
+  readonly storage: Storage;
+  stop(): Promise<void>;
+}
+
+export interface MakeStorageOptions {
+  clock: FakeClock;
+  /** How many writes the watch log keeps; an implementation may keep up to 100 more. */
+  maxLogEntries?: number;
+}
+
+const PODS = 'pods';
+const CONFIG_MAPS = 'configmaps';
+
+/** Runs the contract of `Storage` on an implementation. Each call of `make` gives an empty store that runs. */
+export function runStorageContract(
+  name: string,
+  make: (options: MakeStorageOptions) => Promise<StorageUnderTest>,
+): void {
+  describe(`${name} keeps the contract of a storage`, () => {
+    /** Set FC_SEED to the one in the test's name to repeat a run. */
+    const seed = Number(process.env.FC_SEED ?? randomInt(2 ** 31));
+    let clock: FakeClock;
+    let made: StorageUnderTest[];
+    let storage: Storage;
+    let stopWatches: AbortController;
+
+    async function makeStorage(options: Partial<MakeStorageOptions> = {}): Promise<Storage> {
+      const subject = await make({ clock, ...options });
+      made.push(subject);
+      return subject.storage;
+    }
+
+    beforeEach(async () => {
+      clock = new FakeClock();
+      made = [];
+      stopWatches = new AbortController();
+      storage = await makeStorage();
+    });
+
+    afterEach(async () => {
+      stopWatches.abort();
+      for (const subject of made) await subject.stop();
+    });
+
+    function watch(
+      after: number,
+      options: { namespace?: string; progressIntervalMs?: number } = {},
+    ): Recording {
+      return record(storage.watch({ resource: PODS, after, ...options }, stopWatches.signal));
+    }
+
+    describe('create', () => {
+      it('stores the object and gives it its revision as resourceVersion', async () => {
+        const created = await storage.create(pod('a'), object('a', { resourceVersion: '77' }));
+        expect(created.object.metadata.resourceVersion).toBe(String(created.revision));
+        expect(await storage.get(pod('a'))).toEqual(created);
+      });
+
+      it('refuses a key that is taken and changes nothing', async () => {
+        const first = await storage.create(pod('a'), object('a', { value: 1 }));
+        await expect(storage.create(pod('a'), object('a', { value: 2 }))).rejects.toThrow(StorageExistsError);
+        expect(await storage.get(pod('a'))).toEqual(first);
+        expect(await storage.currentRevision()).toBe(first.revision);
+      });
+
+      it('keeps equal names in other namespaces and resources apart', async () => {
+        await storage.create(pod('a', 'one'), object('a', { value: 1 }));
+        await storage.create(pod('a', 'two'), object('a', { value: 2 }));
+        await storage.create({ ...pod('a', 'one'), resource: CONFIG_MAPS }, object('a', { value: 3 }));
+        expect(valueOf((await storage.get(pod('a', 'one')))?.object)).toBe(1);
+        expect(valueOf((await storage.get(pod('a', 'two')))?.object)).toBe(2);
+      });
+
+      it('may create again what was deleted', async () => {
+        const first = await storage.create(pod('a'), object('a'));
+        await storage.delete(pod('a'), first.revision);
+        const second = await storage.create(pod('a'), object('a'));
+        expect(second.revision).toBeGreaterThan(first.revision + 1);
+      });
+
+      it('returns text as it was, whatever its letters', async () => {
+        const text = 'ä – 漢字 😀 \u0000 "quoted" \\ \n';
+        await storage.create(pod('a'), object('a', { value: text }));
+        expect(valueOf((await storage.get(pod('a')))?.object)).toBe(text);
+      });
+    });
+
+    describe('get', () => {
+      it('answers undefined for what is not there', async () => {
+        expect(await storage.get(pod('nobody'))).toBeUndefined();
+      });
+    });
+
+    describe('update', () => {
+      it('replaces what is at the expected revision', async () => {
+        const created = await storage.create(pod('a'), object('a', { value: 1 }));
+        const updated = await storage.update(pod('a'), object('a', { value: 2 }), created.revision);
+        expect(updated.revision).toBe(created.revision + 1);
+        expect(updated.object.metadata.resourceVersion).toBe(String(updated.revision));
+        expect(await storage.get(pod('a'))).toEqual(updated);
+      });
+
+      it('refuses another revision, older or newer, with the current object', async () => {
+        const created = await storage.create(pod('a'), object('a', { value: 1 }));
+        const updated = await storage.update(pod('a'), object('a', { value: 2 }), created.revision);
+        for (const wrong of [created.revision, updated.revision + 1, updated.revision * 10, 0]) {
+          const error = await storage.update(pod('a'), object('a'), wrong).catch((e: unknown) => e);
+          expect(error).toBeInstanceOf(StorageConflictError);
+          expect((error as StorageConflictError).current).toEqual(updated);
+        }
+        expect(await storage.currentRevision()).toBe(updated.revision);
+      });
+
+      it('refuses what is not there', async () => {
+        await expect(storage.update(pod('a'), object('a'), 1)).rejects.toThrow(StorageNotFoundError);
+      });
+
+      it('lets exactly one of many writers of a revision win', async () => {
+        const created = await storage.create(pod('a'), object('a', { value: -1 }));
+        const outcomes = await Promise.allSettled(
+          range(20).map((value) => storage.update(pod('a'), object('a', { value }), created.revision)),
+        );
+        const won = outcomes.filter((outcome) => outcome.status === 'fulfilled');
+        const lost = outcomes.filter((outcome) => outcome.status === 'rejected');
+        expect(won).toHaveLength(1);
+        expect(lost.every(({ reason }) => reason instanceof StorageConflictError)).toBe(true);
+        expect(await storage.get(pod('a'))).toEqual(won[0]?.value);
+      });
+
+      it('loses no increment of concurrent writers that try again', async () => {
+        await storage.create(pod('a'), object('a', { value: 0 }));
+        await Promise.all(range(10).map(() => increment(storage, pod('a'))));
+        expect(valueOf((await storage.get(pod('a')))?.object)).toBe(10);
+      });
+    });
+
+    describe('delete', () => {
+      it('removes, and resolves with the last state at the revision of the deletion', async () => {
+        const created = await storage.create(pod('a'), object('a', { value: 1 }));
+        const deleted = await storage.delete(pod('a'), created.revision);
+        expect(deleted.revision).toBe(created.revision + 1);
+        expect(deleted.object).toEqual({
+          ...created.object,
+          metadata: { ...created.object.metadata, resourceVersion: String(deleted.revision) },
+        });
+        expect(await storage.get(pod('a'))).toBeUndefined();
+        expect((await storage.list(PODS)).items).toEqual([]);
+      });
+
+      it('refuses another revision and what is not there', async () => {
+        const created = await storage.create(pod('a'), object('a'));
+        await expect(storage.delete(pod('a'), created.revision - 1)).rejects.toThrow(StorageConflictError);
+        await storage.delete(pod('a'), created.revision);
+        await expect(storage.delete(pod('a'), created.revision)).rejects.toThrow(StorageNotFoundError);
+      });
+    });
+
+    describe('revisions', () => {
+      it('begin above 0, which means something else to Kubernetes', async () => {
+        const revision = await storage.currentRevision();
+        expect(revision).toBe(1);
+        expect((await storage.list(PODS)).revision).toBe(revision);
+      });
+
+      it('grow by one with each write, over all resources', async () => {
+        const a = await storage.create(pod('a'), object('a'));
+        const b = await storage.create({ ...pod('b'), resource: CONFIG_MAPS }, object('b'));
+        const c = await storage.update(pod('a'), object('a'), a.revision);
+        const d = await storage.delete(pod('a'), c.revision);
+        expect([b, c, d].map(({ revision }) => revision - a.revision)).toEqual([1, 2, 3]);
+        expect(await storage.currentRevision()).toBe(d.revision);
+      });
+
+      it('of concurrent writes are all different', async () => {
+        const created = await Promise.all(
+          range(50).map((i) => storage.create(pod(`p${i}`), object(`p${i}`))),
+        );
+        expect(new Set(created.map(({ revision }) => revision)).size).toBe(50);
+      });
+    });
+
+    describe('objects', () => {
+      it('that were handed in are not kept', async () => {
+        const mine = object('a', { value: { deep: 1 } });
+        await storage.create(pod('a'), mine);
+        (mine.value as { deep: number }).deep = 2;
+        expect(valueOf((await storage.get(pod('a')))?.object)).toEqual({ deep: 1 });
+        expect(mine.metadata.resourceVersion).toBeUndefined();
+      });
+
+      it('that are handed out belong to the caller', async () => {
+        const created = await storage.create(pod('a'), object('a', { value: { deep: 1 } }));
+        const spoil = (given: KubernetesObject | undefined): void => {
+          (valueOf(given) as { deep: number }).deep = 2;
+        };
+        const [one, two] = [watch(created.revision - 1), watch(created.revision - 1)];
+        spoil((await one.next(1))[0]?.object);
+        spoil(created.object);
+        spoil((await storage.get(pod('a')))?.object);
+        spoil((await storage.list(PODS)).items[0]?.object);
+        expect(valueOf((await storage.get(pod('a')))?.object)).toEqual({ deep: 1 });
+        expect(valueOf((await storage.list(PODS)).items[0]?.object)).toEqual({ deep: 1 });
+        expect(valueOf((await two.next(1))[0]?.object)).toEqual({ deep: 1 });
+      });
+    });
+
+    describe('list', () => {
+      const keys = [pod('b', 'two'), pod('a', 'two'), pod('z', 'one'), pod('a', 'one-more'), pod('m', '')];
+
+      it('orders by namespace, then name, bytewise', async () => {
+        for (const key of keys) await storage.create(key, object(key.name, key));
+        expect(namesOf(await storage.list(PODS))).toEqual(['/m', 'one/z', 'one-more/a', 'two/a', 'two/b']);
+      });
+
+      it('of a namespace holds that namespace alone, also if another begins with its name', async () => {
+        for (const key of keys) await storage.create(key, object(key.name, key));
+        expect(namesOf(await storage.list(PODS, { namespace: 'one' }))).toEqual(['one/z']);
+        expect(namesOf(await storage.list(PODS, { namespace: 'nobody' }))).toEqual([]);
+      });
+
+      it('holds one resource alone, and tells its revision', async () => {
+        await storage.create(pod('a'), object('a'));
+        const last = await storage.create({ ...pod('b'), resource: CONFIG_MAPS }, object('b'));
+        const list = await storage.list(PODS);
+        expect(namesOf(list)).toEqual(['default/a']);
+        expect(list).toMatchObject({ revision: last.revision, remaining: 0 });
+        expect(list.next).toBeUndefined();
+      });
+
+      it('comes in pages that tell how much is behind them', async () => {
+        for (const i of range(5)) await storage.create(pod(`p${i}`), object(`p${i}`));
+        const one = await storage.list(PODS, { limit: 2 });
+        const two = await storage.list(PODS, { limit: 2, continueFrom: one.next });
+        const three = await storage.list(PODS, { limit: 2, continueFrom: two.next });
+        expect([one, two, three].map(namesOf)).toEqual([
+          ['default/p0', 'default/p1'],
+          ['default/p2', 'default/p3'],
+          ['default/p4'],
+        ]);
+        expect([one, two, three].map(({ remaining }) => remaining)).toEqual([3, 1, 0]);
+        expect(three.next).toBeUndefined();
+      });
+
+      it('ends a page without a next one when nothing is behind it', async () => {
+        for (const i of range(2)) await storage.create(pod(`p${i}`), object(`p${i}`));
+        expect((await storage.list(PODS, { limit: 2 })).next).toBeUndefined();
+      });
+
+      it('shows on all pages the state of the first', async () => {
+        for (const i of range(6)) await storage.create(pod(`p${i}`), object(`p${i}`, { value: i }));
+        const whole = await storage.list(PODS);
+        const one = await storage.list(PODS, { limit: 2 });
+        await storage.create(pod('p2a'), object('p2a'));
+        await storage.create(pod('p9'), object('p9'));
+        await change(storage, pod('p3'), 'changed');
+        await change(storage, pod('p3'), 'changed again');
+        await remove(storage, pod('p4'));
+        await remove(storage, pod('p5'));
+        await storage.create(pod('p5'), object('p5', { value: 'another' }));
+        await remove(storage, pod('p0'));
+        const two = await storage.list(PODS, { limit: 2, continueFrom: one.next });
+        const three = await storage.list(PODS, { limit: 2, continueFrom: two.next });
+        expect([...one.items, ...two.items, ...three.items]).toEqual(whole.items);
+        expect([one, two, three].map(({ remaining }) => remaining)).toEqual([4, 2, 0]);
+        expect([one, two, three].map(({ revision }) => revision)).toEqual(Array(3).fill(whole.revision));
+      });
+
+      it('refuses a page whose state is gone', async () => {
+        for (const i of range(4)) await storage.create(pod(`p${i}`), object(`p${i}`));
+        const one = await storage.list(PODS, { limit: 2 });
+        await remove(storage, pod('p3'));
+        await storage.compact(await storage.currentRevision());
+        await expect(storage.list(PODS, { limit: 2, continueFrom: one.next })).rejects.toThrow(
+          StorageExpiredError,
+        );
+      });
+
+      it('refuses a page of a state that has never been', async () => {
+        const continueFrom = { revision: 1000, namespace: '', name: '' };
+        await expect(storage.list(PODS, { continueFrom })).rejects.toThrow(StorageExpiredError);
+      });
+
+      it('longer than any inner page comes whole and in order', async () => {
+        const names = range(1203).map((i) => `p${String(i).padStart(4, '0')}`);
+        await Promise.all(names.map((each) => storage.create(pod(each), object(each))));
+        const list = await storage.list(PODS);
+        expect(list.items.map(({ object: { metadata } }) => metadata.name)).toEqual(names);
+        const page = await storage.list(PODS, { limit: 1000 });
+        expect(page.items).toHaveLength(1000);
+        expect(page.remaining).toBe(203);
+      });
+    });
+
+    describe('watch', () => {
+      it('delivers every write after the revision, in order', async () => {
+        const start = await storage.currentRevision();
+        const seen = watch(start);
+        const a = await storage.create(pod('a'), object('a', { value: 1 }));
+        const b = await storage.update(pod('a'), object('a', { value: 2 }), a.revision);
+        const c = await storage.delete(pod('a'), b.revision);
+        expect(await seen.next(3)).toEqual([
+          { type: 'created', key: pod('a'), revision: a.revision, object: a.object },
+          { type: 'updated', key: pod('a'), revision: b.revision, object: b.object, previous: a.object },
+          { type: 'deleted', key: pod('a'), revision: c.revision, object: c.object, previous: b.object },
+        ]);
+      });
+
+      it('begins at any revision of the past', async () => {
+        const revisions: number[] = [];
+        for (const i of range(5)) {
+          revisions.push((await storage.create(pod(`p${i}`), object(`p${i}`))).revision);
+        }
+        for (const [i, after] of revisions.entries()) {
+          if (i === 4) continue;
+          const events = await watch(after).next(4 - i);
+          expect(events.map(({ revision }) => revision)).toEqual(revisions.slice(i + 1));
+        }
+      });
+
+      it('goes on without a gap between what was and what comes, with several watchers', async () => {
+        const start = await storage.currentRevision();
+        const writing = Promise.all(range(200).map((i) => storage.create(pod(`p${i}`), object(`p${i}`))));
+        const watchers = range(5).map(() => watch(start));
+        await writing;
+        for (const watcher of watchers) {
+          const revisions = (await watcher.next(200)).map(({ revision }) => revision);
+          expect(revisions).toEqual(range(200).map((i) => start + 1 + i));
+        }
+      });
+
+      it('of a namespace delivers that namespace alone, and one resource alone', async () => {
+        const seen = watch(await storage.currentRevision(), { namespace: 'one' });
+        await storage.create(pod('a', 'two'), object('a'));
+        await storage.create({ ...pod('a', 'one'), resource: CONFIG_MAPS }, object('a'));
+        await storage.create(pod('a', 'one-more'), object('a'));
+        const mine = await storage.create(pod('a', 'one'), object('a'));
+        expect((await seen.next(1)).map(({ revision }) => revision)).toEqual([mine.revision]);
+      });
+
+      it('ends without an error when it is aborted, before and while it waits', async () => {
+        const stop = new AbortController();
+        const after = await storage.currentRevision();
+        const waiting = record(storage.watch({ resource: PODS, after }, stop.signal));
+        await storage.create(pod('a'), object('a'));
+        await waiting.next(1);
+        stop.abort();
+        expect(await waiting.end()).toBeUndefined();
+        expect(await record(storage.watch({ resource: PODS, after }, stop.signal)).end()).toBeUndefined();
+      });
+
+      it('of a compacted revision is refused at once', async () => {
+        const a = await storage.create(pod('a'), object('a'));
+        const b = await storage.create(pod('b'), object('b'));
+        await storage.compact(b.revision);
+        expect(await watch(a.revision).end()).toBeInstanceOf(StorageExpiredError);
+        const present = watch(b.revision);
+        const c = await storage.create(pod('c'), object('c'));
+        expect((await present.next(1))[0]?.revision).toBe(c.revision);
+      });
+
+      it('from the last kept revision is served after a compaction', async () => {
+        const a = await storage.create(pod('a'), object('a'));
+        const b = await storage.create(pod('b'), object('b'));
+        await storage.compact(a.revision);
+        expect((await watch(a.revision).next(1))[0]?.revision).toBe(b.revision);
+      });
+
+      it('of a revision that has never been is refused at once', async () => {
+        expect(await watch((await storage.currentRevision()) + 1000).end()).toBeInstanceOf(
+          StorageExpiredError,
+        );
+      });
+
+      it('tells its progress, also when nothing happens to its resource', async () => {
+        const seen = watch(await storage.currentRevision(), { progressIntervalMs: 1000 });
+        const other = await storage.create({ ...pod('a'), resource: CONFIG_MAPS }, object('a'));
+        const event = await waitFor(async () => {
+          await clock.advance(1000);
+          return seen.events.find(({ revision }) => revision === other.revision);
+        });
+        expect(event).toEqual({ type: 'progress', revision: other.revision });
+      });
+
+      it('tells no progress that nobody asked for', async () => {
+        const seen = watch(await storage.currentRevision());
+        await clock.advance(3_600_000);
+        await storage.create(pod('a'), object('a'));
+        expect((await seen.next(1))[0]?.type).toBe('created');
+      });
+
+      it('never tells progress before the events that it covers', async () => {
+        const seen = watch(await storage.currentRevision(), { progressIntervalMs: 1 });
+        for (const i of range(20)) {
+          await storage.create(pod(`p${i}`), object(`p${i}`));
+          await clock.advance(1);
+        }
+        await seen.until((event) => event.type === 'created' && event.key.name === 'p19');
+        let last = 0;
+        for (const event of seen.events) {
+          if (event.type === 'progress') expect(event.revision).toBeGreaterThanOrEqual(last);
+          else expect(event.revision).toBeGreaterThan(last);
+          last = event.revision;
+        }
+      });
+
+      it('ends a reader that is too slow for the log as expired', async () => {
+        storage = await makeStorage({ maxLogEntries: 50 });
+        const after = await storage.currentRevision();
+        const slow = storage.watch({ resource: PODS, after }, stopWatches.signal)[Symbol.asyncIterator]();
+        await storage.create(pod('a'), object('a'));
+        expect(((await slow.next()).value as StorageEvent).type).toBe('created');
+        for (const i of range(10)) {
+          await Promise.all(range(50).map((j) => storage.create(pod(`p${i}-${j}`), object('p'))));
+        }
+        await expect(drain(slow)).rejects.toThrow(StorageExpiredError);
+      });
+    });
+
+    describe('compact', () => {
+      it('refuses a revision that is not reached', async () => {
+        await expect(storage.compact(1000)).rejects.toThrow('revision');
+      });
+
+      it('may be repeated, and leaves the objects alone', async () => {
+        const a = await storage.create(pod('a'), object('a'));
+        await storage.compact(a.revision);
+        await storage.compact(a.revision);
+        await storage.compact(a.revision - 1);
+        expect(await storage.get(pod('a'))).toEqual(a);
+        expect(namesOf(await storage.list(PODS))).toEqual(['default/a']);
+      });
+    });
+
+    it('answers a ping', async () => {
+      await expect(storage.ping()).resolves.toBeUndefined();
+    });
+
+    it(`behaves like a map with a counter, and list plus watch gives every state (seed ${seed})`, async () => {
+      await runStorageModel({ make: () => makeStorage(), seed, numRuns: 25 });
+    });
+  });
+}
+
+function pod(name: string, namespace = 'default'): StorageKey {
+  return { resource: PODS, namespace, name };
+}
+
+function object(
+  name: string,
+  extra: { value?: unknown; resourceVersion?: string; namespace?: string } = {},
+): UnstructuredObject {
+  const { value, resourceVersion, namespace = 'default' } = extra;
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
+    ...(value === undefined ? {} : { value }),
+  };
+}
+
+function valueOf(given: KubernetesObject | undefined): unknown {
+  return (given as UnstructuredObject | undefined)?.value;
+}
+
+function namesOf(list: StorageList): string[] {
+  return list.items.map(({ object: { metadata } }) => `${metadata.namespace ?? ''}/${metadata.name}`);
+}
+
+function range(count: number): number[] {
+  return Array.from({ length: count }, (_, i) => i);
+}
+
+async function increment(storage: Storage, key: StorageKey): Promise<void> {
+  for (;;) {
+    const current = await storage.get(key);
+    if (!current) throw new Error('gone');
+    const value = (valueOf(current.object) as number) + 1;
+    try {
+      await storage.update(key, object(key.name, { value }), current.revision);
+      return;
+    } catch (error) {
+      if (!(error instanceof StorageConflictError)) throw error;
+    }
+  }
+}
+
+async function change(storage: Storage, key: StorageKey, value: unknown): Promise<void> {
+  const revision = (await storage.get(key))?.revision ?? 0;
+  await storage.update(key, object(key.name, { value }), revision);
+}
+
+async function remove(storage: Storage, key: StorageKey): Promise<void> {
+  await storage.delete(key, (await storage.get(key))?.revision ?? 0);
+}
+
+async function drain(iterator: AsyncIterator<StorageEvent>): Promise<void> {
+  while (!(await iterator.next()).done);
+}
+
+type ObjectEvent = Exclude<StorageEvent, { type: 'progress' }>;
+
+interface Recording {
+  readonly events: StorageEvent[];
+  /** The first `count` events that are about objects. */
+  next(count: number): Promise<ObjectEvent[]>;
+  until(condition: (event: StorageEvent) => boolean): Promise<void>;
+  /** With what the watch ended: `undefined`, or its error. */
+  end(): Promise<unknown>;
+}
+
+function record(source: AsyncIterable<StorageEvent>): Recording {
+  const events: StorageEvent[] = [];
+  let ended = false;
+  const ending = (async () => {
+    for await (const event of source) events.push(event);
+  })().then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  void ending.then(() => (ended = true));
+  const objects = (): ObjectEvent[] => events.filter((event) => event.type !== 'progress');
+  return {
+    events,
+    async next(count) {
+      await waitFor(() => objects().length >= count || ended, { what: `${count} events` });
+      return objects().slice(0, count);
+    },
+    async until(condition) {
+      await waitFor(() => events.some(condition) || ended, { what: 'an event' });
+    },
+    end: () => ending,
+  };
+}

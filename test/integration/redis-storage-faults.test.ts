@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Storage, StorageEvent, StorageKey } from '../../src/api-server/storage/index.js';
+import {
+  RedisStorage,
+  StorageConflictError,
+  StorageExpiredError,
+  StorageUnavailableError,
+} from '../../src/api-server/storage/index.js';
+import { FakeClock } from '../../src/clock/index.js';
+import { IllegalStateError, InvalidOptionError } from '../../src/errors/index.js';
+import type { UnstructuredObject } from '../../src/kubernetes/index.js';
+import type { TestRedisServer } from '../../src/testing/redis-server.js';
+import { startTestRedisServer } from '../../src/testing/redis-server.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+
+describe('RedisStorage', () => {
+  let server: TestRedisServer;
+  let admin: Redis;
+  let keyPrefix: string;
+  let stop: AbortController;
+  let running: Promise<void>[];
+
+  beforeEach(async () => {
+    server = await startTestRedisServer();
+    admin = new Redis(server.url);
+    keyPrefix = `test-${randomUUID()}:`;
+    stop = new AbortController();
+    running = [];
+  });
+
+  afterEach(async () => {
+    stop.abort();
+    await Promise.all(running);
+    admin.disconnect();
+    await server.stop();
+  });
+
+  function start(options: { clock?: FakeClock; maxLogAgeMs?: number; url?: string } = {}): Storage {
+    const storage = new RedisStorage({ url: server.url, keyPrefix, commandTimeoutMs: 500, ...options });
+    running.push(storage.run(stop.signal));
+    return storage;
+  }
+
+  function follow(storage: Storage, after: number): { events: StorageEvent[]; end: () => unknown } {
+    const events: StorageEvent[] = [];
+    let end: unknown;
+    void (async () => {
+      for await (const event of storage.watch({ resource: 'pods', after }, stop.signal)) events.push(event);
+    })().then(
+      () => (end = 'done'),
+      (error: unknown) => (end = error),
+    );
+    return { events, end: () => end };
+  }
+
+  it('shows one store to two processes, with one order of writes', async () => {
+    const [one, two] = [start(), start()];
+    const seen = [follow(one, 1), follow(two, 1)];
+    const created = await one.create(pod('a'), object('a'));
+    const updated = await two.update(pod('a'), object('a'), created.revision);
+    await expect(one.update(pod('a'), object('a'), created.revision)).rejects.toThrow(StorageConflictError);
+    const removed = await one.delete(pod('a'), updated.revision);
+    for (const { events } of seen) {
+      await waitFor(() => events.length === 3);
+      expect(events.map(({ revision }) => revision)).toEqual([
+        created.revision,
+        updated.revision,
+        removed.revision,
+      ]);
+    }
+  });
+
+  it('serves a watch from a revision that another process has just made', async () => {
+    const [one, two] = [start(), start()];
+    await two.get(pod('a'));
+    for (let i = 0; i < 50; i++) {
+      const { revision } = await one.create(pod(`a${i}`), object(`a${i}`));
+      const seen = follow(two, revision);
+      await one.create(pod(`b${i}`), object(`b${i}`));
+      await waitFor(() => seen.events.length >= 1 || seen.end() !== undefined);
+      expect(seen.events[0]?.revision).toBe(revision + 1);
+    }
+  });
+
+  it('loses nothing by a restart of its process', async () => {
+    const first = new AbortController();
+    const before = new RedisStorage({ url: server.url, keyPrefix });
+    const stopped = before.run(first.signal);
+    const created = await before.create(pod('a'), object('a'));
+    const updated = await before.update(pod('a'), object('a'), created.revision);
+    first.abort();
+    await stopped;
+    const after = start();
+    expect(await after.get(pod('a'))).toEqual(updated);
+    const seen = follow(after, created.revision);
+    await waitFor(() => seen.events.length === 1);
+    expect(seen.events[0]).toMatchObject({ type: 'updated', revision: updated.revision });
+  });
+
+  it('goes on without a gap when its connections break', async () => {
+    const storage = start();
+    const seen = follow(storage, 1);
+    await storage.create(pod('a'), object('a'));
+    await waitFor(() => seen.events.length === 1);
+    await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    const other = start();
+    for (let i = 0; i < 20; i++) await other.create(pod(`b${i}`), object(`b${i}`));
+    await waitFor(() => seen.events.length === 21);
+    expect(seen.events.map(({ revision }) => revision)).toEqual(Array.from({ length: 21 }, (_, i) => i + 2));
+  });
+
+  it('ends watches as expired when the data is lost, and serves the new history', async () => {
+    const storage = start();
+    const seen = follow(storage, 1);
+    for (let i = 0; i < 5; i++) await storage.create(pod(`a${i}`), object(`a${i}`));
+    await waitFor(() => seen.events.length === 5);
+    await admin.flushall();
+    await waitFor(() => seen.end() !== undefined);
+    expect(seen.end()).toBeInstanceOf(StorageExpiredError);
+    const created = await storage.create(pod('b'), object('b'));
+    const anew = follow(storage, created.revision - 1);
+    await waitFor(() => anew.events.length === 1);
+    expect(anew.events[0]?.revision).toBe(created.revision);
+    await waitFor(async () => (await ending(follow(storage, 6))) instanceof StorageExpiredError);
+  });
+
+  it('ends watches as expired when a lost history is overtaken by another of the same length', async () => {
+    const storage = start();
+    const seen = follow(storage, 1);
+    for (let i = 0; i < 5; i++) await storage.create(pod(`a${i}`), object(`a${i}`));
+    await waitFor(() => seen.events.length === 5);
+    const other = new RedisStorage({ url: server.url, keyPrefix });
+    const pipeline = [admin.flushall(), ...range(8).map((i) => other.create(pod(`b${i}`), object(`b${i}`)))];
+    await Promise.all(pipeline);
+    await waitFor(() => seen.end() !== undefined, { what: 'the end of the watch' });
+    expect(seen.end()).toBeInstanceOf(StorageExpiredError);
+    const otherStop = new AbortController();
+    otherStop.abort();
+    await other.run(otherStop.signal);
+  });
+
+  it('fails as unavailable while Redis is away, and needs no help when it is back', async () => {
+    const storage = start();
+    await storage.create(pod('a'), object('a'));
+    await admin.call('CLIENT', 'PAUSE', '1200', 'ALL');
+    await expect(storage.get(pod('a'))).rejects.toThrow(StorageUnavailableError);
+    await expect(storage.ping()).rejects.toThrow(StorageUnavailableError);
+    await waitFor(async () => (await storage.get(pod('a')).catch(() => undefined)) !== undefined);
+    const nobody = start({ url: 'redis://127.0.0.1:1' });
+    await expect(nobody.create(pod('b'), object('b'))).rejects.toThrow(StorageUnavailableError);
+  });
+
+  it('never repeats a write whose answer was lost', async () => {
+    const storage = start();
+    await storage.ping();
+    const writes = range(200).map((i) => storage.create(pod(`a${i}`), object(`a${i}`)));
+    await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    for (const outcome of await Promise.allSettled(writes)) {
+      if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(StorageUnavailableError);
+    }
+  });
+
+  it('lets writes leave the log by age', async () => {
+    const clock = new FakeClock();
+    const storage = start({ clock, maxLogAgeMs: 10_000 });
+    const created = await storage.create(pod('a'), object('a'));
+    await storage.create(pod('b'), object('b'));
+    await waitFor(async () => {
+      await clock.advance(1000);
+      return (await ending(follow(storage, created.revision))) instanceof StorageExpiredError;
+    });
+    expect(clock.monotonicNow()).toBeGreaterThanOrEqual(10_000);
+  });
+
+  it('keeps the log at about its length', async () => {
+    const storage = new RedisStorage({ url: server.url, keyPrefix, maxLogEntries: 100 });
+    running.push(storage.run(stop.signal));
+    await Promise.all(range(1000).map((i) => storage.create(pod(`p${i}`), object(`p${i}`))));
+    expect(await admin.xlen(`${keyPrefix}{storage}:log`)).toBeLessThanOrEqual(200);
+  });
+
+  it('leaves other prefixes alone', async () => {
+    const mine = start();
+    await mine.create(pod('a'), object('a'));
+    keyPrefix = `test-${randomUUID()}:`;
+    expect((await start().list('pods')).items).toEqual([]);
+  });
+
+  it('runs once', async () => {
+    const storage = start();
+    await expect(storage.run(stop.signal)).rejects.toThrow(IllegalStateError);
+  });
+
+  it('names the option that is wrong', () => {
+    expect(() => new RedisStorage({ url: 'http://x' })).toThrow(InvalidOptionError);
+    expect(() => new RedisStorage({ url: server.url, maxLogEntries: 0 })).toThrow('storage.maxLogEntries');
+  });
+
+  async function ending(watch: { events: StorageEvent[]; end: () => unknown }): Promise<unknown> {
+    await waitFor(() => watch.events.length > 0 || watch.end() !== undefined);
+    return watch.end();
+  }
+});
+
+function pod(name: string): StorageKey {
+  return { resource: 'pods', namespace: 'default', name };
+}
+
+function object(name: string): UnstructuredObject {
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name } };
+}
+
+function range(count: number): number[] {
+  return Array.from({ length: count }, (_, i) => i);
+}
