@@ -7,9 +7,7 @@ ensureDependencies();
 const node = ensureNode();
 ensureRedis();
 ensureBuild(node);
-process.exitCode = await run(node, [
-  '--experimental-strip-types',
-  '--no-warnings',
-  join(ROOT, 'bench', 'main.ts'),
-  ...process.argv.slice(2),
-]);
+const tsx = join(ROOT, 'node_modules', 'tsx', 'dist', 'cli.mjs');
+process.exitCode = await run(node, [tsx, join(ROOT, 'bench', 'main.ts'), ...process.argv.slice(2)], {
+  cwd: ROOT,
+});

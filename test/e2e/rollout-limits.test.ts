@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { HttpApiClient } from '../../src/api-client/index.js';
+import type { Deployment, Pod } from '../../src/kubernetes/index.js';
+import { DEPLOYMENTS, PODS, controllerOf } from '../../src/kubernetes/index.js';
+import type { HistoryEvent } from '../../src/testing/rollout-history.js';
+import { RolloutHistory, findViolations } from '../../src/testing/rollout-history.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+import { aDeployment } from './support/a-deployment.js';
+import { anyKubectl } from './support/kubectl.js';
+import { Up } from './support/up.js';
+
+describe('the limits of a rollout, seen from outside at every change', () => {
+  let up: Up;
+  let client: HttpApiClient;
+  let history: RolloutHistory;
+
+  beforeAll(async () => {
+    up = await Up.start();
+    client = await up.client();
+    history = new RolloutHistory(client, 'default');
+    await history.start();
+  });
+
+  afterAll(async () => {
+    await history.stop();
+    await client.close();
+    await up.stopAndRemove();
+  });
+
+  const read = (name: string) => client.get<Deployment>(DEPLOYMENTS, { namespace: 'default', name });
+  const waitUntilRolledOut = (name: string): Promise<Deployment> =>
+    waitFor(
+      async () => {
+        const deployment = await read(name);
+        const { metadata, spec, status } = deployment;
+        const done =
+          status?.observedGeneration === metadata.generation &&
+          status?.updatedReplicas === spec.replicas &&
+          status?.replicas === spec.replicas &&
+          status?.availableReplicas === spec.replicas;
+        return done && deployment;
+      },
+      { timeoutMs: 60_000, what: `${name} to be rolled out` },
+    );
+  const setImage = (name: string, image: string) =>
+    client.patch(
+      DEPLOYMENTS,
+      { namespace: 'default', name },
+      {
+        type: 'strategic',
+        body: { spec: { template: { spec: { containers: [{ name: 'web', image }] } } } },
+      },
+    );
+  const sizesOf = (events: readonly HistoryEvent[], deployment: string, oldReplicaSet: string): string[] => {
+    const sizes = new Map<string, number>();
+    return events
+      .filter(({ kind, object }) => kind === 'ReplicaSet' && controllerOf(object)?.name === deployment)
+      .map(({ object }) => {
+        sizes.set(object.metadata.name, (object as { spec?: { replicas?: number } }).spec?.replicas ?? 0);
+        const all = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+        const old = sizes.get(oldReplicaSet) ?? 0;
+        return `${old}+${all - old}`;
+      })
+      .filter((step, index, steps) => step !== steps[index - 1]);
+  };
+
+  it('takes the classic ten pods through 8 old and at most 5 new, never above 13, never below 8 available', async () => {
+    await client.create(DEPLOYMENTS, aDeployment({ name: 'classic', replicas: 10, minReadySeconds: 1 }));
+    await waitUntilRolledOut('classic');
+    const oldReplicaSet =
+      history
+        .events()
+        .find(({ kind, object }) => kind === 'ReplicaSet' && controllerOf(object)?.name === 'classic')?.object
+        .metadata.name ?? '';
+    await setImage('classic', 'web:2');
+    await waitUntilRolledOut('classic');
+
+    const steps = sizesOf(history.events(), 'classic', oldReplicaSet);
+    expect(steps.slice(0, 2)).toEqual(['10+0', '8+0']);
+    expect(['8+3', '8+5']).toContain(steps[2]);
+    expect(steps.at(-1)).toBe('0+10');
+    expect(findViolations(history.events())).toEqual([]);
+  });
+
+  it('never runs old and new pods of a Recreate Deployment together', async () => {
+    await client.create(
+      DEPLOYMENTS,
+      aDeployment({ name: 'recreate', replicas: 5, strategy: { type: 'Recreate' } }),
+    );
+    await waitUntilRolledOut('recreate');
+    await setImage('recreate', 'web:2');
+    await waitUntilRolledOut('recreate');
+
+    const alive = new Map<string, string>();
+    for (const { deleted, kind, object } of history.events()) {
+      if (kind !== 'Pod' || !object.metadata.name.startsWith('recreate-')) continue;
+      const { uid = '' } = object.metadata;
+      if (deleted) alive.delete(uid);
+      else alive.set(uid, (object as Pod).spec.containers[0]?.image ?? '');
+      expect(new Set(alive.values()).size).toBeLessThanOrEqual(1);
+    }
+    expect(alive.size).toBe(5);
+  });
+
+  it('stops at the limits when the new pods never become ready, says so, and is healed by undo', async () => {
+    await client.create(
+      DEPLOYMENTS,
+      aDeployment({ name: 'stuck', replicas: 10, progressDeadlineSeconds: 2 }),
+    );
+    await waitUntilRolledOut('stuck');
+    await setImage('stuck', 'web:never-ready');
+    const stuck = await waitFor(
+      async () => {
+        const deployment = await read('stuck');
+        const progressing = deployment.status?.conditions?.find(({ type }) => type === 'Progressing');
+        return progressing?.reason === 'ProgressDeadlineExceeded' && deployment;
+      },
+      { timeoutMs: 30_000, what: 'the deadline to be reported' },
+    );
+    expect(stuck.status).toMatchObject({ replicas: 13, updatedReplicas: 5, availableReplicas: 8 });
+
+    const kubectl = anyKubectl();
+    if (kubectl) {
+      const status = await up.kubectl(kubectl.binary, ['rollout', 'status', 'deployment/stuck']);
+      expect(status).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('exceeded its progress deadline'),
+      });
+      expect((await up.kubectl(kubectl.binary, ['rollout', 'undo', 'deployment/stuck'])).code).toBe(0);
+    } else {
+      await setImage('stuck', 'web:1');
+    }
+    const healed = await waitUntilRolledOut('stuck');
+    expect(healed.spec.template.spec?.containers[0]?.image).toBe('web:1');
+    expect(findViolations(history.events())).toEqual([]);
+    const { items } = await client.list<Pod>(PODS, { namespace: 'default', labelSelector: 'app=stuck' });
+    expect(items.filter(({ metadata }) => !metadata.deletionTimestamp)).toHaveLength(10);
+  });
+});

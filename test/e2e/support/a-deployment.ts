@@ -1,0 +1,38 @@
+import type { Deployment, DeploymentSpec } from '../../../src/kubernetes/index.js';
+
+export interface DeploymentShape {
+  name: string;
+  /** @default 1 */
+  replicas?: number;
+  /** @default 'web:1' */
+  image?: string;
+  minReadySeconds?: number;
+  progressDeadlineSeconds?: number;
+  strategy?: DeploymentSpec['strategy'];
+  /** Of the pod template. */
+  annotations?: Record<string, string>;
+}
+
+/** A small valid Deployment in `default` whose pods are labelled `app=<name>`. */
+export function aDeployment({
+  annotations,
+  image = 'web:1',
+  name,
+  replicas = 1,
+  ...spec
+}: DeploymentShape): Deployment {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace: 'default' },
+    spec: {
+      ...spec,
+      replicas,
+      selector: { matchLabels: { app: name } },
+      template: {
+        metadata: { labels: { app: name }, ...(annotations ? { annotations } : {}) },
+        spec: { containers: [{ name: 'web', image }] },
+      },
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import type { ChildProcess } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { HttpApiClient } from '../../../src/api-client/index.js';
+import { createHttpApiClient, loadKubeconfig } from '../../../src/api-client/index.js';
+import { SystemClock } from '../../../src/clock/index.js';
+import { silentLogger } from '../../../src/logging/index.js';
+import type { UpStatus } from '../../../src/supervisor/index.js';
+import { waitFor } from '../../../src/testing/wait-for.js';
+
+const MAIN = join(import.meta.dirname, '..', '..', '..', 'dist', 'main.js');
+const READY = /Rollkeeper is ready/;
+
+export interface Finished {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface UpOptions {
+  /** Where it keeps everything. @default a new folder, removed by `remove` */
+  dataDir?: string;
+  args?: readonly string[];
+  env?: NodeJS.ProcessEnv;
+}
+
+/** A `rollkeeper up` of the built program, as its own processes. */
+export class Up {
+  private output = '';
+  private exitCode: number | undefined;
+
+  private constructor(
+    private readonly child: ChildProcess,
+    readonly dataDir: string,
+  ) {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
+    }
+    child.once('exit', (code) => (this.exitCode = code ?? -1));
+  }
+
+  /** Starts it without waiting. */
+  static spawn(options: UpOptions = {}): Up {
+    const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'rollkeeper-e2e-'));
+    const args = [MAIN, 'up', '--port', '0', '--data-dir', dataDir, ...(options.args ?? [])];
+    const env = { ...process.env, REDIS_URL: undefined, ...options.env };
+    return new Up(spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] }), dataDir);
+  }
+
+  /** Starts it and waits until it says that it is ready. */
+  static async start(options: UpOptions = {}): Promise<Up> {
+    const up = Up.spawn(options);
+    await waitFor(() => READY.test(up.output) || up.exitCode !== undefined, {
+      timeoutMs: 60_000,
+      what: 'rollkeeper up to be ready',
+    });
+    if (up.exitCode !== undefined) throw new Error(`rollkeeper up ended with ${up.exitCode}: ${up.output}`);
+    return up;
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  get kubeconfig(): string {
+    return join(this.dataDir, 'kubeconfig');
+  }
+
+  get printed(): string {
+    return this.output;
+  }
+
+  /** Resolves with the exit code once it has ended. */
+  ended(): Promise<number> {
+    return waitFor(() => this.exitCode !== undefined && { code: this.exitCode }, {
+      timeoutMs: 60_000,
+      what: 'rollkeeper up to end',
+    }).then(({ code }) => code);
+  }
+
+  /** Stops it as Ctrl-C does and resolves with its exit code. */
+  async stop(): Promise<number> {
+    if (this.exitCode === undefined) this.child.kill('SIGINT');
+    return this.ended();
+  }
+
+  async stopAndRemove(): Promise<void> {
+    await this.stop();
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  async status(): Promise<UpStatus> {
+    const { code, stderr, stdout } = await run(process.execPath, [
+      MAIN,
+      'status',
+      '--json',
+      '--data-dir',
+      this.dataDir,
+    ]);
+    if (code !== 0) throw new Error(stderr);
+    return JSON.parse(stdout) as UpStatus;
+  }
+
+  /** A client of its API server; the caller closes it. */
+  async client(): Promise<HttpApiClient> {
+    const clock = new SystemClock();
+    const connection = await loadKubeconfig({ path: this.kubeconfig, clock });
+    return createHttpApiClient({ connection, clock, logger: silentLogger, userAgent: 'e2e' });
+  }
+
+  /** Runs a kubectl against it; with `input` as standard input. */
+  kubectl(binary: string, args: readonly string[], input?: string): Promise<Finished> {
+    return run(binary, args, { env: { ...process.env, KUBECONFIG: this.kubeconfig }, input });
+  }
+}
+
+export function run(
+  command: string,
+  args: readonly string[],
+  options: { env?: NodeJS.ProcessEnv; input?: string; timeoutMs?: number } = {},
+): Promise<Finished> {
+  const { env = process.env, input = '', timeoutMs = 90_000 } = options;
+  return new Promise((resolve) => {
+    const child = execFile(
+      command,
+      [...args],
+      { env, timeout: timeoutMs, maxBuffer: 64 << 20 },
+      (error, stdout, stderr) => {
+        const code = error ? (typeof error.code === 'number' ? error.code : -1) : 0;
+        resolve({ code, stdout, stderr: code === -1 ? `${stderr}${error?.message}` : stderr });
+      },
+    );
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(input);
+  });
+}

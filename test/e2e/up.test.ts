@@ -1,0 +1,149 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { DEPLOYMENTS } from '../../src/kubernetes/index.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+import { aDeployment } from './support/a-deployment.js';
+import { Up } from './support/up.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'rollkeeper-e2e-'));
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+describe('rollkeeper up', () => {
+  const dataDir = join(folder, 'kept');
+  let up: Up | undefined;
+
+  afterEach(async () => {
+    await up?.stop();
+    up = undefined;
+  });
+
+  const pids = async (running: Up): Promise<number[]> => {
+    const { apiServer, nodes, redis, replicas } = await running.status();
+    return [apiServer?.pid, nodes?.pid, redis?.pid, ...replicas.map(({ pid }) => pid)].filter(
+      (pid) => pid != null,
+    );
+  };
+
+  it('says what to type next, and writes a kubeconfig that only its user can read', async () => {
+    up = await Up.start({ dataDir });
+    expect(up.printed).toContain(`export KUBECONFIG=${up.kubeconfig}`);
+    expect(statSync(up.kubeconfig).mode & 0o777).toBe(0o600);
+    const status = await up.status();
+    expect(status.replicas).toHaveLength(3);
+    expect(status.replicas.filter(({ leader }) => leader)).toHaveLength(1);
+    expect(status.apiServer?.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+  });
+
+  it('stops every process, and has kept everything when it is started again', async () => {
+    up = await Up.start({ dataDir });
+    let client = await up.client();
+    await client.create(DEPLOYMENTS, aDeployment({ name: 'kept', replicas: 2 }));
+    await client.close();
+    const started = await pids(up);
+    expect(await up.stop()).toBe(0);
+    expect(started.filter(isAlive)).toEqual([]);
+
+    up = await Up.start({ dataDir });
+    client = await up.client();
+    expect((await client.get(DEPLOYMENTS, { namespace: 'default', name: 'kept' })).metadata.name).toBe(
+      'kept',
+    );
+    await client.close();
+  });
+
+  it('leaves no process behind when it is killed, and starts again after that', async () => {
+    up = await Up.start({ dataDir });
+    const { redis } = await up.status();
+    const children = (await pids(up)).filter((pid) => pid !== redis?.pid);
+    process.kill(up.pid, 'SIGKILL');
+    await up.ended();
+    await waitFor(() => children.every((pid) => !isAlive(pid)), {
+      what: 'the children to end',
+      timeoutMs: 20_000,
+    });
+    up = await Up.start({ dataDir });
+    expect((await up.status()).replicas).toHaveLength(3);
+    expect(isAlive(redis?.pid ?? 0)).toBe(false);
+  });
+
+  it('takes numbers of replicas and nodes', async () => {
+    up = await Up.start({ dataDir: join(folder, 'small'), args: ['--replicas', '1', '--nodes', '1'] });
+    expect((await up.status()).replicas).toHaveLength(1);
+  });
+
+  it('refuses to run twice from one folder', async () => {
+    up = await Up.start({ dataDir });
+    const second = Up.spawn({ dataDir });
+    expect(await second.ended()).toBe(1);
+    expect(second.printed).toMatch(/^rollkeeper: already running from .* \(process \d+\).*\n$/);
+    expect((await up.status()).replicas).toHaveLength(3);
+  });
+});
+
+describe('rollkeeper up that cannot start says why in one line, exits with 1 and leaves nothing running', () => {
+  const listen = async (
+    onConnection: (text: string) => string,
+  ): Promise<{ server: Server; port: number }> => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.on('data', (chunk) => socket.write(onConnection(chunk.toString())));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return { server, port: (server.address() as AddressInfo).port };
+  };
+  const failing = async (options: {
+    dataDir?: string;
+    args?: string[];
+    env?: NodeJS.ProcessEnv;
+  }): Promise<string> => {
+    const up = Up.spawn({ dataDir: join(folder, 'failing'), ...options });
+    expect(await up.ended()).toBe(1);
+    expect(up.printed.trimEnd().split('\n')).toHaveLength(1);
+    await expect(up.status()).rejects.toThrow('nothing is running');
+    return up.printed;
+  };
+
+  it('when the port is in use', async () => {
+    const { port, server } = await listen(() => '');
+    expect(await failing({ args: ['--port', String(port)] })).toMatch(new RegExp(`${port}.*in use`));
+    server.close();
+  });
+
+  it('when the data folder cannot be used', async () => {
+    const file = join(folder, 'a-file');
+    writeFileSync(file, '');
+    expect(await failing({ dataDir: join(file, 'inside') })).toContain(file);
+  });
+
+  it('when Redis is not there, or is something else', async () => {
+    const { port, server } = await listen(() => 'HTTP/1.1 400 Bad Request\r\n\r\n');
+    expect(await failing({ env: { REDIS_URL: `redis://127.0.0.1:${port}` } })).toContain(
+      `Redis at 127.0.0.1:${port}`,
+    );
+    server.close();
+    expect(await failing({ env: { REDIS_URL: 'redis://127.0.0.1:1' } })).toContain('Redis at 127.0.0.1:1');
+    expect(await failing({ env: { REDIS_URL: 'http://127.0.0.1' } })).toContain('REDIS_URL');
+  });
+
+  it.each([
+    { args: ['--replicas', '0'], says: 'replicas: must be at least 1' },
+    { args: ['--nodes', 'many'], says: 'nodes: is not a number' },
+    { args: ['--port', '70000'], says: 'port: must be at most 65535' },
+  ])('when an option is wrong: $args', async ({ args, says }) => {
+    expect(await failing({ args })).toContain(says);
+  });
+});

@@ -1,0 +1,150 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { waitFor } from '../../src/testing/wait-for.js';
+import type { Finished, Up } from './support/up.js';
+import { Up as UpProcess } from './support/up.js';
+import { WANTED_MINORS, kubectls } from './support/kubectl.js';
+
+const EXAMPLE = join(import.meta.dirname, '..', '..', 'examples', 'nginx-deployment.yaml');
+
+for (const minor of WANTED_MINORS) {
+  it.skipIf(kubectls().some(({ name }) => name.endsWith(minor)))(`kubectl ${minor} can be had here`, () => {
+    expect.unreachable('only reported as skipped');
+  });
+}
+
+describe.each(kubectls())('the life of one Deployment with $name', ({ binary, name }) => {
+  const namespace = name.replaceAll(/[^a-z0-9]/g, '-');
+  let up: Up;
+
+  beforeAll(async () => {
+    up = await UpProcess.start();
+    expect((await kubectl('create', 'namespace', namespace)).code).toBe(0);
+  });
+
+  afterAll(() => up.stopAndRemove());
+
+  const kubectl = (...args: string[]): Promise<Finished> => up.kubectl(binary, ['-n', namespace, ...args]);
+  const succeed = async (...args: string[]): Promise<string> => {
+    const { code, stderr, stdout } = await kubectl(...args);
+    expect({ args, code, stderr: code === 0 ? '' : stderr }).toEqual({ args, code: 0, stderr: '' });
+    return stdout;
+  };
+  const jsonpath = (what: string, path: string): Promise<string> =>
+    succeed('get', ...what.split(' '), '-o', `jsonpath=${path}`);
+  const names = async (what: string): Promise<string[]> =>
+    (await jsonpath(what, '{range .items[*]}{.metadata.name}{"\\n"}{end}'))
+      .split('\n')
+      .filter((line) => line !== '');
+  const replicaSetSizes = async (): Promise<number[]> =>
+    (await jsonpath('rs', '{range .items[*]}{.spec.replicas}{"\\n"}{end}'))
+      .split('\n')
+      .filter(Boolean)
+      .map(Number);
+
+  it('creates twenty pods and shows them', async () => {
+    expect(await succeed('create', '-f', EXAMPLE)).toContain('deployment.apps/nginx created');
+    await succeed('rollout', 'status', 'deployment/nginx', '--timeout=60s');
+    expect(await succeed('get', 'deployment', 'nginx')).toMatch(/nginx\s+20\/20\s+20\s+20/);
+    expect(await succeed('get', 'rs')).toMatch(/nginx-\w+\s+20\s+20\s+20/);
+    const pods = await succeed('get', 'pods', '-o', 'wide');
+    expect(pods.match(/1\/1\s+Running/g)).toHaveLength(20);
+    expect(pods).toMatch(/node-\d/);
+    const description = await succeed('describe', 'deployment', 'nginx');
+    expect(description).toContain('20 desired | 20 updated | 20 total | 20 available | 0 unavailable');
+    expect(description).toContain('ScalingReplicaSet');
+    expect(await succeed('describe', 'pod', (await names('pods'))[0] ?? '')).toContain(
+      'Controlled By:  ReplicaSet/nginx-',
+    );
+  });
+
+  it('rolls out a new image and keeps the history', async () => {
+    await succeed('set', 'image', 'deployment/nginx', 'nginx=nginx:1.28');
+    expect(await succeed('rollout', 'status', 'deployment/nginx', '--timeout=60s')).toContain(
+      'successfully rolled out',
+    );
+    expect(new Set((await jsonpath('pods', '{.items[*].spec.containers[0].image}')).split(' '))).toContain(
+      'nginx:1.28',
+    );
+    expect(await succeed('rollout', 'history', 'deployment/nginx')).toMatch(/^1\s+[\s\S]*^2\s+/m);
+    expect(await succeed('rollout', 'history', 'deployment/nginx', '--revision=1')).toContain('nginx:1.27');
+  });
+
+  it('goes back to a revision, which becomes the newest', async () => {
+    await succeed('rollout', 'undo', 'deployment/nginx', '--to-revision=1');
+    await succeed('rollout', 'status', 'deployment/nginx', '--timeout=60s');
+    expect(await jsonpath('deployment nginx', '{.spec.template.spec.containers[0].image}')).toBe(
+      'nginx:1.27',
+    );
+    const history = await succeed('rollout', 'history', 'deployment/nginx');
+    expect(history).toMatch(/^2\s+[\s\S]*^3\s+/m);
+    expect(history).not.toMatch(/^1\s+/m);
+  });
+
+  it('does not roll out while paused, and does once resumed', async () => {
+    await succeed('rollout', 'pause', 'deployment/nginx');
+    const before = await names('rs');
+    await succeed('set', 'image', 'deployment/nginx', 'nginx=nginx:1.29');
+    await waitFor(async () => {
+      const [generation, observed] = (
+        await jsonpath('deployment nginx', '{.metadata.generation} {.status.observedGeneration}')
+      ).split(' ');
+      return generation === observed;
+    });
+    expect(await names('rs')).toEqual(before);
+    await succeed('rollout', 'resume', 'deployment/nginx');
+    await succeed('rollout', 'status', 'deployment/nginx', '--timeout=60s');
+    expect(await names('rs')).toHaveLength(before.length + 1);
+  });
+
+  it('restarts every pod', async () => {
+    const before = await names('pods');
+    await succeed('rollout', 'restart', 'deployment/nginx');
+    await succeed('rollout', 'status', 'deployment/nginx', '--timeout=60s');
+    await waitFor(async () => (await names('pods')).length === 20, { what: 'the old pods to be gone' });
+    expect((await names('pods')).filter((pod) => before.includes(pod))).toEqual([]);
+  });
+
+  it('scales up and down', async () => {
+    for (const size of [25, 3]) {
+      await succeed('scale', 'deployment/nginx', `--replicas=${size}`);
+      await succeed('rollout', 'status', 'deployment/nginx', '--timeout=60s');
+      await waitFor(async () => (await names('pods')).length === size, { what: `${size} pods` });
+    }
+    expect((await replicaSetSizes()).filter((size) => size > 0)).toEqual([3]);
+  });
+
+  it('deletes in the background: ReplicaSets and pods follow', async () => {
+    await succeed('delete', 'deployment', 'nginx');
+    await waitFor(async () => (await names('rs')).length === 0 && (await names('pods')).length === 0, {
+      what: 'everything to be gone',
+    });
+  });
+
+  it('deletes in the foreground: the Deployment goes last', async () => {
+    await succeed('create', '-f', EXAMPLE);
+    await succeed('rollout', 'status', 'deployment/nginx', '--timeout=60s');
+    await succeed('delete', 'deployment', 'nginx', '--cascade=foreground', '--wait=true', '--timeout=60s');
+    expect(await names('rs')).toEqual([]);
+  });
+
+  it('orphans when asked to: ReplicaSet and pods stay, and are adopted by the next Deployment', async () => {
+    await succeed('create', '-f', EXAMPLE);
+    await succeed('rollout', 'status', 'deployment/nginx', '--timeout=60s');
+    const pods = await names('pods');
+    await succeed('delete', 'deployment', 'nginx', '--cascade=orphan');
+    await waitFor(async () => (await jsonpath('rs', '{.items[*].metadata.ownerReferences}')) === '', {
+      what: 'the ReplicaSet to have no owner',
+    });
+    expect(await names('pods')).toEqual(pods);
+    await succeed('create', '-f', EXAMPLE);
+    await succeed('rollout', 'status', 'deployment/nginx', '--timeout=60s');
+    expect(await names('pods')).toEqual(pods);
+  });
+
+  it('empties a namespace that is deleted', async () => {
+    const { code } = await up.kubectl(binary, ['delete', 'namespace', namespace, '--timeout=60s']);
+    expect(code).toBe(0);
+    expect((await up.kubectl(binary, ['get', 'pods', '-A', '-o', 'name'])).stdout).toBe('');
+  });
+});
