@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import type { Pod, UnstructuredObject } from '../kubernetes/index.js';
+import { DEPLOYMENTS, PODS } from '../kubernetes/index.js';
+import { trimFor, trimPod, trimToMetadata } from './trim.js';
+
+const metadata = () => ({
+  name: 'p',
+  namespace: 'a',
+  annotations: { 'controller.kubernetes.io/pod-deletion-cost': '5' },
+  ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'u', controller: true }],
+  managedFields: [{ manager: 'kubelet' }],
+});
+
+describe('trimPod', () => {
+  it('keeps what victims are ranked by and drops what nobody reads', () => {
+    const pod: Pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: metadata(),
+      spec: {
+        nodeName: 'n1',
+        restartPolicy: 'Always',
+        containers: [{ name: 'c', image: 'nginx', env: [{ name: 'A', value: 'b' }] }],
+        initContainers: [{ name: 'sidecar', image: 'proxy', restartPolicy: 'Always' }],
+        volumes: [{ name: 'v', emptyDir: {} }],
+      },
+      status: {
+        phase: 'Running',
+        podIP: '10.0.0.1',
+        conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }],
+        containerStatuses: [
+          {
+            name: 'c',
+            ready: true,
+            restartCount: 3,
+            image: 'nginx',
+            imageID: 'x',
+            containerID: 'docker://1',
+          },
+        ],
+      },
+    };
+    const { managedFields: _dropped, ...kept } = metadata();
+    expect(trimPod(pod)).toEqual({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: kept,
+      spec: {
+        containers: [],
+        nodeName: 'n1',
+        restartPolicy: 'Always',
+        initContainers: [{ name: 'sidecar', restartPolicy: 'Always' }],
+      },
+      status: {
+        phase: 'Running',
+        conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }],
+        containerStatuses: [{ name: 'c', ready: true, restartCount: 3, image: 'nginx', imageID: 'x' }],
+      },
+    });
+  });
+
+  it('copes with a pod that has no status yet', () => {
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: metadata(), spec: { containers: [] } };
+    expect(trimPod(pod).status).toBeUndefined();
+  });
+});
+
+describe('trimFor', () => {
+  const secret = (): UnstructuredObject => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: metadata(),
+    data: { password: 'x' },
+  });
+
+  it('never keeps the content of a secret', () => {
+    const type = { group: '', version: 'v1', resource: 'secrets', kind: 'Secret', namespaced: true };
+    expect(trimFor(type)(secret())).not.toHaveProperty('data');
+    expect(trimToMetadata(secret()).metadata.name).toBe('p');
+  });
+
+  it('drops only managedFields of types that it does not know', () => {
+    const trimmed = trimFor(DEPLOYMENTS)(secret());
+    expect(trimmed).toHaveProperty('data');
+    expect(trimmed.metadata).not.toHaveProperty('managedFields');
+    expect(trimFor(PODS)).not.toBe(trimFor(DEPLOYMENTS));
+  });
+});
