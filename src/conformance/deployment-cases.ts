@@ -1,0 +1,105 @@
+import { createDeploymentController, POD_TEMPLATE_HASH } from '../controllers/deployment/index.js';
+import type { Deployment, Pod, ReplicaSet } from '../kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../kubernetes/index.js';
+import type { ConformanceFormat, RecordedCase } from './conformance-format.js';
+import { differences } from './differences.js';
+import { InMemoryApi } from './in-memory-api.js';
+import type { Json, JsonObject } from './json.js';
+import { isJsonObject, mapStrings } from './json.js';
+import { ReconcilerRun } from './run-reconciler.js';
+import { netEvents } from './scaling-events.js';
+import { StandingClock } from './standing-clock.js';
+
+interface DeploymentCase {
+  readonly now: string;
+  readonly given: {
+    readonly deployment: Deployment;
+    readonly replicaSets?: readonly ReplicaSet[] | null;
+    readonly pods?: readonly Pod[] | null;
+  };
+  readonly atRest: {
+    readonly deployment: Json;
+    readonly replicaSets?: Json;
+    readonly events?: readonly string[] | null;
+  };
+}
+
+/** Recordings of Kubernetes 1.20, with its arithmetic in the one place where it overflows. */
+const definition = createDeploymentController({ int32Overflow: true });
+
+/** A state, and what the genuine Deployment controller made of it in the end. */
+export const deploymentCases: ConformanceFormat = {
+  name: 'deployment',
+  matches: ({ given, atRest }) =>
+    isJsonObject(given) && isJsonObject(given.deployment) && isJsonObject(atRest),
+  run: (recorded) => runDeploymentCase(recorded as unknown as DeploymentCase),
+};
+
+/** How many runs of the reconciler a case takes until one writes nothing. */
+export async function countSyncs(recorded: RecordedCase): Promise<number> {
+  const { given, now } = recorded as unknown as DeploymentCase;
+  const { run } = startRun(given, now);
+  return run.toRest(given.deployment.metadata);
+}
+
+async function runDeploymentCase({ now, given, atRest }: DeploymentCase): Promise<string[]> {
+  const { api, run } = startRun(given, now);
+  await run.toRest(given.deployment.metadata);
+  const sizes = new Map(
+    (given.replicaSets ?? []).map(({ metadata, spec }) => [metadata.name, spec.replicas ?? 1]),
+  );
+  const actual = normalise({ api, now, sizes });
+  const events = run.notes.map(({ type, reason, message }) => actual.text(`${type} ${reason} ${message}`));
+  return [
+    ...differences(atRest.deployment, actual.deployment, 'deployment'),
+    ...differences(atRest.replicaSets ?? [], actual.replicaSets, 'replicaSets'),
+    ...differences(netEvents(atRest.events ?? [], sizes), netEvents(events, sizes), 'events'),
+  ];
+}
+
+function startRun(given: DeploymentCase['given'], now: string): { api: InMemoryApi; run: ReconcilerRun } {
+  const api = new InMemoryApi();
+  api.seed(DEPLOYMENTS, given.deployment);
+  for (const replicaSet of given.replicaSets ?? []) api.seed(REPLICA_SETS, replicaSet);
+  for (const pod of given.pods ?? []) api.seed(PODS, pod);
+  return { api, run: new ReconcilerRun(definition, api, new StandingClock(Date.parse(now))) };
+}
+
+interface Normalised {
+  readonly deployment: Json | undefined;
+  readonly replicaSets: Json[];
+  text(text: string): string;
+}
+
+/** Takes out what cannot be the same as in the recording: the hash is ours, the time is told as `<now>`. */
+function normalise(run: { api: InMemoryApi; now: string; sizes: ReadonlyMap<string, number> }): Normalised {
+  const { api, now, sizes } = run;
+  const replicaSets = api.all<ReplicaSet>(REPLICA_SETS);
+  const created = replicaSets.filter(({ metadata }) => !sizes.has(metadata.name));
+  const hashes = created.map(({ metadata }) => metadata.labels?.[POD_TEMPLATE_HASH] ?? metadata.name);
+  const text = (value: string): string => {
+    if (value === now) return '<now>';
+    return hashes.reduce((rest, hash) => rest.replaceAll(hash, '<hash>'), value);
+  };
+  const clean = (object: unknown, dropped: readonly string[]): Json | undefined =>
+    mapStrings(withoutMetadata(object as JsonObject, dropped), text);
+  return {
+    deployment: clean(api.all(DEPLOYMENTS)[0], ['resourceVersion']),
+    replicaSets: replicaSets
+      .map((object) => clean(object, created.includes(object) ? OF_THE_SERVER : ['resourceVersion']) ?? null)
+      .sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)),
+    text,
+  };
+}
+
+const OF_THE_SERVER = ['uid', 'resourceVersion', 'creationTimestamp'];
+
+function withoutMetadata(object: JsonObject, dropped: readonly string[]): JsonObject {
+  const metadata = Object.entries(object.metadata ?? {}).filter(([name]) => !dropped.includes(name));
+  return { ...object, metadata: Object.fromEntries(metadata) as JsonObject };
+}
+
+function nameOf(object: Json): string {
+  const metadata = isJsonObject(object) ? object.metadata : undefined;
+  return isJsonObject(metadata) ? String(metadata.name) : '';
+}

@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises';
+import { gunzipSync } from 'node:zlib';
+import { StartupError, errorMessage } from '../errors/index.js';
+import type { ConformanceFormat, RecordedCase } from './conformance-format.js';
+import { isJsonObject } from './json.js';
+
+export interface ConformanceTotals {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+/**
+ * Holds our controllers against every case in a file of JSON lines, gzipped or not, and hands each failure to
+ * `report`: the case's id and what differs.
+ * @throws StartupError naming file and line where the file cannot be read as recordings
+ */
+export async function runConformance(
+  file: string,
+  formats: readonly ConformanceFormat[],
+  report: (id: string, differences: readonly string[]) => void,
+): Promise<ConformanceTotals> {
+  let passed = 0;
+  let failed = 0;
+  for (const { recorded, format } of await readCases(file, formats)) {
+    const differences = await runCase(recorded, format);
+    if (differences.length === 0) passed++;
+    else failed++;
+    if (differences.length > 0) report(recorded.id, differences);
+  }
+  return { passed, failed };
+}
+
+/** A case in which the controller itself breaks has failed, and takes no other with it. */
+async function runCase(recorded: RecordedCase, format: ConformanceFormat): Promise<readonly string[]> {
+  try {
+    return await format.run(recorded);
+  } catch (error) {
+    return [`threw ${errorMessage(error)}`];
+  }
+}
+
+interface CaseOfFormat {
+  readonly recorded: RecordedCase;
+  readonly format: ConformanceFormat;
+}
+
+/** Reads all of it before anything runs, so that a malformed file is told at once. */
+async function readCases(file: string, formats: readonly ConformanceFormat[]): Promise<CaseOfFormat[]> {
+  const lines = (await readText(file))
+    .split('\n')
+    .map((line, index) => ({ line, place: `${file}:${index + 1}` }));
+  const cases = lines.filter(({ line }) => line.trim() !== '').map(({ line, place }) => parse(line, place));
+  if (cases.length === 0) throw new StartupError(`${file}: holds no case`);
+  return cases.map(({ recorded, place }) => {
+    const format = formats.find((candidate) => candidate.matches(recorded));
+    if (!format) {
+      const known = formats.map(({ name }) => name).join(', ');
+      throw new StartupError(`${place}: a case of no known format (known: ${known})`);
+    }
+    return { recorded, format };
+  });
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    const bytes = await readFile(file);
+    const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+    return (isGzip ? gunzipSync(bytes) : bytes).toString('utf8');
+  } catch (error) {
+    throw new StartupError(`${file}: cannot be read: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+function parse(line: string, place: string): { recorded: RecordedCase; place: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (error) {
+    throw new StartupError(`${place}: not JSON: ${errorMessage(error)}`, { cause: error });
+  }
+  if (!isJsonObject(value) || typeof value.id !== 'string') {
+    throw new StartupError(`${place}: not a recorded case: it has no "id"`);
+  }
+  return { recorded: value as RecordedCase, place };
+}

@@ -1,0 +1,37 @@
+/** Marks a ReplicaSet, and the Deployment, with the number of the rollout; what `kubectl rollout history` shows. */
+export const REVISION = 'deployment.kubernetes.io/revision';
+/** The earlier revisions that a ReplicaSet served, comma separated. */
+export const REVISION_HISTORY = 'deployment.kubernetes.io/revision-history';
+/** `spec.replicas` of the Deployment when the ReplicaSet was last sized; a difference means that it was scaled. */
+export const DESIRED_REPLICAS = 'deployment.kubernetes.io/desired-replicas';
+/** `spec.replicas + maxSurge` at that time: the whole of which the ReplicaSet's size is a proportion. */
+export const MAX_REPLICAS = 'deployment.kubernetes.io/max-replicas';
+/** Asks for a rollback; 0 means the previous revision. What `extensions/v1beta1`'s `spec.rollbackTo` became. */
+export const ROLLBACK_TO = 'deprecated.deployment.rollback.to';
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+const NOT_COPIED: ReadonlySet<string> = new Set([
+  LAST_APPLIED,
+  REVISION,
+  REVISION_HISTORY,
+  DESIRED_REPLICAS,
+  MAX_REPLICAS,
+  ROLLBACK_TO,
+]);
+
+export type Annotations = Readonly<Record<string, string>>;
+
+/** Whether an annotation belongs to one object alone, and is not shared by a Deployment and its new ReplicaSet. */
+export function isOwnAnnotation(name: string): boolean {
+  return NOT_COPIED.has(name);
+}
+
+/**
+ * The number in an annotation: `undefined` where there is none or where it is not a decimal integer, in which case
+ * Kubernetes goes on as if it were absent.
+ */
+export function integerAnnotation(annotations: Annotations | undefined, name: string): number | undefined {
+  const text = annotations?.[name];
+  if (text === undefined || !/^[+-]?\d+$/.test(text)) return undefined;
+  return Number(text);
+}

@@ -1,0 +1,150 @@
+import type { ApiClient } from '../../api-client/api-client.js';
+import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../api-client/api-status-error.js';
+import { errorMessage } from '../../errors/index.js';
+import type { EventRecorder } from '../../events/event-recorder.js';
+import type { DeepReadonly, Deployment, ReplicaSet } from '../../kubernetes/index.js';
+import { DEPLOYMENTS, REPLICA_SETS, controllerOf } from '../../kubernetes/index.js';
+import { REVISION } from './annotations.js';
+import { newCondition, withCondition } from './conditions.js';
+import { createErrorMessage, createErrorNote } from './events.js';
+import { equalIgnoringHash } from './pod-template.js';
+import type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
+import { hasProgressDeadline } from './progress.js';
+import { REPLICA_SET_CREATE_ERROR } from './reasons.js';
+
+export interface ApplyContext {
+  readonly client: ApiClient;
+  readonly signal: AbortSignal;
+  readonly events: EventRecorder;
+  /** RFC 3339. */
+  readonly now: string;
+}
+
+/** `collision`: the name of the new ReplicaSet is taken; the Deployment now counts one more, so look again. */
+export type ApplyOutcome = 'done' | 'collision';
+
+/**
+ * Carries out a plan, in its order, and stops at the first write that fails: the limits hold at every point, and the
+ * next pass decides anew from what is there. Every update says which version it replaces.
+ */
+export async function applyPlan(
+  deployment: DeepReadonly<Deployment>,
+  plan: DeploymentPlan,
+  context: ApplyContext,
+): Promise<ApplyOutcome> {
+  for (const write of plan.replicaSetWrites) {
+    const outcome = await applyReplicaSetWrite(deployment, write, context);
+    if (outcome === 'collision') return outcome;
+    if (write.note && outcome === 'done') context.events.record(deployment, write.note);
+  }
+  let current: DeepReadonly<Deployment> = deployment;
+  if (plan.deployment) {
+    current = await context.client.update(DEPLOYMENTS, plan.deployment, { signal: context.signal });
+  }
+  for (const note of plan.notes) context.events.record(deployment, note);
+  if (plan.status) await updateStatus(current, plan.status, context);
+  return 'done';
+}
+
+async function applyReplicaSetWrite(
+  deployment: DeepReadonly<Deployment>,
+  write: ReplicaSetWrite,
+  context: ApplyContext,
+): Promise<ApplyOutcome | 'there already'> {
+  const { client, signal } = context;
+  if (write.verb === 'create') return createReplicaSet(deployment, write.object, context);
+  if (write.verb === 'update') await client.update(REPLICA_SETS, write.object, { signal });
+  else await deleteReplicaSet(write.object, context);
+  return 'done';
+}
+
+/** Only as we saw it: one that was scaled up meanwhile stays. */
+async function deleteReplicaSet(replicaSet: ReplicaSet, { client, signal }: ApplyContext): Promise<void> {
+  const { uid, resourceVersion } = replicaSet.metadata;
+  const preconditions = { uid, resourceVersion };
+  try {
+    await client.delete(REPLICA_SETS, replicaSet.metadata, { preconditions, signal });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+async function createReplicaSet(
+  deployment: DeepReadonly<Deployment>,
+  replicaSet: ReplicaSet,
+  context: ApplyContext,
+): Promise<ApplyOutcome | 'there already'> {
+  const { client, signal } = context;
+  try {
+    await client.create(REPLICA_SETS, replicaSet, { signal });
+    return 'done';
+  } catch (error) {
+    if (isAlreadyExists(error)) return resolveCollision(deployment, replicaSet, context);
+    if (!isNamespaceTerminating(error)) await reportCreateError(deployment, replicaSet, error, context);
+    throw error;
+  }
+}
+
+/** Ours with the same template: an earlier pass got this far. Another one: another hash, by counting the collision. */
+async function resolveCollision(
+  deployment: DeepReadonly<Deployment>,
+  wanted: ReplicaSet,
+  context: ApplyContext,
+): Promise<ApplyOutcome | 'there already'> {
+  const { client, signal } = context;
+  const existing = await client.get<ReplicaSet>(REPLICA_SETS, wanted.metadata, { signal });
+  const isOurs = controllerOf(existing)?.uid === deployment.metadata.uid;
+  if (isOurs && equalIgnoringHash(existing.spec.template ?? {}, deployment.spec.template))
+    return 'there already';
+  const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
+  await client.update(
+    DEPLOYMENTS,
+    { ...deployment, status: { ...deployment.status, collisionCount } } as Deployment,
+    { subresource: 'status', signal },
+  );
+  return 'collision';
+}
+
+/** Best effort: the error of the creation is what the pass ends with, whatever comes of telling about it. */
+async function reportCreateError(
+  deployment: DeepReadonly<Deployment>,
+  replicaSet: ReplicaSet,
+  error: unknown,
+  context: ApplyContext,
+): Promise<void> {
+  const { client, signal, events, now } = context;
+  const { name } = replicaSet.metadata;
+  if (signal.aborted) return;
+  events.record(deployment, createErrorNote(name, errorMessage(error)));
+  if (!hasProgressDeadline(deployment.spec)) return;
+  const message = createErrorMessage(name, errorMessage(error));
+  const fields = { status: 'False', reason: REPLICA_SET_CREATE_ERROR, message } as const;
+  const before = deployment.status?.conditions;
+  const conditions = withCondition(before, newCondition('Progressing', fields, now));
+  if (conditions.length === before?.length && conditions.every((condition) => before.includes(condition)))
+    return;
+  const object = { ...deployment, status: { ...deployment.status, conditions } } as Deployment;
+  await client.update(DEPLOYMENTS, object, { subresource: 'status', signal }).catch(() => undefined);
+}
+
+/**
+ * Writes the status, and the revision annotation in the same request: Kubernetes lets a Deployment's status write
+ * change annotations. A server that does not gets a second one.
+ */
+async function updateStatus(
+  current: DeepReadonly<Deployment>,
+  wanted: Deployment,
+  { client, signal }: ApplyContext,
+): Promise<void> {
+  const { resourceVersion } = current.metadata;
+  const object = { ...wanted, metadata: { ...wanted.metadata, resourceVersion } };
+  const written = await client.update<Deployment>(DEPLOYMENTS, object, { subresource: 'status', signal });
+  const revision = wanted.metadata.annotations?.[REVISION];
+  if (revision === undefined || written.metadata.annotations?.[REVISION] === revision) return;
+  const annotations = { ...written.metadata.annotations, [REVISION]: revision };
+  await client.update(
+    DEPLOYMENTS,
+    { ...written, metadata: { ...written.metadata, annotations } },
+    { signal },
+  );
+}

@@ -1,0 +1,62 @@
+import type { ApiClient } from '../../api-client/api-client.js';
+import { isNotFound } from '../../api-client/api-status-error.js';
+import { StaleCacheError } from '../../errors/index.js';
+import type { Lister } from '../../informer/informer.js';
+import { OWNER_UID_INDEX } from '../../informer/informer.js';
+import type { DeepReadonly, Deployment, LabelMatcher, ReplicaSet } from '../../kubernetes/index.js';
+import { DEPLOYMENTS } from '../../kubernetes/index.js';
+import type { ClaimDecision } from '../shared/index.js';
+import { ORPHAN_INDEX, decideClaims } from '../shared/index.js';
+
+/** The ReplicaSets that a pass is about. */
+export type ReplicaSetClaims = ClaimDecision<DeepReadonly<ReplicaSet>>;
+
+/**
+ * Finds a Deployment's ReplicaSets by its UID, and the orphans of its namespace that it selects: nothing is looked
+ * at that belongs to somebody else. Adoption and release are part of the ReplicaSet's one write of the pass.
+ */
+export function claimReplicaSets(
+  deployment: DeepReadonly<Deployment>,
+  selects: LabelMatcher,
+  replicaSets: Lister<ReplicaSet>,
+): ReplicaSetClaims {
+  const { uid, namespace } = deployment.metadata;
+  const candidates = [
+    ...replicaSets.byIndex(OWNER_UID_INDEX, uid ?? ''),
+    ...replicaSets.byIndex(ORPHAN_INDEX, namespace ?? ''),
+  ].filter((candidate) => candidate.metadata.namespace === namespace);
+  return decideClaims({ owner: deployment, selects, candidates });
+}
+
+/**
+ * Asks the API itself, past the cache, whether the Deployment that wants to adopt is still the one we know. Without
+ * that, a Deployment deleted with `--cascade=orphan` would take its ReplicaSets straight back.
+ * @throws StaleCacheError when it is gone, another one, or being deleted: come back when the cache knows it too
+ */
+export async function recheckBeforeAdoption(
+  deployment: DeepReadonly<Deployment>,
+  client: ApiClient,
+  signal: AbortSignal,
+): Promise<void> {
+  const fresh = await getOrUndefined(deployment, client, signal);
+  const { namespace, name, uid } = deployment.metadata;
+  if (fresh?.metadata.uid !== uid) {
+    throw new StaleCacheError(`original Deployment ${namespace}/${name} is gone: wanted UID ${uid}`);
+  }
+  if (fresh?.metadata.deletionTimestamp !== undefined) {
+    throw new StaleCacheError(`Deployment ${namespace}/${name} has just been deleted`);
+  }
+}
+
+async function getOrUndefined(
+  deployment: DeepReadonly<Deployment>,
+  client: ApiClient,
+  signal: AbortSignal,
+): Promise<Deployment | undefined> {
+  try {
+    return await client.get<Deployment>(DEPLOYMENTS, deployment.metadata, { signal });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,21 @@
+import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
+import { byCreation, isSettled } from './draft.js';
+
+/** The API's largest int32 stands for "keep all". */
+const KEEP_ALL = 2 ** 31 - 1;
+
+/**
+ * Deletes the oldest of the old ReplicaSets beyond `revisionHistoryLimit`. One that still has pods, or whose size
+ * its controller has not seen yet, stays, and is not replaced by a younger one.
+ */
+export function cleanUpHistory(draft: RolloutDraft, old: readonly ReplicaSetDraft[]): void {
+  const limit = draft.spec.revisionHistoryLimit ?? KEEP_ALL;
+  if (limit === KEEP_ALL) return;
+  const candidates = old.filter(({ observed }) => observed?.metadata.deletionTimestamp === undefined);
+  const surplus = [...candidates].sort(byCreation).slice(0, Math.max(0, candidates.length - limit));
+  for (const replicaSet of surplus) if (isIdle(replicaSet)) draft.delete(replicaSet);
+}
+
+function isIdle(replicaSet: ReplicaSetDraft): boolean {
+  return replicaSet.replicas === 0 && (replicaSet.status.replicas ?? 0) === 0 && isSettled(replicaSet);
+}

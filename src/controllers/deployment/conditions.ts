@@ -1,0 +1,36 @@
+import type { DeepReadonly, DeploymentCondition, DeploymentStatus } from '../../kubernetes/index.js';
+
+export type ConditionType = 'Available' | 'Progressing' | 'ReplicaFailure';
+type Conditions = DeepReadonly<DeploymentStatus>['conditions'];
+
+export function findCondition(
+  conditions: Conditions,
+  type: ConditionType,
+): DeepReadonly<DeploymentCondition> | undefined {
+  return conditions?.find((condition) => condition.type === type);
+}
+
+/** A condition that begins now. */
+export function newCondition(
+  type: ConditionType,
+  fields: { status: 'True' | 'False' | 'Unknown'; reason: string; message: string },
+  now: string,
+): DeploymentCondition {
+  return { type, ...fields, lastUpdateTime: now, lastTransitionTime: now };
+}
+
+/**
+ * The conditions with this one in place of the one of its type, last in the list. One that says the same already
+ * (status and reason) stays untouched, message and times included; the transition time of an unchanged status stays.
+ */
+export function withCondition(conditions: Conditions, wanted: DeploymentCondition): DeploymentCondition[] {
+  const current = findCondition(conditions, wanted.type as ConditionType);
+  if (current?.status === wanted.status && current.reason === wanted.reason) return [...(conditions ?? [])];
+  const lastTransitionTime =
+    current?.status === wanted.status ? current.lastTransitionTime : wanted.lastTransitionTime;
+  return [...withoutCondition(conditions, wanted.type as ConditionType), { ...wanted, lastTransitionTime }];
+}
+
+export function withoutCondition(conditions: Conditions, type: ConditionType): DeploymentCondition[] {
+  return (conditions ?? []).filter((condition) => condition.type !== type);
+}

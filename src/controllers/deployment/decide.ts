@@ -1,0 +1,55 @@
+import type { RolloutDraft } from './draft.js';
+import { syncRevision } from './new-replica-set.js';
+import { cleanUpHistory } from './cleanup.js';
+import { syncPausedCondition } from './paused.js';
+import type { ScalingRules } from './proportional-scaling.js';
+import { isScalingEvent, scaleToSpec } from './proportional-scaling.js';
+import type { PodsOf } from './recreate.js';
+import { stepRecreate } from './recreate.js';
+import { requestedRollback, stepRollback } from './rollback.js';
+import { stepRollingUpdate } from './rolling.js';
+import { isRollingUpdate } from './limits.js';
+import { setStatus } from './status.js';
+
+/** Recorded rollouts rest after at most 5 steps; more than this would be a mistake of ours. */
+const MAX_STEPS = 50;
+
+export interface DecisionContext {
+  readonly podsOf: PodsOf;
+  readonly scaling: ScalingRules;
+}
+
+/**
+ * Decides a whole pass, purely: plays the single steps that Kubernetes' controller would take in as many syncs, on
+ * the draft, until a step changes nothing. The ReplicaSets' status is what was observed all the while, so the pass
+ * ends where pods have to come or go first. A rollback that changes the template ends it too: what follows belongs
+ * to a generation that the API has yet to number.
+ */
+export function decideRollout(draft: RolloutDraft, context: DecisionContext): void {
+  const { template } = draft.spec;
+  for (let step = 0; step < MAX_STEPS; step++) {
+    const before = draft.version;
+    takeStep(draft, context);
+    if (draft.version === before || draft.spec.template !== template) return;
+  }
+}
+
+/** One sync of Kubernetes' controller: delete > pause > rollback > scale > rollout. */
+function takeStep(draft: RolloutDraft, { podsOf, scaling }: DecisionContext): void {
+  if (draft.observed.metadata.deletionTimestamp !== undefined) return setStatus(draft, syncRevision(draft));
+  syncPausedCondition(draft);
+  if (draft.spec.paused) return stepScale(draft, scaling);
+  const rollbackTo = requestedRollback(draft.annotations);
+  if (rollbackTo !== undefined) return stepRollback(draft, rollbackTo);
+  if (isScalingEvent(draft)) return stepScale(draft, scaling);
+  if (isRollingUpdate(draft.spec)) return stepRollingUpdate(draft);
+  stepRecreate(draft, podsOf);
+}
+
+function stepScale(draft: RolloutDraft, scaling: ScalingRules): void {
+  const sides = syncRevision(draft);
+  scaleToSpec(draft, sides, scaling);
+  if (draft.spec.paused && requestedRollback(draft.annotations) === undefined)
+    cleanUpHistory(draft, sides.old);
+  setStatus(draft, sides);
+}

@@ -1,0 +1,52 @@
+import type {
+  BuiltController,
+  ControllerDefinition,
+  ControllerDependencies,
+} from '../../controller/controller-definition.js';
+import type { Deployment, Pod, ReplicaSet } from '../../kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../kubernetes/index.js';
+import { ORPHAN_INDEX, SELECTOR_INDEX, orphanIndex, selectorIndex } from '../shared/index.js';
+import type {
+  CompiledDeploymentControllerOptions,
+  DeploymentControllerOptions,
+} from './deployment.options.js';
+import { compileDeploymentControllerOptions } from './deployment.options.js';
+import { DeploymentEventHandlers } from './event-handlers.js';
+import { DeploymentReconciler } from './reconcile.js';
+
+/** The Deployment controller as the registry knows it, with other than the default options. */
+export function createDeploymentController(options: DeploymentControllerOptions = {}): ControllerDefinition {
+  const compiled = compileDeploymentControllerOptions(options);
+  return {
+    name: 'deployment',
+    type: DEPLOYMENTS,
+    defaultWorkers: compiled.workers,
+    build: (dependencies) => build(dependencies, compiled),
+  };
+}
+
+/** The Deployment controller as the registry knows it. */
+export const deploymentController: ControllerDefinition = createDeploymentController();
+
+function build(
+  { informers, events, clock }: ControllerDependencies,
+  options: CompiledDeploymentControllerOptions,
+): BuiltController {
+  const deployments = informers.informerFor<Deployment>(DEPLOYMENTS);
+  const replicaSets = informers.informerFor<ReplicaSet>(REPLICA_SETS);
+  const pods = informers.informerFor<Pod>(PODS);
+  deployments.addIndex(SELECTOR_INDEX, selectorIndex);
+  replicaSets.addIndex(ORPHAN_INDEX, orphanIndex);
+  const handlers = new DeploymentEventHandlers({ deployments, replicaSets, pods }, options);
+  return {
+    reconciler: new DeploymentReconciler({
+      deployments: deployments.lister,
+      replicaSets: replicaSets.lister,
+      pods: pods.lister,
+      events,
+      clock,
+      scaling: options,
+    }),
+    watch: (enqueue) => handlers.watch(enqueue),
+  };
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { compileOptions } from '../../options/compile-options.js';
+
+export interface DeploymentControllerOptions {
+  /** Deployments that one replica works on at the same time. @default 10 */
+  workers?: number;
+  /**
+   * How long a change of a ReplicaSet waits for others, milliseconds, so that a burst of pods becoming ready is one
+   * sync. @default 30
+   */
+  coalesceMs?: number;
+  /**
+   * How long a change that looks like our own status write waits, milliseconds. It needs no sync unless somebody
+   * else made it. @default 1000
+   */
+  statusEchoMs?: number;
+  /** See ScalingRules: only to compare with recordings of Kubernetes 1.20. @default false */
+  int32Overflow?: boolean;
+}
+
+export interface CompiledDeploymentControllerOptions {
+  readonly workers: number;
+  readonly coalesceMs: number;
+  readonly statusEchoMs: number;
+  readonly int32Overflow: boolean;
+}
+
+const schema = z.object({
+  workers: z.int().min(1).default(10),
+  coalesceMs: z.number().min(0).default(30),
+  statusEchoMs: z.number().min(0).default(1000),
+  int32Overflow: z.boolean().default(false),
+});
+
+/** @throws InvalidOptionError naming the option */
+export function compileDeploymentControllerOptions(
+  options: DeploymentControllerOptions = {},
+): CompiledDeploymentControllerOptions {
+  return compileOptions(schema, options, 'controllers.deployment');
+}

@@ -1,0 +1,225 @@
+import type { EventNote } from '../../events/event-recorder.js';
+import type {
+  DeepReadonly,
+  Deployment,
+  DeploymentSpec,
+  DeploymentStatus,
+  OwnerReference,
+  PodTemplateSpec,
+  ReplicaSet,
+  ReplicaSetSpec,
+  ReplicaSetStatus,
+} from '../../kubernetes/index.js';
+import { newControllerRef } from '../../kubernetes/index.js';
+import { DESIRED_REPLICAS, MAX_REPLICAS } from './annotations.js';
+import { maxTotalReplicas, replicasOf } from './limits.js';
+import { semanticEqual } from './semantic-equality.js';
+
+/**
+ * A ReplicaSet as a pass would leave it. What may change is copied out of the observed object, which stays as it
+ * is; the status is always what was observed, because only the ReplicaSet controller can say how the pods are.
+ */
+export interface ReplicaSetDraft {
+  readonly name: string;
+  /** Absent for one that this pass creates. */
+  readonly observed?: DeepReadonly<ReplicaSet>;
+  /** The labels, the selector and the template of one that this pass creates; else the observed ones. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly selector: DeepReadonly<ReplicaSetSpec['selector']>;
+  readonly template: DeepReadonly<PodTemplateSpec>;
+  readonly status: DeepReadonly<Partial<ReplicaSetStatus>>;
+  replicas: number;
+  minReadySeconds: number;
+  annotations: Record<string, string>;
+  ownerReferences: readonly DeepReadonly<OwnerReference>[];
+  deleted: boolean;
+}
+
+/** What a pass works on, and what it has decided so far. */
+export interface Draft {
+  readonly observed: DeepReadonly<Deployment>;
+  readonly now: string;
+  readonly nowMs: number;
+  /** The template that a rollback restored, else the observed one. */
+  readonly spec: DeepReadonly<DeploymentSpec>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly status: DeepReadonly<DeploymentStatus>;
+  readonly replicaSets: readonly ReplicaSetDraft[];
+  /** Events other than those of scaling, in order. */
+  readonly notes: readonly EventNote[];
+}
+
+export interface DraftInput {
+  readonly deployment: DeepReadonly<Deployment>;
+  /** The Deployment's own, and those that it adopts in this pass. */
+  readonly owned: readonly DeepReadonly<ReplicaSet>[];
+  readonly adopted: readonly DeepReadonly<ReplicaSet>[];
+  readonly now: string;
+  readonly nowMs: number;
+}
+
+/**
+ * The in-memory world in which the single steps of a sync are played through. Every setter compares first, so that
+ * `version` stands still exactly when a step would have written nothing.
+ */
+export class RolloutDraft implements Draft {
+  readonly observed: DeepReadonly<Deployment>;
+  readonly now: string;
+  readonly nowMs: number;
+  spec: DeepReadonly<DeploymentSpec>;
+  annotations: Record<string, string>;
+  status: DeepReadonly<DeploymentStatus>;
+  readonly notes: EventNote[] = [];
+  private readonly sets: ReplicaSetDraft[];
+  private changes = 0;
+
+  constructor(input: DraftInput) {
+    this.observed = input.deployment;
+    this.now = input.now;
+    this.nowMs = input.nowMs;
+    this.spec = input.deployment.spec;
+    this.annotations = { ...input.deployment.metadata.annotations };
+    this.status = input.deployment.status ?? {};
+    const reference = newControllerRef(input.deployment);
+    this.sets = [
+      ...input.owned.map((replicaSet) => draftOf(replicaSet, replicaSet.metadata.ownerReferences ?? [])),
+      ...input.adopted.map((replicaSet) =>
+        draftOf(replicaSet, [...(replicaSet.metadata.ownerReferences ?? []), reference]),
+      ),
+    ].sort(byCreation);
+  }
+
+  get name(): string {
+    return this.observed.metadata.name;
+  }
+
+  get replicas(): number {
+    return replicasOf(this.spec);
+  }
+
+  /** Counts the changes so far. */
+  get version(): number {
+    return this.changes;
+  }
+
+  get replicaSets(): readonly ReplicaSetDraft[] {
+    return this.sets;
+  }
+
+  /** Those that will still be there, oldest first. */
+  get living(): ReplicaSetDraft[] {
+    return this.sets.filter((replicaSet) => !replicaSet.deleted);
+  }
+
+  setStatus(status: DeepReadonly<DeploymentStatus>): void {
+    if (semanticEqual(status, this.status)) return;
+    this.status = status;
+    this.changes++;
+  }
+
+  setAnnotation(name: string, value: string): void {
+    if (this.annotations[name] === value) return;
+    this.annotations = { ...this.annotations, [name]: value };
+    this.changes++;
+  }
+
+  /** What a rollback writes: other annotations, and perhaps another template. */
+  replaceMetadata(annotations: Record<string, string>, template = this.spec.template): void {
+    this.annotations = annotations;
+    if (template !== this.spec.template) this.spec = { ...this.spec, template };
+    this.changes++;
+  }
+
+  note(note: EventNote): void {
+    this.notes.push(note);
+  }
+
+  add(replicaSet: ReplicaSetDraft): void {
+    this.sets.push(replicaSet);
+    this.sets.sort(byCreation);
+    this.changes++;
+  }
+
+  delete(replicaSet: ReplicaSetDraft): void {
+    replicaSet.deleted = true;
+    this.changes++;
+  }
+
+  annotate(replicaSet: ReplicaSetDraft, annotations: Record<string, string>): void {
+    if (semanticEqual(annotations, replicaSet.annotations)) return;
+    replicaSet.annotations = annotations;
+    this.changes++;
+  }
+
+  setMinReadySeconds(replicaSet: ReplicaSetDraft, seconds: number): void {
+    if (replicaSet.minReadySeconds === seconds) return;
+    replicaSet.minReadySeconds = seconds;
+    this.changes++;
+  }
+
+  /**
+   * Gives a ReplicaSet its size, and notes on it the whole of which that size is a part. Returns whether the size
+   * changed; the annotations alone may change as well.
+   */
+  scale(replicaSet: ReplicaSetDraft, size: number): boolean {
+    const resized = replicaSet.replicas !== size;
+    if (resized) {
+      replicaSet.replicas = size;
+      this.changes++;
+    }
+    this.annotate(replicaSet, { ...replicaSet.annotations, ...sizeAnnotations(this.spec) });
+    return resized;
+  }
+}
+
+/** What `scale` notes on a ReplicaSet. */
+export function sizeAnnotations(spec: DeepReadonly<DeploymentSpec>): Record<string, string> {
+  return {
+    [DESIRED_REPLICAS]: String(replicasOf(spec)),
+    [MAX_REPLICAS]: String(maxTotalReplicas(spec)),
+  };
+}
+
+/** Those with a size above zero. */
+export function activeOf(replicaSets: readonly ReplicaSetDraft[]): ReplicaSetDraft[] {
+  return replicaSets.filter((replicaSet) => replicaSet.replicas > 0);
+}
+
+/** The sum of the sizes asked for. */
+export function totalReplicas(replicaSets: readonly ReplicaSetDraft[]): number {
+  return replicaSets.reduce((sum, replicaSet) => sum + replicaSet.replicas, 0);
+}
+
+/** Oldest first; by name where the second of creation is the same. */
+export function byCreation(a: ReplicaSetDraft, b: ReplicaSetDraft): number {
+  const createdA = a.observed?.metadata.creationTimestamp ?? '';
+  const createdB = b.observed?.metadata.creationTimestamp ?? '';
+  if (createdA !== createdB) return createdA < createdB ? -1 : 1;
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
+
+/** Whether the ReplicaSet controller has seen everything that we ask for, this pass included. */
+export function isSettled(replicaSet: ReplicaSetDraft): boolean {
+  const { observed } = replicaSet;
+  if (!observed || replicaSet.replicas !== (observed.spec.replicas ?? 1)) return false;
+  return (observed.metadata.generation ?? 0) <= (replicaSet.status.observedGeneration ?? 0);
+}
+
+function draftOf(
+  observed: DeepReadonly<ReplicaSet>,
+  ownerReferences: readonly DeepReadonly<OwnerReference>[],
+): ReplicaSetDraft {
+  return {
+    name: observed.metadata.name,
+    observed,
+    labels: observed.metadata.labels ?? {},
+    selector: observed.spec.selector,
+    template: observed.spec.template ?? {},
+    status: observed.status ?? {},
+    replicas: observed.spec.replicas ?? 1,
+    minReadySeconds: observed.spec.minReadySeconds ?? 0,
+    annotations: { ...observed.metadata.annotations },
+    ownerReferences,
+    deleted: false,
+  };
+}

@@ -1,0 +1,168 @@
+import type { Enqueue, EnqueueRequest } from '../../controller/controller-definition.js';
+import type { Informer, ResourceEvent } from '../../informer/informer.js';
+import { OWNER_UID_INDEX } from '../../informer/informer.js';
+import type {
+  DeepReadonly,
+  Deployment,
+  KubernetesObject,
+  OwnerReference,
+  Pod,
+  ReplicaSet,
+  ResourceType,
+} from '../../kubernetes/index.js';
+import {
+  DEPLOYMENTS,
+  PODS,
+  REPLICA_SETS,
+  compileLabelSelector,
+  controllerOf,
+  keyOf,
+} from '../../kubernetes/index.js';
+import { SELECTOR_INDEX, selectorIndexValuesFor } from '../shared/index.js';
+import { REVISION } from './annotations.js';
+import type { CompiledDeploymentControllerOptions } from './deployment.options.js';
+import { semanticEqual } from './semantic-equality.js';
+
+export interface WatchedInformers {
+  readonly deployments: Informer<Deployment>;
+  readonly replicaSets: Informer<ReplicaSet>;
+  readonly pods: Informer<Pod>;
+}
+
+type Delays = Pick<CompiledDeploymentControllerOptions, 'coalesceMs' | 'statusEchoMs'>;
+
+/** Turns changes of Deployments, ReplicaSets and pods into keys of Deployments. No change that matters is missed. */
+export class DeploymentEventHandlers {
+  constructor(
+    private readonly informers: WatchedInformers,
+    private readonly delays: Delays,
+  ) {}
+
+  /** Returns the unsubscribe. */
+  watch(enqueue: Enqueue): () => void {
+    const { deployments, replicaSets, pods } = this.informers;
+    const removals = [
+      deployments.addEventHandler((event) => this.onDeployment(event, enqueue)),
+      replicaSets.addEventHandler((event) => this.onReplicaSet(event, enqueue)),
+      pods.addEventHandler((event) => this.onPod(event, enqueue)),
+    ];
+    return () => removals.forEach((remove) => remove());
+  }
+
+  private onDeployment(event: ResourceEvent<Deployment>, enqueue: Enqueue): void {
+    enqueue({ ...target(event.object, DEPLOYMENTS, event.object), ...this.urgency(event) });
+  }
+
+  private urgency(event: ResourceEvent<Deployment>): Partial<EnqueueRequest> {
+    if (event.type === 'added' && event.initial) return { priority: 'low', reason: 'initial-list' };
+    if (event.type === 'modified' && !isWantedChange(event.old, event.object)) {
+      return { priority: 'low', reason: 'resync', delayMs: this.delays.statusEchoMs };
+    }
+    return { priority: 'high', reason: 'user-change' };
+  }
+
+  private onReplicaSet(event: ResourceEvent<ReplicaSet>, enqueue: Enqueue): void {
+    // The Deployments of what is there already come with their own initial list.
+    if (event.type === 'added' && event.initial) return;
+    const { object } = event;
+    for (const deployment of this.deploymentsOf(object)) this.enqueueChild(deployment, object, enqueue);
+    if (event.type !== 'modified') return;
+    const before = controllerOf(event.old);
+    if (before && before.uid !== controllerOf(object)?.uid) {
+      const previous = this.ownerOf(event.old, before);
+      if (previous) this.enqueueChild(previous, object, enqueue);
+    }
+  }
+
+  private enqueueChild(
+    deployment: DeepReadonly<Deployment>,
+    cause: DeepReadonly<ReplicaSet>,
+    enqueue: Enqueue,
+  ): void {
+    enqueue({
+      ...target(deployment, REPLICA_SETS, cause),
+      reason: 'child-change',
+      delayMs: this.delays.coalesceMs,
+    });
+  }
+
+  /** A Recreate goes on when the last pod of an old ReplicaSet is gone. */
+  private onPod(event: ResourceEvent<Pod>, enqueue: Enqueue): void {
+    if (event.type !== 'deleted') return;
+    const owner = controllerOf(event.object);
+    if (owner?.kind !== REPLICA_SETS.kind) return;
+    const { namespace } = event.object.metadata;
+    const replicaSet = this.informers.replicaSets.lister.get(keyOf({ namespace, name: owner.name }));
+    if (!replicaSet || replicaSet.metadata.uid !== owner.uid) return;
+    if (this.informers.pods.lister.byIndex(OWNER_UID_INDEX, owner.uid).length > 0) return;
+    for (const deployment of this.deploymentsOf(replicaSet)) {
+      if (deployment.spec.strategy?.type !== 'Recreate') continue;
+      enqueue({
+        ...target(deployment, PODS, event.object),
+        reason: 'child-change',
+        delayMs: this.delays.coalesceMs,
+      });
+    }
+  }
+
+  /** The Deployment that controls it, or those that might adopt it. */
+  private deploymentsOf(replicaSet: DeepReadonly<ReplicaSet>): readonly DeepReadonly<Deployment>[] {
+    const owner = controllerOf(replicaSet);
+    if (!owner) return this.adopters(replicaSet);
+    const deployment = this.ownerOf(replicaSet, owner);
+    return deployment ? [deployment] : [];
+  }
+
+  private ownerOf(
+    child: DeepReadonly<KubernetesObject>,
+    owner: DeepReadonly<OwnerReference>,
+  ): DeepReadonly<Deployment> | undefined {
+    if (owner.kind !== DEPLOYMENTS.kind) return undefined;
+    const { namespace } = child.metadata;
+    const deployment = this.informers.deployments.lister.get(keyOf({ namespace, name: owner.name }));
+    return deployment?.metadata.uid === owner.uid ? deployment : undefined;
+  }
+
+  private adopters(orphan: DeepReadonly<ReplicaSet>): DeepReadonly<Deployment>[] {
+    const { lister } = this.informers.deployments;
+    return selectorIndexValuesFor(orphan)
+      .flatMap((value) => lister.byIndex(SELECTOR_INDEX, value))
+      .filter((deployment) => selects(deployment, orphan));
+  }
+}
+
+function target(
+  deployment: DeepReadonly<Deployment>,
+  type: ResourceType,
+  cause: DeepReadonly<KubernetesObject>,
+): Pick<EnqueueRequest, 'ref' | 'cause'> {
+  const { namespace, name } = deployment.metadata;
+  const { resourceVersion } = cause.metadata;
+  return {
+    ref: { namespace, name },
+    cause: resourceVersion === undefined ? undefined : { type, resourceVersion },
+  };
+}
+
+/** Whether somebody asks for something else than before; our own writes change only the status and the revision. */
+function isWantedChange(old: DeepReadonly<Deployment>, object: DeepReadonly<Deployment>): boolean {
+  if (old.metadata.uid !== object.metadata.uid) return true;
+  if (old.metadata.generation !== object.metadata.generation) return true;
+  if (old.status?.collisionCount !== object.status?.collisionCount) return true;
+  return !semanticEqual(wanted(old), wanted(object));
+}
+
+function wanted({ metadata }: DeepReadonly<Deployment>): unknown {
+  const { [REVISION]: _revision, ...annotations } = metadata.annotations ?? {};
+  const { labels, deletionTimestamp, finalizers, ownerReferences } = metadata;
+  return { annotations, labels, deletionTimestamp, finalizers, ownerReferences };
+}
+
+/** An invalid selector selects nothing here; its own Deployment is told when it is reconciled. */
+function selects(deployment: DeepReadonly<Deployment>, orphan: DeepReadonly<ReplicaSet>): boolean {
+  try {
+    return compileLabelSelector(deployment.spec.selector)(orphan.metadata.labels);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,75 @@
+import { InvalidOptionError } from '../../errors/index.js';
+import type { DeepReadonly, DeploymentSpec } from '../../kubernetes/index.js';
+
+type Spec = DeepReadonly<DeploymentSpec>;
+
+/** How far a rolling update may go beyond `spec.replicas`, and how far below. */
+export interface Fenceposts {
+  readonly maxSurge: number;
+  readonly maxUnavailable: number;
+}
+
+/** `spec.replicas` with the API's default. */
+export function replicasOf(spec: Spec): number {
+  return spec.replicas ?? 1;
+}
+
+export function isRollingUpdate(spec: Spec): boolean {
+  return (spec.strategy?.type ?? 'RollingUpdate') === 'RollingUpdate';
+}
+
+/**
+ * Both limits as numbers of pods: percentages of `spec.replicas`, the surge rounded up and the unavailable rounded
+ * down. If both come out as 0, one pod may be unavailable, or the rollout could never move.
+ *
+ * 10 replicas, 25 %/25 %: surge 3 (2.5 up), unavailable 2 (2.5 down), so between 8 available and 13 in all.
+ * @throws InvalidOptionError for a value that is neither a number nor a percentage
+ */
+export function resolveFenceposts(spec: Spec): Fenceposts {
+  const { maxSurge = '25%', maxUnavailable = '25%' } = spec.strategy?.rollingUpdate ?? {};
+  const surge = resolveLimit('maxSurge', maxSurge, replicasOf(spec), Math.ceil);
+  const unavailable = resolveLimit('maxUnavailable', maxUnavailable, replicasOf(spec), Math.floor);
+  return surge === 0 && unavailable === 0
+    ? { maxSurge: 0, maxUnavailable: 1 }
+    : { maxSurge: surge, maxUnavailable: unavailable };
+}
+
+/** Pods allowed beyond `spec.replicas`; 0 unless the strategy is a rolling update. */
+export function maxSurge(spec: Spec): number {
+  return isRollingUpdate(spec) ? resolveFenceposts(spec).maxSurge : 0;
+}
+
+/** Pods of `spec.replicas` that may be missing; 0 unless the strategy is a rolling update. */
+export function maxUnavailable(spec: Spec): number {
+  const replicas = replicasOf(spec);
+  if (!isRollingUpdate(spec) || replicas === 0) return 0;
+  return Math.min(resolveFenceposts(spec).maxUnavailable, replicas);
+}
+
+/** The most pods that all ReplicaSets together may ask for. */
+export function maxTotalReplicas(spec: Spec): number {
+  return replicasOf(spec) + maxSurge(spec);
+}
+
+/** The fewest pods that must stay available. */
+export function minAvailable(spec: Spec): number {
+  return replicasOf(spec) - maxUnavailable(spec);
+}
+
+function resolveLimit(
+  name: string,
+  value: string | number,
+  total: number,
+  round: (pods: number) => number,
+): number {
+  if (typeof value === 'number') return value;
+  const percent = /^(\d+)%$/.exec(value)?.[1];
+  if (percent === undefined) {
+    throw new InvalidOptionError(
+      `spec.strategy.rollingUpdate.${name}`,
+      `"${value}" is neither a number nor a percentage`,
+    );
+  }
+  // Whole numbers until the division: 0.07 * 100 would not be 7.
+  return round((Number(percent) * total) / 100);
+}

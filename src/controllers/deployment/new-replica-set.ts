@@ -1,0 +1,116 @@
+import type { DeepReadonly, PodTemplateSpec, ReplicaSetSpec } from '../../kubernetes/index.js';
+import { newControllerRef } from '../../kubernetes/index.js';
+import { REVISION } from './annotations.js';
+import { findCondition, newCondition, withCondition } from './conditions.js';
+import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
+import { sizeAnnotations, totalReplicas } from './draft.js';
+import { isRollingUpdate, maxTotalReplicas } from './limits.js';
+import { POD_TEMPLATE_HASH, equalIgnoringHash, podTemplateHash } from './pod-template.js';
+import { hasProgressDeadline } from './progress.js';
+import { FOUND_NEW_REPLICA_SET, NEW_REPLICA_SET_CREATED } from './reasons.js';
+import { newReplicaSetAnnotations, nextRevision } from './revision.js';
+import type { CompleteSides, RolloutSides } from './rollout-sides.js';
+
+/**
+ * Finds the new ReplicaSet and brings its annotations, its `minReadySeconds` and the Deployment's revision up to
+ * date. Of several with the Deployment's template the oldest counts, so that everybody picks the same one.
+ */
+export function syncRevision(draft: RolloutDraft): RolloutSides {
+  const sides = sidesOf(draft);
+  if (!sides.newOne) return sides;
+  const { newOne } = sides;
+  const annotations = newReplicaSetAnnotations(
+    draft.annotations,
+    newOne.annotations,
+    nextRevision(sides.old),
+  );
+  draft.annotate(newOne, annotations);
+  draft.setMinReadySeconds(newOne, draft.spec.minReadySeconds ?? 0);
+  const revision = newOne.annotations[REVISION];
+  if (revision !== undefined) draft.setAnnotation(REVISION, revision);
+  noteProgress(draft, FOUND_NEW_REPLICA_SET, `Found new replica set "${newOne.name}"`, { onlyFirst: true });
+  return sides;
+}
+
+/** The same, with the new ReplicaSet created where there is none: as large as the limits allow at once. */
+export function syncRevisionOrCreate(draft: RolloutDraft): CompleteSides {
+  const sides = syncRevision(draft);
+  if (sides.newOne) return { ...sides, newOne: sides.newOne };
+  const created = newReplicaSet(draft, sides.old);
+  draft.add(created);
+  const revision = created.annotations[REVISION];
+  if (revision !== undefined) draft.setAnnotation(REVISION, revision);
+  noteProgress(draft, NEW_REPLICA_SET_CREATED, `Created new replica set "${created.name}"`, {
+    onlyFirst: false,
+  });
+  return { newOne: created, old: sides.old, all: [...sides.old, created] };
+}
+
+/**
+ * The size that the new ReplicaSet may have now. Rolling: as many more as the surge leaves room for, never beyond
+ * `spec.replicas`. Recreate: all at once, because the old pods are gone.
+ */
+export function allowedNewSize(
+  draft: RolloutDraft,
+  current: number,
+  all: readonly ReplicaSetDraft[],
+): number {
+  if (!isRollingUpdate(draft.spec)) return draft.replicas;
+  const room = maxTotalReplicas(draft.spec) - totalReplicas(all);
+  return room <= 0 ? current : current + Math.min(room, draft.replicas - current);
+}
+
+function sidesOf(draft: RolloutDraft): RolloutSides {
+  const all = draft.living;
+  const newOne = all.find((replicaSet) => equalIgnoringHash(replicaSet.template, draft.spec.template));
+  return { newOne, old: all.filter((replicaSet) => replicaSet !== newOne), all };
+}
+
+function newReplicaSet(draft: RolloutDraft, old: readonly ReplicaSetDraft[]): ReplicaSetDraft {
+  const { spec } = draft;
+  const hash = podTemplateHash(spec.template, draft.status.collisionCount);
+  const labels = { ...spec.template.metadata?.labels, [POD_TEMPLATE_HASH]: hash };
+  return {
+    name: `${draft.name}-${hash}`,
+    labels,
+    selector: selectorWithHash(spec.selector, hash),
+    template: withLabels(spec.template, labels),
+    status: {},
+    replicas: allowedNewSize(draft, 0, old),
+    minReadySeconds: spec.minReadySeconds ?? 0,
+    annotations: {
+      ...newReplicaSetAnnotations(draft.annotations, {}, nextRevision(old)),
+      ...sizeAnnotations(spec),
+    },
+    ownerReferences: [newControllerRef(draft.observed)],
+    deleted: false,
+  };
+}
+
+function selectorWithHash(
+  selector: DeepReadonly<ReplicaSetSpec['selector']>,
+  hash: string,
+): DeepReadonly<ReplicaSetSpec['selector']> {
+  return { ...selector, matchLabels: { ...selector.matchLabels, [POD_TEMPLATE_HASH]: hash } };
+}
+
+function withLabels(
+  template: DeepReadonly<PodTemplateSpec>,
+  labels: Readonly<Record<string, string>>,
+): DeepReadonly<PodTemplateSpec> {
+  return { ...template, metadata: { ...template.metadata, labels } };
+}
+
+/** Says in the Progressing condition that there is a new ReplicaSet, where progress is watched at all. */
+function noteProgress(
+  draft: RolloutDraft,
+  reason: string,
+  message: string,
+  options: { onlyFirst: boolean },
+): void {
+  if (!hasProgressDeadline(draft.spec)) return;
+  const { conditions } = draft.status;
+  if (options.onlyFirst && findCondition(conditions, 'Progressing')) return;
+  const condition = newCondition('Progressing', { status: 'True', reason, message }, draft.now);
+  draft.setStatus({ ...draft.status, conditions: withCondition(conditions, condition) });
+}

@@ -1,0 +1,145 @@
+import type {
+  DeepReadonly,
+  DeploymentCondition,
+  DeploymentSpec,
+  DeploymentStatus,
+} from '../../kubernetes/index.js';
+import type { ConditionType } from './conditions.js';
+import { findCondition, newCondition, withCondition, withoutCondition } from './conditions.js';
+import type { RolloutDraft } from './draft.js';
+import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED, REPLICA_SET_UPDATED } from './reasons.js';
+import type { RolloutSides } from './rollout-sides.js';
+import { calculateStatus } from './status.js';
+
+type Spec = DeepReadonly<DeploymentSpec>;
+type Status = DeepReadonly<DeploymentStatus>;
+
+/** The API's largest int32 stands for "no deadline". */
+const NO_DEADLINE = 2 ** 31 - 1;
+
+/** Lets the deadline have passed for certain when we look again: times in conditions are whole seconds. */
+const SECOND_OF_GRACE_MS = 1000;
+
+export function hasProgressDeadline(spec: Spec): boolean {
+  return spec.progressDeadlineSeconds !== undefined && spec.progressDeadlineSeconds !== NO_DEADLINE;
+}
+
+/** Whether everything that runs is new, available, and as much as was asked for. */
+export function isRolloutComplete(draft: RolloutDraft, status: Status): boolean {
+  return (
+    (status.updatedReplicas ?? 0) === draft.replicas &&
+    (status.replicas ?? 0) === draft.replicas &&
+    (status.availableReplicas ?? 0) === draft.replicas &&
+    (status.observedGeneration ?? 0) >= (draft.observed.metadata.generation ?? 0)
+  );
+}
+
+/** Sets the status at the end of a rollout step, with what can be said about its progress. */
+export function setRolloutStatus(draft: RolloutDraft, sides: RolloutSides): void {
+  const status = calculateStatus(draft, sides);
+  const progressing = progressConditions(draft, sides, status);
+  draft.setStatus({ ...status, conditions: withReplicaFailure(progressing, sides) });
+}
+
+/**
+ * How long until the deadline must be looked at again, milliseconds; undefined where it cannot pass: no deadline,
+ * rollout complete, or reported already.
+ *
+ * Progress last seen at 00:00, deadline 10 min, now 00:03: in 7 min, and a second of grace.
+ */
+export function progressCheckAfterMs(draft: RolloutDraft): number | undefined {
+  const { spec, status } = draft;
+  const condition = findCondition(status.conditions, 'Progressing');
+  if (!hasProgressDeadline(spec) || !condition || spec.paused) return undefined;
+  if (isRolloutComplete(draft, status) || condition.reason === PROGRESS_DEADLINE_EXCEEDED) return undefined;
+  return Math.max(0, deadlineMs(spec, condition) - draft.nowMs) + SECOND_OF_GRACE_MS;
+}
+
+function progressConditions(
+  draft: RolloutDraft,
+  sides: RolloutSides,
+  status: Status,
+): readonly DeepReadonly<DeploymentCondition>[] {
+  const conditions = status.conditions ?? [];
+  if (!hasProgressDeadline(draft.spec)) return withoutCondition(conditions, 'Progressing');
+  const current = findCondition(draft.status.conditions, 'Progressing');
+  const nothingRollsOut =
+    status.replicas === status.updatedReplicas && current?.reason === NEW_REPLICA_SET_AVAILABLE;
+  if (nothingRollsOut) return conditions;
+  const subject = sides.newOne ? `ReplicaSet "${sides.newOne.name}"` : `Deployment "${draft.name}"`;
+  if (isRolloutComplete(draft, status)) {
+    const message = `${subject} has successfully progressed.`;
+    return withProgress(conditions, 'True', NEW_REPLICA_SET_AVAILABLE, message, draft.now);
+  }
+  if (hasProgressed(draft.status, status)) return withFreshProgress(conditions, current, subject, draft.now);
+  if (isTimedOut(draft, status)) {
+    const message = `${subject} has timed out progressing.`;
+    return withProgress(conditions, 'False', PROGRESS_DEADLINE_EXCEEDED, message, draft.now);
+  }
+  return conditions;
+}
+
+function withProgress(
+  conditions: Status['conditions'],
+  status: 'True' | 'False',
+  reason: string,
+  message: string,
+  now: string,
+): DeploymentCondition[] {
+  return withCondition(conditions, newCondition('Progressing', { status, reason, message }, now));
+}
+
+/** Progress restarts the deadline: the update time is now, even where nothing else about the condition changes. */
+function withFreshProgress(
+  conditions: Status['conditions'],
+  current: DeepReadonly<DeploymentCondition> | undefined,
+  subject: string,
+  now: string,
+): DeploymentCondition[] {
+  const fields = {
+    status: 'True',
+    reason: REPLICA_SET_UPDATED,
+    message: `${subject} is progressing.`,
+  } as const;
+  const condition = newCondition('Progressing', fields, now);
+  const lastTransitionTime = current?.status === 'True' ? current.lastTransitionTime : now;
+  return [...withoutCondition(conditions, 'Progressing'), { ...condition, lastTransitionTime }];
+}
+
+/** More new pods, fewer old ones, more ready or more available than the Deployment's status said before. */
+function hasProgressed(before: Status, after: Status): boolean {
+  const oldReplicas = (status: Status): number => (status.replicas ?? 0) - (status.updatedReplicas ?? 0);
+  return (
+    (after.updatedReplicas ?? 0) > (before.updatedReplicas ?? 0) ||
+    oldReplicas(after) < oldReplicas(before) ||
+    (after.readyReplicas ?? 0) > (before.readyReplicas ?? 0) ||
+    (after.availableReplicas ?? 0) > (before.availableReplicas ?? 0)
+  );
+}
+
+function isTimedOut(draft: RolloutDraft, status: Status): boolean {
+  const condition = findCondition(status.conditions, 'Progressing');
+  if (!condition || condition.reason === NEW_REPLICA_SET_AVAILABLE) return false;
+  if (condition.reason === PROGRESS_DEADLINE_EXCEEDED) return true;
+  return deadlineMs(draft.spec, condition) < draft.nowMs;
+}
+
+function deadlineMs(spec: Spec, condition: DeepReadonly<DeploymentCondition>): number {
+  return Date.parse(condition.lastUpdateTime ?? '') + (spec.progressDeadlineSeconds ?? 0) * 1000;
+}
+
+/** A ReplicaSet that cannot create its pods says so, and the Deployment repeats it: the new one's word first. */
+function withReplicaFailure(
+  conditions: readonly DeepReadonly<DeploymentCondition>[],
+  sides: RolloutSides,
+): DeploymentCondition[] {
+  const type: ConditionType = 'ReplicaFailure';
+  for (const replicaSet of [...(sides.newOne ? [sides.newOne] : []), ...sides.all]) {
+    const failure = replicaSet.status.conditions?.find((condition) => condition.type === type);
+    if (!failure) continue;
+    const { status, reason, message, lastTransitionTime } = failure;
+    const copy = { type, status, reason, message, lastTransitionTime, lastUpdateTime: lastTransitionTime };
+    return withCondition(conditions, copy);
+  }
+  return withoutCondition(conditions, type);
+}

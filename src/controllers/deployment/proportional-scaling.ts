@@ -1,0 +1,117 @@
+import { DESIRED_REPLICAS, MAX_REPLICAS, integerAnnotation } from './annotations.js';
+import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
+import { activeOf, byCreation, totalReplicas } from './draft.js';
+import { isRollingUpdate, maxSurge, maxTotalReplicas } from './limits.js';
+import { syncRevision } from './new-replica-set.js';
+import type { RolloutSides } from './rollout-sides.js';
+
+export interface ScalingRules {
+  /**
+   * Kubernetes 1.20 divides by zero for a ReplicaSet whose size annotation is lost while the Deployment's status is
+   * still empty, and asks for sizes like -2147483646, which the API refuses. Set: the same arithmetic, to compare
+   * with its recordings. Unset: such a ReplicaSet keeps its size for now, as in newer versions.
+   */
+  readonly int32Overflow: boolean;
+}
+
+/** Whether `spec.replicas` changed since a ReplicaSet was last sized. */
+export function isScalingEvent(draft: RolloutDraft): boolean {
+  const { all } = syncRevision(draft);
+  return activeOf(all).some((replicaSet) => {
+    const desired = integerAnnotation(replicaSet.annotations, DESIRED_REPLICAS);
+    return desired !== undefined && desired !== draft.replicas;
+  });
+}
+
+/**
+ * Follows a change of `spec.replicas` without moving the rollout: one active ReplicaSet takes all of it; when the
+ * new one is complete the old ones go; otherwise all grow or shrink in proportion, which spreads the risk.
+ * (Behaviour of `scale` in Kubernetes' `pkg/controller/deployment/sync.go`.)
+ */
+export function scaleToSpec(draft: RolloutDraft, sides: RolloutSides, rules: ScalingRules): void {
+  const { newOne, old, all } = sides;
+  const active = activeOf(all);
+  if (active.length <= 1) {
+    const only = active[0] ?? newOne ?? old.at(-1);
+    if (only && only.replicas !== draft.replicas) draft.scale(only, draft.replicas);
+  } else if (newOne && isSaturated(draft, newOne)) {
+    for (const replicaSet of activeOf(old).reverse()) draft.scale(replicaSet, 0);
+  } else if (isRollingUpdate(draft.spec)) {
+    scaleInProportion(draft, active, rules);
+  }
+}
+
+/** The new ReplicaSet is as large as asked for, and all of it is available. */
+function isSaturated(draft: RolloutDraft, newOne: ReplicaSetDraft): boolean {
+  return (
+    newOne.replicas === draft.replicas &&
+    integerAnnotation(newOne.annotations, DESIRED_REPLICAS) === draft.replicas &&
+    (newOne.status.availableReplicas ?? 0) === draft.replicas
+  );
+}
+
+/**
+ * Shares out what the new total allows. The largest comes first, and takes what rounding leaves over; of equals the
+ * newest grows first and the oldest shrinks first.
+ *
+ * 5 → 10 in the middle of a rollout, surge 2 → 3 (7 → 13 in all), sizes 4 and 3: shares 3.4 and 2.6, so 7 and 6.
+ */
+function scaleInProportion(
+  draft: RolloutDraft,
+  active: readonly ReplicaSetDraft[],
+  rules: ScalingRules,
+): void {
+  const allowed = draft.replicas > 0 ? maxTotalReplicas(draft.spec) : 0;
+  const toAdd = allowed - totalReplicas(active);
+  const ordered = [...active].sort((a, b) => b.replicas - a.replicas || tieBreak(toAdd, a, b));
+  const sizes = new Map(ordered.map((replicaSet) => [replicaSet, replicaSet.replicas]));
+  let added = 0;
+  for (const replicaSet of toAdd === 0 ? [] : ordered) {
+    const share = proportion(draft, replicaSet, toAdd - added, rules);
+    sizes.set(replicaSet, toInt32(replicaSet.replicas + share));
+    added = toInt32(added + share);
+  }
+  const [largest] = ordered;
+  if (largest && toAdd !== 0) {
+    const size = toInt32((sizes.get(largest) ?? 0) + toInt32(toAdd - added));
+    sizes.set(largest, Math.max(0, size));
+  }
+  // Those that keep their size still get the new total noted.
+  for (const replicaSet of ordered) draft.scale(replicaSet, sizes.get(replicaSet) ?? replicaSet.replicas);
+}
+
+function tieBreak(toAdd: number, a: ReplicaSetDraft, b: ReplicaSetDraft): number {
+  return toAdd > 0 ? byCreation(b, a) : toAdd < 0 ? byCreation(a, b) : 0;
+}
+
+/** How much of what is left to add (or, negative, to take away) falls to this ReplicaSet. */
+function proportion(
+  draft: RolloutDraft,
+  replicaSet: ReplicaSetDraft,
+  left: number,
+  rules: ScalingRules,
+): number {
+  if (left === 0) return 0;
+  const fair = fairShare(draft, replicaSet, rules);
+  return left > 0 ? Math.min(fair, left) : Math.max(fair, left);
+}
+
+function fairShare(draft: RolloutDraft, replicaSet: ReplicaSetDraft, rules: ScalingRules): number {
+  if (draft.replicas === 0) return -replicaSet.replicas;
+  const whole = draft.replicas + maxSurge(draft.spec);
+  const noted = integerAnnotation(replicaSet.annotations, MAX_REPLICAS);
+  const wholeBefore = noted ?? draft.status.replicas ?? 0;
+  if (wholeBefore === 0 && !rules.int32Overflow) return 0;
+  return toInt32(roundToInt32((replicaSet.replicas * whole) / wholeBefore) - replicaSet.replicas);
+}
+
+/** Half away from zero; what no int32 can hold becomes the smallest, as amd64 converts it. */
+function roundToInt32(value: number): number {
+  const rounded = Math.trunc(value < 0 ? value - 0.5 : value + 0.5);
+  return Number.isFinite(rounded) && Math.abs(rounded) < 2 ** 31 ? rounded : -(2 ** 31);
+}
+
+/** Sizes are int32 in the API, and wrap around like it. */
+function toInt32(value: number): number {
+  return value | 0;
+}

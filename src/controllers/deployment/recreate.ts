@@ -1,0 +1,38 @@
+import type { DeepReadonly, Pod } from '../../kubernetes/index.js';
+import { isPodFinished } from '../shared/index.js';
+import { cleanUpHistory } from './cleanup.js';
+import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
+import { activeOf, isSettled } from './draft.js';
+import { syncRevision, syncRevisionOrCreate } from './new-replica-set.js';
+import { isRolloutComplete, setRolloutStatus } from './progress.js';
+
+/** The pods that a ReplicaSet controls. */
+export type PodsOf = (replicaSet: ReplicaSetDraft) => readonly DeepReadonly<Pod>[];
+
+/**
+ * One step of a Recreate: everything old to zero, then nothing until the last old pod has ended, then the new
+ * ReplicaSet at full size. (Behaviour of Kubernetes' `pkg/controller/deployment/recreate.go`.)
+ *
+ * Stricter than there: an old ReplicaSet counts as gone only once its controller has seen the size zero. Before
+ * that, a status without pods may just be older than the pods.
+ */
+export function stepRecreate(draft: RolloutDraft, podsOf: PodsOf): void {
+  const complete = isRolloutComplete(draft, draft.status);
+  const before = syncRevision(draft);
+  const active = activeOf(before.old);
+  for (const replicaSet of active) draft.scale(replicaSet, 0);
+  if (active.length > 0 || before.old.some((replicaSet) => mayRun(replicaSet, podsOf))) {
+    setRolloutStatus(draft, before);
+    return;
+  }
+  const sides = before.newOne ? { ...before, newOne: before.newOne } : syncRevisionOrCreate(draft);
+  if (sides.newOne.replicas !== draft.replicas) draft.scale(sides.newOne, draft.replicas);
+  if (complete) cleanUpHistory(draft, sides.old);
+  setRolloutStatus(draft, sides);
+}
+
+/** Whether pods of this ReplicaSet run, or could without our having seen them yet. Terminating ones run. */
+function mayRun(replicaSet: ReplicaSetDraft, podsOf: PodsOf): boolean {
+  if (!isSettled(replicaSet) || (replicaSet.status.replicas ?? 0) > 0) return true;
+  return podsOf(replicaSet).some((pod) => !isPodFinished(pod));
+}

@@ -1,0 +1,49 @@
+import type { Annotations } from './annotations.js';
+import { ROLLBACK_TO, integerAnnotation, isOwnAnnotation } from './annotations.js';
+import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
+import { noLastRevisionNote, noSuchRevisionNote, rollbackUnchangedNote, rolledBackNote } from './events.js';
+import { syncRevisionOrCreate } from './new-replica-set.js';
+import { equalIgnoringHash, withoutHash } from './pod-template.js';
+import { lastRevision, revisionOf } from './revision.js';
+
+/** The revision that the annotation asks for; `undefined` without a request. 0 is the previous one. */
+export function requestedRollback(annotations: Annotations): number | undefined {
+  return integerAnnotation(annotations, ROLLBACK_TO);
+}
+
+/**
+ * Gives the Deployment the template and the annotations of an earlier revision, says what came of it, and takes the
+ * request away in any case. (Behaviour of Kubernetes' `pkg/controller/deployment/rollback.go`.)
+ */
+export function stepRollback(draft: RolloutDraft, requested: number): void {
+  const { all } = syncRevisionOrCreate(draft);
+  const revision = requested === 0 ? lastRevision(all) : requested;
+  if (revision === 0) return giveUp(draft, noLastRevisionNote());
+  const target = all.find((replicaSet) => revisionOf(replicaSet) === revision);
+  if (!target) return giveUp(draft, noSuchRevisionNote());
+  if (equalIgnoringHash(target.template, draft.spec.template)) {
+    return giveUp(draft, rollbackUnchangedNote(draft.name));
+  }
+  draft.replaceMetadata(restoredAnnotations(draft.annotations, target), withoutHash(target.template));
+  draft.note(rolledBackNote(draft.name, revision));
+}
+
+function giveUp(draft: RolloutDraft, note: ReturnType<typeof noSuchRevisionNote>): void {
+  draft.replaceMetadata(withoutRequest(draft.annotations));
+  draft.note(note);
+}
+
+/**
+ * The shared annotations as they were at that revision, or else the cause of the change that is being taken back
+ * would be written to the ReplicaSet that is rolled back to.
+ */
+function restoredAnnotations(current: Annotations, target: ReplicaSetDraft): Record<string, string> {
+  const own = Object.entries(withoutRequest(current)).filter(([name]) => isOwnAnnotation(name));
+  const restored = Object.entries(target.annotations).filter(([name]) => !isOwnAnnotation(name));
+  return Object.fromEntries([...own, ...restored]);
+}
+
+function withoutRequest(annotations: Annotations): Record<string, string> {
+  const { [ROLLBACK_TO]: _request, ...rest } = annotations;
+  return rest;
+}

@@ -1,0 +1,92 @@
+import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
+import { activeOf, totalReplicas } from './draft.js';
+import { minAvailable } from './limits.js';
+import { cleanUpHistory } from './cleanup.js';
+import { allowedNewSize, syncRevisionOrCreate } from './new-replica-set.js';
+import { isRolloutComplete, setRolloutStatus } from './progress.js';
+import type { CompleteSides } from './rollout-sides.js';
+
+/**
+ * One step of a rolling update: the new ReplicaSet up, or else the old ones down, or else the history tidied; the
+ * status in any case. (Behaviour of Kubernetes' `pkg/controller/deployment/rolling.go`.)
+ *
+ * 10 replicas, surge 3, 2 may be unavailable: new 3; old 8; new 5; and now everything waits for new pods. Each new
+ * pod that becomes available lets an old one go, and that makes room for another new one.
+ */
+export function stepRollingUpdate(draft: RolloutDraft): void {
+  const complete = isRolloutComplete(draft, draft.status);
+  const sides = syncRevisionOrCreate(draft);
+  const moved = resizeNew(draft, sides) || scaleDownOld(draft, sides);
+  if (!moved && complete) cleanUpHistory(draft, sides.old);
+  setRolloutStatus(draft, sides);
+}
+
+function resizeNew(draft: RolloutDraft, { newOne, all }: CompleteSides): boolean {
+  if (newOne.replicas === draft.replicas) return false;
+  if (newOne.replicas > draft.replicas) return draft.scale(newOne, draft.replicas);
+  const size = allowedNewSize(draft, newOne.replicas, all);
+  return size !== newOne.replicas && draft.scale(newOne, size);
+}
+
+/**
+ * Takes away old pods as far as the floor allows. What may go is what all ReplicaSets ask for, less the floor, less
+ * what the new one has not got available yet: pods that are not there must not let others go.
+ *
+ * Old 8, new 5 of which none is available, floor 8: 13 - 8 - 5 = 0, so a crash-looping version stops here.
+ */
+function scaleDownOld(draft: RolloutDraft, { newOne, old, all }: CompleteSides): boolean {
+  const active = activeOf(old);
+  const floor = minAvailable(draft.spec);
+  const newUnavailable = newOne.replicas - available(newOne);
+  const room = totalReplicas(all) - floor - newUnavailable;
+  if (active.length === 0 || room <= 0) return false;
+  const cleanedUp = cleanUpUnhealthy(draft, active, room);
+  if (cleanedUp === undefined) return false;
+  const spare = sumAvailable(all) - floor;
+  return scaleDownInOrder(draft, active, spare) + cleanedUp > 0;
+}
+
+/**
+ * Pods that are not available anyway go first, or they could block the rollout for ever. The ReplicaSet controller
+ * takes them first too, so this costs no availability. `undefined` when a ReplicaSet has more available pods than it
+ * asks for: its own scaling down is still going on, and nothing can be said about it yet.
+ */
+function cleanUpUnhealthy(
+  draft: RolloutDraft,
+  oldestFirst: readonly ReplicaSetDraft[],
+  limit: number,
+): number | undefined {
+  let cleanedUp = 0;
+  for (const replicaSet of oldestFirst) {
+    if (cleanedUp >= limit) break;
+    const unhealthy = replicaSet.replicas - available(replicaSet);
+    if (unhealthy < 0) return undefined;
+    const size = Math.min(limit - cleanedUp, unhealthy);
+    if (size > 0) draft.scale(replicaSet, replicaSet.replicas - size);
+    cleanedUp += size;
+  }
+  return cleanedUp;
+}
+
+function scaleDownInOrder(
+  draft: RolloutDraft,
+  oldestFirst: readonly ReplicaSetDraft[],
+  limit: number,
+): number {
+  let scaledDown = 0;
+  for (const replicaSet of oldestFirst) {
+    if (scaledDown >= limit) break;
+    const size = Math.min(replicaSet.replicas, limit - scaledDown);
+    if (size > 0) draft.scale(replicaSet, replicaSet.replicas - size);
+    scaledDown += size;
+  }
+  return scaledDown;
+}
+
+function sumAvailable(replicaSets: readonly ReplicaSetDraft[]): number {
+  return replicaSets.reduce((sum, replicaSet) => sum + available(replicaSet), 0);
+}
+
+function available(replicaSet: ReplicaSetDraft): number {
+  return replicaSet.status.availableReplicas ?? 0;
+}

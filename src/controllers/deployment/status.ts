@@ -1,0 +1,68 @@
+import type { DeepReadonly, DeploymentStatus } from '../../kubernetes/index.js';
+import { newCondition, withCondition } from './conditions.js';
+import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
+import { totalReplicas } from './draft.js';
+import { minAvailable } from './limits.js';
+import { MINIMUM_REPLICAS_AVAILABLE, MINIMUM_REPLICAS_UNAVAILABLE } from './reasons.js';
+import type { RolloutSides } from './rollout-sides.js';
+
+type Status = DeepReadonly<DeploymentStatus>;
+
+/**
+ * The Deployment's status out of what its ReplicaSets report. Counts of zero are left out, as the API does. What is
+ * unavailable is counted against the sizes asked for, so pods that do not exist yet are unavailable too.
+ */
+export function calculateStatus(draft: RolloutDraft, sides: RolloutSides): Status {
+  const { all, newOne } = sides;
+  const available = sum(all, 'availableReplicas');
+  return {
+    ...counts({
+      observedGeneration: draft.observed.metadata.generation ?? 0,
+      replicas: sum(all, 'replicas'),
+      updatedReplicas: newOne?.status.replicas ?? 0,
+      readyReplicas: sum(all, 'readyReplicas'),
+      availableReplicas: available,
+      unavailableReplicas: Math.max(0, totalReplicas(all) - available),
+    }),
+    ...terminating(all),
+    ...(draft.status.collisionCount === undefined ? {} : { collisionCount: draft.status.collisionCount }),
+    conditions: withCondition(draft.status.conditions, availability(draft, available)),
+  };
+}
+
+/** Sets the status where no rollout is going on: scaling, pause, deletion. Says nothing about progress. */
+export function setStatus(draft: RolloutDraft, sides: RolloutSides): void {
+  draft.setStatus(calculateStatus(draft, sides));
+}
+
+function availability(draft: RolloutDraft, available: number): ReturnType<typeof newCondition> {
+  const fields =
+    available >= minAvailable(draft.spec)
+      ? ({
+          status: 'True',
+          reason: MINIMUM_REPLICAS_AVAILABLE,
+          message: 'Deployment has minimum availability.',
+        } as const)
+      : ({
+          status: 'False',
+          reason: MINIMUM_REPLICAS_UNAVAILABLE,
+          message: 'Deployment does not have minimum availability.',
+        } as const);
+  return newCondition('Available', fields, draft.now);
+}
+
+/** Only where ReplicaSets report it: a controller before Kubernetes 1.33 does not. */
+function terminating(all: readonly ReplicaSetDraft[]): Status {
+  if (all.every((replicaSet) => replicaSet.status.terminatingReplicas === undefined)) return {};
+  return { terminatingReplicas: sum(all, 'terminatingReplicas') };
+}
+
+type Count = 'replicas' | 'readyReplicas' | 'availableReplicas' | 'terminatingReplicas';
+
+function sum(replicaSets: readonly ReplicaSetDraft[], field: Count): number {
+  return replicaSets.reduce((total, replicaSet) => total + (replicaSet.status[field] ?? 0), 0);
+}
+
+function counts(all: Readonly<Record<string, number>>): Status {
+  return Object.fromEntries(Object.entries(all).filter(([, count]) => count !== 0));
+}
