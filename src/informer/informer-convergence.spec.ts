@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { ApiStatusError, WatchErrorEvent } from '../api-client/index.js';
+import { keyOf } from '../kubernetes/index.js';
+import { InformerHarness } from '../testing/informer-harness.js';
+import { OWNER_UID_INDEX } from './informer.js';
+
+/*
+ * Whatever happens to the objects, the connection and the server's memory, in whatever order:
+ *  1. in the end the cache equals the server;
+ *  2. the events, replayed from nothing, give the same state, and each fits the one before it (no addition of what
+ *     is there, no modification or deletion of what is not);
+ *  3. per object (UID) the resourceVersions never go back;
+ *  4. the owner index finds what a scan finds.
+ */
+
+const names = ['p', 'q', 'r', 's', 't'];
+const troubles = {
+  break: (h: InformerHarness) => h.server.breakWatches(),
+  end: (h: InformerHarness) => h.server.endWatches(),
+  silence: (h: InformerHarness) => h.server.silenceWatches(),
+  expire: (h: InformerHarness) => {
+    h.server.compact();
+    h.server.breakWatches();
+  },
+  errorEvent: (h: InformerHarness) => h.server.breakWatches(new WatchErrorEvent({ code: 500 })),
+  listFails: (h: InformerHarness) => {
+    h.server.failNext('list', new ApiStatusError({ code: 503 }));
+    h.server.breakWatches(new ApiStatusError({ code: 410 }));
+  },
+  watchFails: (h: InformerHarness) => {
+    h.server.failNext('watch', new Error('connection refused'), 2);
+    h.server.breakWatches();
+  },
+  compact: (h: InformerHarness) => h.server.compact(),
+  bookmark: (h: InformerHarness) => h.server.bookmark(),
+} as const;
+
+const name = fc.constantFrom(...names);
+const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constant('put' as const), name, owner: fc.constantFrom('u1', 'u2') }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), name }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('recreate' as const), name }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('trouble' as const),
+      kind: fc.constantFrom(...(Object.keys(troubles) as (keyof typeof troubles)[])),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(0, 30, 400, 15_000) }),
+  },
+);
+type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+
+async function perform(harness: InformerHarness, action: Step): Promise<void> {
+  const { server, clock } = harness;
+  switch (action.do) {
+    case 'put':
+      server.put('a', action.name, (object) => {
+        const uid = action.owner;
+        object.metadata.ownerReferences = [{ apiVersion: 'v1', kind: 'Owner', name: uid, uid }];
+      });
+      return;
+    case 'delete':
+      server.delete('a', action.name);
+      return;
+    case 'recreate':
+      server.delete('a', action.name);
+      server.put('a', action.name);
+      return;
+    case 'trouble':
+      troubles[action.kind](harness);
+      return;
+    case 'wait':
+      await clock.advance(action.ms);
+  }
+}
+
+/** Replays events into a map, noting any that does not fit what came before. */
+function replayInto(harness: InformerHarness, violations: string[]): Map<string, string | undefined> {
+  const state = new Map<string, string | undefined>();
+  const newestByUid = new Map<string, number>();
+  harness.informer.addEventHandler((event) => {
+    const { metadata } = event.object;
+    const key = keyOf(metadata);
+    const version = Number(metadata.resourceVersion);
+    // Not by expect: what a handler throws is only logged.
+    if (state.has(key) !== (event.type !== 'added')) violations.push(`${event.type} of ${key} does not fit`);
+    if (version < (newestByUid.get(metadata.uid ?? '') ?? 0))
+      violations.push(`${key} went back to ${version}`);
+    newestByUid.set(metadata.uid ?? '', version);
+    if (event.type === 'deleted') state.delete(key);
+    else state.set(key, metadata.resourceVersion);
+  });
+  return state;
+}
+
+it('ends with the server’s state, by cache and by events alike, whatever goes wrong on the way', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.nat(), async (steps, seed) => {
+      const harness = new InformerHarness({ pageSize: 2, watchTimeoutSeconds: 5 }, seed);
+      const violations: string[] = [];
+      const replayed = replayInto(harness, violations);
+      await harness.start();
+      for (const action of steps) await perform(harness, action);
+      await harness.clock.advance(120_000);
+
+      expect(harness.cached()).toEqual(harness.stored());
+      expect(Object.fromEntries([...replayed].toSorted())).toEqual(harness.stored());
+      const { lister } = harness.informer;
+      for (const uid of ['u1', 'u2']) {
+        const scanned = lister.list().filter((object) => object.metadata.ownerReferences?.[0]?.uid === uid);
+        expect(new Set(lister.byIndex(OWNER_UID_INDEX, uid))).toEqual(new Set(scanned));
+      }
+      await harness.stop();
+      expect(violations).toEqual([]);
+    }),
+    { numRuns: 60, verbose: 1 },
+  );
+});

@@ -1,0 +1,85 @@
+import { FakeClock, SeededRandom } from '../clock/index.js';
+import type { ResourceEvent, SharedInformerOptions } from '../informer/index.js';
+import { SharedInformer } from '../informer/index.js';
+import type { KubernetesObject } from '../kubernetes/index.js';
+import { PODS, keyOf } from '../kubernetes/index.js';
+import { silentLogger } from '../logging/index.js';
+import { FakeListWatch } from './fake-list-watch.js';
+
+/** What tests of the informer store: anything with a field to change. */
+export interface Thing extends KubernetesObject {
+  value?: string;
+}
+
+interface Versioned {
+  readonly metadata: Readonly<Pick<Thing['metadata'], 'name' | 'namespace' | 'resourceVersion'>>;
+}
+
+/** An informer on a server that a test dictates, on a clock that a test moves. Cached objects are frozen. */
+export class InformerHarness {
+  readonly clock = new FakeClock();
+  readonly server = new FakeListWatch<Thing>(PODS, this.clock);
+  readonly informer: SharedInformer<Thing>;
+  private readonly stopper = new AbortController();
+  private running?: Promise<void>;
+
+  constructor(options: Partial<SharedInformerOptions<Thing>> = {}, seed = 1) {
+    this.informer = new SharedInformer<Thing>({
+      type: PODS,
+      client: this.server,
+      clock: this.clock,
+      random: new SeededRandom(seed),
+      logger: silentLogger,
+      freeze: true,
+      ...options,
+    });
+  }
+
+  get signal(): AbortSignal {
+    return this.stopper.signal;
+  }
+
+  /** Runs the informer and lets it do what needs no time. */
+  async start(): Promise<this> {
+    this.running = this.informer.run(this.signal);
+    await this.clock.advance(0);
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    this.stopper.abort(new Error('the test is over'));
+    await this.running;
+  }
+
+  /** Keys and resourceVersions in the cache. */
+  cached(): Record<string, string | undefined> {
+    return versionsOf(this.informer.lister.list());
+  }
+
+  /** Keys and resourceVersions on the server. */
+  stored(): Record<string, string | undefined> {
+    return versionsOf([...this.server.state().values()]);
+  }
+
+  /** Collects events as text: `added a/x@101 initial`. */
+  recordEvents(): string[] {
+    const seen: string[] = [];
+    this.informer.addEventHandler((event) => seen.push(describeEvent(event)));
+    return seen;
+  }
+}
+
+function versionsOf(objects: readonly Versioned[]): Record<string, string | undefined> {
+  const pairs = objects.map(({ metadata }) => [keyOf(metadata), metadata.resourceVersion] as const);
+  return Object.fromEntries(pairs.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function describeEvent(event: ResourceEvent<Thing>): string {
+  const mark =
+    event.type === 'added' && event.initial
+      ? ' initial'
+      : event.type === 'deleted' && event.finalStateUnknown
+        ? ' unknown'
+        : '';
+  return `${event.type} ${keyOf(event.object.metadata)}@${event.object.metadata.resourceVersion}${mark}`;
+}
