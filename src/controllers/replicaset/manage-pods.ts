@@ -58,6 +58,8 @@ interface Situation {
 
 interface Plan {
   readonly creates: readonly string[];
+  /** Those of them that nobody can have tried before. */
+  readonly fresh: ReadonlySet<string>;
   readonly deletes: readonly DeleteIntent[];
   readonly intents: PodIntents;
   readonly mustStore: boolean;
@@ -170,6 +172,7 @@ export class PodManager {
     const deletes = [...pendingDeletes, ...victims];
     return {
       creates,
+      fresh: new Set(newNames),
       deletes,
       intents: { ...situation.intents, creates: [...unseen, ...creates], deletes },
       mustStore: newNames.length > 0 || victims.length > 0 || situation.corrected,
@@ -237,7 +240,12 @@ export class PodManager {
     return failure ? { changedPods, failure } : { changedPods };
   }
 
-  /** Creates in slow-start batches; names that belong to others are replaced, stored, and tried again. */
+  /**
+   * Creates in slow-start batches; names that belong to others are replaced, stored, and tried again.
+   *
+   * A name that an earlier sync may have tried stays an intent even when it is refused or not tried now: a quota
+   * is checked before the name is, so a refusal does not say that the pod does not exist.
+   */
   private async createAll(
     replicaSet: DeepReadonly<ReplicaSet>,
     plan: Plan,
@@ -252,6 +260,7 @@ export class PodManager {
   }> {
     let { intents } = plan;
     let names = plan.creates;
+    let { fresh } = plan;
     let created = 0;
     const dropped = new Set<string>();
     for (let round = 0; ; round++) {
@@ -262,14 +271,18 @@ export class PodManager {
       );
       context.signal.throwIfAborted();
       created += outcomes.filter(({ kind }) => kind === 'created').length;
-      for (const { kind, name } of outcomes) if (isDropped(kind)) dropped.add(name);
-      for (const name of untried) dropped.add(name);
+      const undone = outcomes.filter(({ kind }) => kind === 'refused' || kind === 'pointless');
+      for (const name of [...undone.map(({ name }) => name), ...untried]) {
+        if (fresh.has(name)) dropped.add(name);
+      }
+      const taken = outcomes.filter(({ kind }) => kind === 'taken').map(({ name }) => name);
+      for (const name of taken) dropped.add(name);
       const failed = outcomes.find((outcome) => 'error' in outcome);
       if (failed)
         return { intents, created, dropped, failure: { reason: FAILED_CREATE, error: failed.error } };
-      const taken = outcomes.filter(({ kind }) => kind === 'taken').map(({ name }) => name);
       if (taken.length === 0 || round === MAX_NAME_ROUNDS) return { intents, created, dropped };
       names = this.newNames(replicaSet, taken.length, [], new Set(intents.creates));
+      fresh = new Set(names);
       intents = { ...intents, creates: [...intents.creates.filter((name) => !dropped.has(name)), ...names] };
       await context.intents.store(intents);
     }
@@ -309,10 +322,6 @@ function desiredReplicas(replicaSet: DeepReadonly<ReplicaSet>): number {
 
 function stopsBatches({ kind }: CreateOutcome): boolean {
   return kind === 'refused' || kind === 'unknown' || kind === 'pointless';
-}
-
-function isDropped(kind: CreateOutcome['kind']): boolean {
-  return kind === 'refused' || kind === 'pointless' || kind === 'taken';
 }
 
 function uidOf(pod: ReadablePod | undefined): string {

@@ -1,0 +1,63 @@
+import { ORPHAN_INDEX, orphanIndex } from '../controllers/shared/index.js';
+import { IllegalStateError } from '../errors/index.js';
+import type { IndexFunction, Lister } from '../informer/informer.js';
+import { OWNER_UID_INDEX } from '../informer/informer.js';
+import type { KubernetesObject, ResourceType, UnstructuredObject } from '../kubernetes/index.js';
+import { compareResourceVersions, keyOf, qualifiedResource } from '../kubernetes/index.js';
+import type { ClusterEvent, FakeCluster } from './fake-cluster.js';
+
+const INDEXES: Readonly<Record<string, IndexFunction<KubernetesObject>>> = {
+  [OWNER_UID_INDEX]: (object) => (object.metadata.ownerReferences ?? []).map(({ uid }) => uid),
+  [ORPHAN_INDEX]: orphanIndex,
+};
+
+/** A cache of one type that shows a {@link FakeCluster} as late as the test wants. */
+export class LaggingCache<T extends KubernetesObject> implements Lister<T> {
+  private readonly objects = new Map<string, UnstructuredObject>();
+  private readonly behind: ClusterEvent[] = [];
+
+  constructor(cluster: FakeCluster, type: ResourceType) {
+    cluster.onEvent((changed, event) => {
+      if (qualifiedResource(changed) === qualifiedResource(type)) this.behind.push(event);
+    });
+  }
+
+  /** How many events it has not shown yet. */
+  get lag(): number {
+    return this.behind.length;
+  }
+
+  /** Shows the next `count` events; all of them by default. */
+  catchUp(count = this.behind.length): void {
+    for (const event of this.behind.splice(0, count)) this.apply(event);
+  }
+
+  /** Shows everything up to this resourceVersion, as an activation that waits for it would have it. */
+  catchUpTo(resourceVersion: string): void {
+    const later = this.behind.findIndex(
+      ({ object }) => compareResourceVersions(object.metadata.resourceVersion ?? '', resourceVersion) > 0,
+    );
+    this.catchUp(later < 0 ? this.behind.length : later);
+  }
+
+  get(key: string): ReturnType<Lister<T>['get']> {
+    return this.objects.get(key) as ReturnType<Lister<T>['get']>;
+  }
+
+  list(): ReturnType<Lister<T>['list']> {
+    return [...this.objects.values()] as unknown as ReturnType<Lister<T>['list']>;
+  }
+
+  byIndex(name: string, value: string): ReturnType<Lister<T>['list']> {
+    const index = INDEXES[name];
+    if (!index) throw new IllegalStateError(`no index ${name}`);
+    const found = [...this.objects.values()].filter((object) => index(object).includes(value));
+    return found as unknown as ReturnType<Lister<T>['list']>;
+  }
+
+  private apply(event: ClusterEvent): void {
+    const key = keyOf(event.object.metadata);
+    if (event.type === 'DELETED') this.objects.delete(key);
+    else this.objects.set(key, event.object);
+  }
+}
