@@ -1,0 +1,55 @@
+import type { EventNote } from './event-recorder.js';
+import type { CompiledEventRecorderOptions } from './event-recorder.options.js';
+import { RecentMap } from './recent-map.js';
+
+interface Group {
+  readonly messages: Set<string>;
+  lastMs: number;
+}
+
+/** Under which key an event is counted, and with which message it is shown. */
+export interface Aggregated {
+  readonly key: string;
+  readonly message: string;
+}
+
+export const COMBINED_PREFIX = '(combined from similar events): ';
+
+/**
+ * Combines events that differ in their messages alone ("Created pod: a", "Created pod: b" …) once there are many of
+ * them, so that 500 pods do not make 500 events. (Behaviour of client-go's `EventAggregator`.)
+ */
+export class SimilarEvents {
+  private readonly groups: RecentMap<Group>;
+
+  constructor(
+    private readonly options: Pick<
+      CompiledEventRecorderOptions,
+      'similarBeforeCombining' | 'similarWithinMs' | 'remembered'
+    >,
+  ) {
+    this.groups = new RecentMap(options.remembered);
+  }
+
+  /** @param objectKey who records about what */
+  aggregate(objectKey: string, note: EventNote, nowMs: number): Aggregated {
+    const groupKey = JSON.stringify([objectKey, note.type, note.reason]);
+    const group = this.groupOf(groupKey, nowMs);
+    group.messages.add(note.message);
+    group.lastMs = nowMs;
+    this.groups.set(groupKey, group);
+    if (group.messages.size < this.options.similarBeforeCombining) {
+      return { key: JSON.stringify([groupKey, note.message]), message: note.message };
+    }
+    // Stays one below the limit, so that every further message is combined as well.
+    const [first = ''] = group.messages;
+    group.messages.delete(first);
+    return { key: groupKey, message: COMBINED_PREFIX + note.message };
+  }
+
+  private groupOf(groupKey: string, nowMs: number): Group {
+    const group = this.groups.get(groupKey);
+    const isRecent = group !== undefined && nowMs - group.lastMs <= this.options.similarWithinMs;
+    return isRecent ? group : { messages: new Set(), lastMs: nowMs };
+  }
+}
