@@ -8,6 +8,7 @@ export const METRICS = {
   workqueueUnfinishedWork: 'workqueue_unfinished_work_seconds',
   workqueueLongestRunning: 'workqueue_longest_running_processor_seconds',
   workqueueParked: 'rollkeeper_workqueue_parked_keys',
+  workqueueParkings: 'rollkeeper_workqueue_parkings_total',
   reconcileTotal: 'controller_runtime_reconcile_total',
   reconcileErrors: 'controller_runtime_reconcile_errors_total',
   reconcileTime: 'controller_runtime_reconcile_time_seconds',
