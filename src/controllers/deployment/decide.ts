@@ -9,6 +9,7 @@ import { stepRecreate } from './recreate.js';
 import { requestedRollback, stepRollback } from './rollback.js';
 import { stepRollingUpdate } from './rolling.js';
 import { isRollingUpdate } from './limits.js';
+import type { RolloutSides } from './rollout-sides.js';
 import { setStatus } from './status.js';
 
 /** Recorded rollouts rest after at most 5 steps; more than this would be a mistake of ours. */
@@ -38,16 +39,16 @@ export function decideRollout(draft: RolloutDraft, context: DecisionContext): vo
 function takeStep(draft: RolloutDraft, { podsOf, scaling }: DecisionContext): void {
   if (draft.observed.metadata.deletionTimestamp !== undefined) return setStatus(draft, syncRevision(draft));
   syncPausedCondition(draft);
-  if (draft.spec.paused) return stepScale(draft, scaling);
+  const sides = syncRevision(draft);
+  if (draft.spec.paused) return stepScale(draft, sides, scaling);
   const rollbackTo = requestedRollback(draft.annotations);
-  if (rollbackTo !== undefined) return stepRollback(draft, rollbackTo);
-  if (isScalingEvent(draft)) return stepScale(draft, scaling);
-  if (isRollingUpdate(draft.spec)) return stepRollingUpdate(draft);
-  stepRecreate(draft, podsOf);
+  if (rollbackTo !== undefined) return stepRollback(draft, sides, rollbackTo);
+  if (isScalingEvent(draft, sides)) return stepScale(draft, sides, scaling);
+  if (isRollingUpdate(draft.spec)) return stepRollingUpdate(draft, sides);
+  stepRecreate(draft, sides, podsOf);
 }
 
-function stepScale(draft: RolloutDraft, scaling: ScalingRules): void {
-  const sides = syncRevision(draft);
+function stepScale(draft: RolloutDraft, sides: RolloutSides, scaling: ScalingRules): void {
   scaleToSpec(draft, sides, scaling);
   if (draft.spec.paused && requestedRollback(draft.annotations) === undefined)
     cleanUpHistory(draft, sides.old);

@@ -190,8 +190,9 @@ export function totalReplicas(replicaSets: readonly ReplicaSetDraft[]): number {
   return replicaSets.reduce((sum, replicaSet) => sum + replicaSet.replicas, 0);
 }
 
-/** Oldest first; by name where the second of creation is the same. */
+/** Oldest first, one that is created in this pass last; by name where the second of creation is the same. */
 export function byCreation(a: ReplicaSetDraft, b: ReplicaSetDraft): number {
+  if (!a.observed !== !b.observed) return a.observed ? -1 : 1;
   const createdA = a.observed?.metadata.creationTimestamp ?? '';
   const createdB = b.observed?.metadata.creationTimestamp ?? '';
   if (createdA !== createdB) return createdA < createdB ? -1 : 1;

@@ -13,12 +13,13 @@ import type { CompleteSides, RolloutSides } from './rollout-sides.js';
 
 /**
  * Finds the new ReplicaSet and brings its annotations, its `minReadySeconds` and the Deployment's revision up to
- * date. Of several with the Deployment's template the oldest counts, so that everybody picks the same one.
+ * date; once in a step. Of several with the Deployment's template the oldest counts, so that everybody picks the same one.
  */
 export function syncRevision(draft: RolloutDraft): RolloutSides {
   const sides = sidesOf(draft);
   if (!sides.newOne) return sides;
   const { newOne } = sides;
+  const before = draft.version;
   const annotations = newReplicaSetAnnotations(
     draft.annotations,
     newOne.annotations,
@@ -26,15 +27,16 @@ export function syncRevision(draft: RolloutDraft): RolloutSides {
   );
   draft.annotate(newOne, annotations);
   draft.setMinReadySeconds(newOne, draft.spec.minReadySeconds ?? 0);
+  // A step that changes the ReplicaSet leaves the Deployment to the next, and so the order of the conditions.
+  if (draft.version !== before) return sides;
   const revision = newOne.annotations[REVISION];
   if (revision !== undefined) draft.setAnnotation(REVISION, revision);
   noteProgress(draft, FOUND_NEW_REPLICA_SET, `Found new replica set "${newOne.name}"`, { onlyFirst: true });
   return sides;
 }
 
-/** The same, with the new ReplicaSet created where there is none: as large as the limits allow at once. */
-export function syncRevisionOrCreate(draft: RolloutDraft): CompleteSides {
-  const sides = syncRevision(draft);
+/** Creates the new ReplicaSet where there is none: as large as the limits allow at once. */
+export function withNewReplicaSet(draft: RolloutDraft, sides: RolloutSides): CompleteSides {
   if (sides.newOne) return { ...sides, newOne: sides.newOne };
   const created = newReplicaSet(draft, sides.old);
   draft.add(created);

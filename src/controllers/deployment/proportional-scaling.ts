@@ -2,7 +2,6 @@ import { DESIRED_REPLICAS, MAX_REPLICAS, integerAnnotation } from './annotations
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { activeOf, byCreation, totalReplicas } from './draft.js';
 import { isRollingUpdate, maxSurge, maxTotalReplicas } from './limits.js';
-import { syncRevision } from './new-replica-set.js';
 import type { RolloutSides } from './rollout-sides.js';
 
 export interface ScalingRules {
@@ -15,8 +14,7 @@ export interface ScalingRules {
 }
 
 /** Whether `spec.replicas` changed since a ReplicaSet was last sized. */
-export function isScalingEvent(draft: RolloutDraft): boolean {
-  const { all } = syncRevision(draft);
+export function isScalingEvent(draft: RolloutDraft, { all }: RolloutSides): boolean {
   return activeOf(all).some((replicaSet) => {
     const desired = integerAnnotation(replicaSet.annotations, DESIRED_REPLICAS);
     return desired !== undefined && desired !== draft.replicas;

@@ -3,8 +3,9 @@ import { isPodFinished } from '../shared/index.js';
 import { cleanUpHistory } from './cleanup.js';
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { activeOf, isSettled } from './draft.js';
-import { syncRevision, syncRevisionOrCreate } from './new-replica-set.js';
+import { withNewReplicaSet } from './new-replica-set.js';
 import { isRolloutComplete, setRolloutStatus } from './progress.js';
+import type { RolloutSides } from './rollout-sides.js';
 
 /** The pods that a ReplicaSet controls. */
 export type PodsOf = (replicaSet: ReplicaSetDraft) => readonly DeepReadonly<Pod>[];
@@ -16,16 +17,15 @@ export type PodsOf = (replicaSet: ReplicaSetDraft) => readonly DeepReadonly<Pod>
  * Stricter than there: an old ReplicaSet counts as gone only once its controller has seen the size zero. Before
  * that, a status without pods may just be older than the pods.
  */
-export function stepRecreate(draft: RolloutDraft, podsOf: PodsOf): void {
+export function stepRecreate(draft: RolloutDraft, observed: RolloutSides, podsOf: PodsOf): void {
   const complete = isRolloutComplete(draft, draft.status);
-  const before = syncRevision(draft);
-  const active = activeOf(before.old);
+  const active = activeOf(observed.old);
   for (const replicaSet of active) draft.scale(replicaSet, 0);
-  if (active.length > 0 || before.old.some((replicaSet) => mayRun(replicaSet, podsOf))) {
-    setRolloutStatus(draft, before);
+  if (active.length > 0 || observed.old.some((replicaSet) => mayRun(replicaSet, podsOf))) {
+    setRolloutStatus(draft, observed);
     return;
   }
-  const sides = before.newOne ? { ...before, newOne: before.newOne } : syncRevisionOrCreate(draft);
+  const sides = withNewReplicaSet(draft, observed);
   if (sides.newOne.replicas !== draft.replicas) draft.scale(sides.newOne, draft.replicas);
   if (complete) cleanUpHistory(draft, sides.old);
   setRolloutStatus(draft, sides);

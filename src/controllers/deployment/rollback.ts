@@ -2,9 +2,10 @@ import type { Annotations } from './annotations.js';
 import { ROLLBACK_TO, integerAnnotation, isOwnAnnotation } from './annotations.js';
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { noLastRevisionNote, noSuchRevisionNote, rollbackUnchangedNote, rolledBackNote } from './events.js';
-import { syncRevisionOrCreate } from './new-replica-set.js';
+import { withNewReplicaSet } from './new-replica-set.js';
 import { equalIgnoringHash, withoutHash } from './pod-template.js';
 import { lastRevision, revisionOf } from './revision.js';
+import type { RolloutSides } from './rollout-sides.js';
 
 /** The revision that the annotation asks for; `undefined` without a request. 0 is the previous one. */
 export function requestedRollback(annotations: Annotations): number | undefined {
@@ -15,8 +16,8 @@ export function requestedRollback(annotations: Annotations): number | undefined 
  * Gives the Deployment the template and the annotations of an earlier revision, says what came of it, and takes the
  * request away in any case. (Behaviour of Kubernetes' `pkg/controller/deployment/rollback.go`.)
  */
-export function stepRollback(draft: RolloutDraft, requested: number): void {
-  const { all } = syncRevisionOrCreate(draft);
+export function stepRollback(draft: RolloutDraft, observed: RolloutSides, requested: number): void {
+  const { all } = withNewReplicaSet(draft, observed);
   const revision = requested === 0 ? lastRevision(all) : requested;
   if (revision === 0) return giveUp(draft, noLastRevisionNote());
   const target = all.find((replicaSet) => revisionOf(replicaSet) === revision);

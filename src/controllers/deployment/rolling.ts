@@ -2,9 +2,9 @@ import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { activeOf, totalReplicas } from './draft.js';
 import { minAvailable } from './limits.js';
 import { cleanUpHistory } from './cleanup.js';
-import { allowedNewSize, syncRevisionOrCreate } from './new-replica-set.js';
+import { allowedNewSize, withNewReplicaSet } from './new-replica-set.js';
 import { isRolloutComplete, setRolloutStatus } from './progress.js';
-import type { CompleteSides } from './rollout-sides.js';
+import type { CompleteSides, RolloutSides } from './rollout-sides.js';
 
 /**
  * One step of a rolling update: the new ReplicaSet up, or else the old ones down, or else the history tidied; the
@@ -13,9 +13,9 @@ import type { CompleteSides } from './rollout-sides.js';
  * 10 replicas, surge 3, 2 may be unavailable: new 3; old 8; new 5; and now everything waits for new pods. Each new
  * pod that becomes available lets an old one go, and that makes room for another new one.
  */
-export function stepRollingUpdate(draft: RolloutDraft): void {
+export function stepRollingUpdate(draft: RolloutDraft, observed: RolloutSides): void {
   const complete = isRolloutComplete(draft, draft.status);
-  const sides = syncRevisionOrCreate(draft);
+  const sides = withNewReplicaSet(draft, observed);
   const moved = resizeNew(draft, sides) || scaleDownOld(draft, sides);
   if (!moved && complete) cleanUpHistory(draft, sides.old);
   setRolloutStatus(draft, sides);
