@@ -63,6 +63,13 @@ export class KeyLockLostError extends RollkeeperError {
 /** Somebody else works on this key right now. Come back a little later. */
 export class KeyLockHeldError extends RollkeeperError {
   readonly code = 'KEY_LOCK_HELD';
+  /** How long the lock lasts unless it is renewed, when known. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, options: ErrorOptions & { retryAfterMs?: number } = {}) {
+    super(message, options);
+    this.retryAfterMs = options.retryAfterMs;
+  }
 }
 
 /** We are stopping. Reason of every abort that a clean stop causes. */

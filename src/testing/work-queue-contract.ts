@@ -6,6 +6,7 @@ import type {
   WorkQueueConsumer,
   WorkQueueOptions,
 } from '../work-queue/index.js';
+import { ExclusiveProbe, gate } from './exclusive-probe.js';
 import { workQueueProperties } from './work-queue-properties.js';
 
 /** One shared queue as several replicas see it. */
@@ -22,28 +23,6 @@ export interface WorkQueueHarness {
 }
 
 export type MakeWorkQueueHarness = (options?: WorkQueueOptions) => Promise<WorkQueueHarness>;
-
-/** Throws when one key is entered twice at the same time. */
-export class ExclusiveProbe {
-  private readonly inside = new Set<string>();
-
-  async enter(key: string, work: () => Promise<void>): Promise<void> {
-    if (this.inside.has(key)) throw new Error(`${key} is worked on twice at the same time`);
-    this.inside.add(key);
-    try {
-      await work();
-    } finally {
-      this.inside.delete(key);
-    }
-  }
-}
-
-/** A promise that a test resolves by hand. */
-export function gate(): { readonly passed: Promise<void>; open(): void } {
-  let open: () => void = () => undefined;
-  const passed = new Promise<void>((resolve) => (open = resolve));
-  return { passed, open };
-}
 
 /** What every WorkQueue with its consumer promises, whatever it is made of. */
 export function runWorkQueueContract(name: string, make: MakeWorkQueueHarness, propertyRuns: number): void {

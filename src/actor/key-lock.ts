@@ -1,0 +1,90 @@
+import type { Clock, TimerHandle } from '../clock/index.js';
+import { KeyLockLostError } from '../errors/index.js';
+import type { Logger } from '../logging/index.js';
+
+export interface KeyLockDependencies {
+  /** For messages. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly lockDurationMs: number;
+  /** One attempt; whether the lock is still ours. Rejects when nobody answers. */
+  readonly renew: () => Promise<boolean>;
+}
+
+/** This share of the lock's duration is kept in hand for clocks that run at different speeds. */
+const SAFETY_SHARE = 0.05;
+/** Renewals per lock duration. */
+const RENEWALS = 3;
+/** A renewal that failed is tried again after this share of the duration. */
+const RETRY_SHARE = 0.1;
+
+/**
+ * A lock that is held and kept. Its signal aborts with KeyLockLostError before the store can have let the lock
+ * expire: the deadline is counted on the local monotonic clock from before the request was sent, so that neither a
+ * slow answer nor a paused process nor a jump of the wall clock can make us believe in a lock that is gone.
+ */
+export class KeyLock {
+  private readonly lost = new AbortController();
+  private readonly stopped = new AbortController();
+  private deadline: TimerHandle;
+
+  /** @param sentAtMs monotonic clock, before the acquiring request was sent */
+  constructor(
+    private readonly dependencies: KeyLockDependencies,
+    sentAtMs: number,
+  ) {
+    this.deadline = this.deadlineFrom(sentAtMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.lost.signal;
+  }
+
+  /** Renews until {@link stop} or until the lock is lost. Never rejects. */
+  async keep(): Promise<void> {
+    await this.keepRenewing();
+    this.deadline.cancel();
+  }
+
+  private async keepRenewing(): Promise<void> {
+    const { clock, lockDurationMs, logger, name } = this.dependencies;
+    const stop = AbortSignal.any([this.stopped.signal, this.lost.signal]);
+    let pauseMs = lockDurationMs / RENEWALS;
+    while (!stop.aborted) {
+      try {
+        await clock.sleep(pauseMs, stop);
+        const sentAtMs = clock.monotonicNow();
+        const held = await this.dependencies.renew();
+        if (stop.aborted) return;
+        if (!held) return this.lose(`somebody else has the lock of ${name}`);
+        this.deadline.cancel();
+        this.deadline = this.deadlineFrom(sentAtMs);
+        pauseMs = Math.max(lockDurationMs / RENEWALS - (clock.monotonicNow() - sentAtMs), 0);
+      } catch (error) {
+        if (stop.aborted) return;
+        logger.warn('a key lock could not be renewed', { actor: name, error });
+        pauseMs = lockDurationMs * RETRY_SHARE;
+      }
+    }
+  }
+
+  /** No more renewals and no more aborts. */
+  stop(): void {
+    this.deadline.cancel();
+    this.stopped.abort();
+  }
+
+  private deadlineFrom(sentAtMs: number): TimerHandle {
+    const { clock, lockDurationMs, name } = this.dependencies;
+    const lose = (): void => this.lose(`the lock of ${name} could not be renewed in time`);
+    const leftMs = sentAtMs + lockDurationMs * (1 - SAFETY_SHARE) - clock.monotonicNow();
+    // Not left to a timer: nothing may begin under a lock that has run out.
+    if (leftMs <= 0) lose();
+    return clock.setTimeout(lose, leftMs);
+  }
+
+  private lose(message: string): void {
+    if (!this.stopped.signal.aborted) this.lost.abort(new KeyLockLostError(message));
+  }
+}

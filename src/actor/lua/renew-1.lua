@@ -1,0 +1,22 @@
+--[[
+  Prolongs a lock that is still ours, even one that ran out unless somebody took it.
+
+  KEYS[1] actor  hash: v (version of the state), token, owner and until (the lock; epoch milliseconds of this server),
+                 intents (JSON), own:<resource> and cause:<resource> (resourceVersions)
+  ARGV[1] token
+  ARGV[2] owner
+  ARGV[3] lock duration, milliseconds
+  ARGV[4] idle time to live, milliseconds
+
+  Returns 1, or 0 when the lock is not ours any more
+]]
+local actorKey = KEYS[1]
+local token, owner, duration, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
+
+local stored = redis.call('HMGET', actorKey, 'token', 'owner', 'intents')
+if stored[1] ~= token or stored[2] ~= owner then return 0 end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('HSET', actorKey, 'until', string.format('%.0f', now + duration))
+if not stored[3] then redis.call('PEXPIRE', actorKey, ttl) end
+return 1

@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import type { Clock } from '../clock/index.js';
+import type { Logger } from '../logging/index.js';
+import { createRedisConnection } from '../redis/index.js';
+import type { ActorOptions } from './actor.options.js';
+import { compileActorOptions } from './actor.options.js';
+import { RedisActorStore } from './redis-actor-store.js';
+import { StoredActorRuntime } from './stored-actor-runtime.js';
+
+export interface RedisActorRuntimeDependencies {
+  redisUrl: string;
+  /** Distinguishes installations that share a Redis. @default 'rollkeeper' */
+  keyPrefix?: string;
+  clock: Clock;
+  logger?: Logger;
+  options?: ActorOptions;
+}
+
+/** The actor runtime that all replicas share through Redis. */
+export class RedisActorRuntime extends StoredActorRuntime {
+  private readonly redis: Redis;
+
+  constructor(dependencies: RedisActorRuntimeDependencies) {
+    const { redisUrl, keyPrefix = 'rollkeeper', clock, logger, options } = dependencies;
+    const { idleTtlMs, lockDurationMs } = compileActorOptions(options);
+    const redis = createRedisConnection({
+      url: redisUrl,
+      connectionName: 'rollkeeper-actors',
+      // A renewal that hangs must leave time for another.
+      commandTimeoutMs: Math.ceil(lockDurationMs / 3),
+      logger,
+    });
+    const store = new RedisActorStore(redis, keyPrefix, idleTtlMs);
+    super({ store, newOwner: randomUUID, clock, logger, options });
+    this.redis = redis;
+  }
+
+  /** After the last activation has ended. */
+  async close(): Promise<void> {
+    this.redis.disconnect();
+  }
+}

@@ -1,0 +1,322 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Activation, ActorOptions, ActorRuntime } from '../actor/index.js';
+import { ExclusiveProbe, gate } from './exclusive-probe.js';
+
+/** Actors shared by several replicas. */
+export interface ActorHarness {
+  /** The runtime of another replica. */
+  runtime(): ActorRuntime;
+  /** A replica whose own time stands still: it neither renews a lock nor notices that it has lost one. */
+  frozenRuntime(): ActorRuntime;
+  /** Pretends that a newer release has stored the actor's state. */
+  setStateVersion(controller: string, key: string, version: number): Promise<void>;
+  /** Lets time go on. */
+  pass(ms: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+const LOCK_MS = 400;
+const CONTROLLER = 'deployment';
+const KEY = 'ns/a';
+const never = new AbortController().signal;
+
+/** What every ActorRuntime promises, whatever it is made of. */
+export function runActorContract(name: string, make: (options: ActorOptions) => Promise<ActorHarness>): void {
+  describe(`${name}: the contract of an actor runtime`, () => {
+    let harness: ActorHarness;
+
+    const setUp = async (): Promise<ActorRuntime> => {
+      harness = await make({ lockDurationMs: LOCK_MS });
+      return harness.runtime();
+    };
+    /** Runs an activation that only looks at what it was given. */
+    const look = (runtime: ActorRuntime): Promise<Activation> =>
+      runtime.activate(CONTROLLER, KEY, never, async (activation) => activation);
+    /** An activation that has begun and goes on until `finish` is called. */
+    const begin = async (
+      runtime: ActorRuntime,
+    ): Promise<{ activation: Activation; finish(): void; ended: Promise<unknown> }> => {
+      const started = gate();
+      const finished = gate();
+      let begun: Activation | undefined;
+      const ended = runtime
+        .activate(CONTROLLER, KEY, never, async (activation) => {
+          begun = activation;
+          started.open();
+          await finished.passed;
+        })
+        .catch((error: unknown) => error);
+      await started.passed;
+      return { activation: begun as unknown as Activation, finish: () => finished.open(), ended };
+    };
+
+    afterEach(() => harness.close());
+
+    describe('the lock', () => {
+      it('gives back what the work returned', async () => {
+        const runtime = await setUp();
+        expect(await runtime.activate(CONTROLLER, KEY, never, async () => 42)).toBe(42);
+      });
+
+      it('gives every activation of a key a greater token, also after everything was forgotten', async () => {
+        const runtime = await setUp();
+        const tokens = [(await look(runtime)).token, (await look(harness.runtime())).token];
+        await runtime.forget(CONTROLLER, KEY);
+        tokens.push((await look(runtime)).token);
+        expect(tokens).toEqual([...tokens].sort((a, b) => a - b));
+        expect(new Set(tokens).size).toBe(3);
+      });
+
+      it('refuses a second activation of a key while one runs, and says for how long', async () => {
+        const runtime = await setUp();
+        const { finish, ended } = await begin(runtime);
+        await expect(look(harness.runtime())).rejects.toMatchObject({
+          code: 'KEY_LOCK_HELD',
+          retryAfterMs: expect.toSatisfy((ms: number) => ms > 0 && ms <= LOCK_MS) as number,
+        });
+        finish();
+        await ended;
+        await look(harness.runtime());
+      });
+
+      it('lets other keys and other controllers run at the same time', async () => {
+        const runtime = await setUp();
+        const { finish, ended } = await begin(runtime);
+        expect(await runtime.activate(CONTROLLER, 'ns/b', never, async () => 1)).toBe(1);
+        expect(await runtime.activate('replicaset', KEY, never, async () => 2)).toBe(2);
+        finish();
+        await ended;
+      });
+
+      it('keeps the lock of an activation that lasts longer than the lock', async () => {
+        const runtime = await setUp();
+        const { activation, finish, ended } = await begin(runtime);
+        await harness.pass(3 * LOCK_MS);
+        expect(activation.signal.aborted).toBe(false);
+        await expect(look(harness.runtime())).rejects.toMatchObject({ code: 'KEY_LOCK_HELD' });
+        finish();
+        expect(await ended).toBeUndefined();
+      });
+
+      it('lets go of the lock when the work throws, and hands its error on', async () => {
+        const runtime = await setUp();
+        const work = runtime.activate(CONTROLLER, KEY, never, async (activation) => {
+          activation.recordOwnWrite('pods', '7');
+          throw new Error('no');
+        });
+        await expect(work).rejects.toThrow('no');
+        expect((await look(harness.runtime())).mustHaveSeen).toEqual({ pods: '7' });
+      });
+
+      it('does not start work whose signal has aborted', async () => {
+        const runtime = await setUp();
+        const reason = new Error('stopping');
+        let started = false;
+        const work = runtime.activate(CONTROLLER, KEY, AbortSignal.abort(reason), async () => {
+          started = true;
+        });
+        await expect(work).rejects.toBe(reason);
+        expect(started).toBe(false);
+      });
+
+      it('passes the abort of its own signal on to the work, and lets go', async () => {
+        const runtime = await setUp();
+        const stop = new AbortController();
+        const started = gate();
+        const work = runtime.activate(CONTROLLER, KEY, stop.signal, async (activation) => {
+          started.open();
+          await new Promise<void>((resolve) =>
+            activation.signal.addEventListener('abort', () => resolve(), { once: true }),
+          );
+          activation.signal.throwIfAborted();
+        });
+        await started.passed;
+        stop.abort(new Error('stopping'));
+        await expect(work).rejects.toThrow('stopping');
+        await look(harness.runtime());
+      });
+
+      it('never lets two replicas into one key at once', async () => {
+        await setUp();
+        const probe = new ExclusiveProbe();
+        let entered = 0;
+        const replica = async (): Promise<void> => {
+          const runtime = harness.runtime();
+          for (let attempt = 0; attempt < 40; attempt++) {
+            const work = runtime.activate(CONTROLLER, KEY, never, () =>
+              probe.enter(KEY, async () => {
+                entered += 1;
+                await new Promise((resolve) => setImmediate(resolve));
+              }),
+            );
+            await work.catch((error: unknown) => {
+              if ((error as { code?: string }).code !== 'KEY_LOCK_HELD') throw error;
+            });
+          }
+        };
+        await Promise.all([replica(), replica(), replica()]);
+        expect(entered).toBeGreaterThan(0);
+      });
+    });
+
+    describe('a lock that was lost', () => {
+      it('goes to another replica once a crashed one has not renewed it for the lock duration', async () => {
+        await setUp();
+        const crashed = await begin(harness.frozenRuntime());
+        await harness.pass(LOCK_MS + 50);
+        const successor = await look(harness.runtime());
+        expect(successor.token).toBeGreaterThan(crashed.activation.token);
+        crashed.finish();
+        await crashed.ended;
+      });
+
+      it('lets a stale activation store nothing, except that its own writes must have been seen', async () => {
+        await setUp();
+        const stale = await begin(harness.frozenRuntime());
+        await harness.pass(LOCK_MS + 50);
+        await harness
+          .runtime()
+          .activate(CONTROLLER, KEY, never, (activation) => activation.storeIntents(['mine']));
+        await expect(stale.activation.storeIntents(['stale'])).rejects.toMatchObject({
+          code: 'KEY_LOCK_LOST',
+        });
+        stale.activation.recordOwnWrite('pods', '99');
+        stale.activation.clearIntentsOnRelease();
+        stale.finish();
+        expect(await stale.ended).toMatchObject({ code: 'KEY_LOCK_LOST' });
+        expect(await look(harness.runtime())).toMatchObject({
+          intents: ['mine'],
+          mustHaveSeen: { pods: '99' },
+        });
+      });
+
+      it('does not let a stale activation let go of its successor’s lock', async () => {
+        await setUp();
+        const stale = await begin(harness.frozenRuntime());
+        await harness.pass(LOCK_MS + 50);
+        const successor = await begin(harness.runtime());
+        stale.finish();
+        await stale.ended;
+        await expect(look(harness.runtime())).rejects.toMatchObject({ code: 'KEY_LOCK_HELD' });
+        successor.finish();
+        expect(await successor.ended).toBeUndefined();
+      });
+    });
+
+    describe('the state', () => {
+      it('starts out empty', async () => {
+        expect(await look(await setUp())).toMatchObject({ mustHaveSeen: {}, intents: undefined });
+      });
+
+      it('asks to have seen the newest cause and own write of each resource, as numbers', async () => {
+        const runtime = await setUp();
+        await runtime.recordCause(CONTROLLER, KEY, 'pods', '9');
+        await runtime.recordCause(CONTROLLER, KEY, 'pods', '10');
+        await runtime.recordCause(CONTROLLER, KEY, 'pods', '8');
+        await runtime.recordCause(CONTROLLER, KEY, 'deployments.apps', '99');
+        await runtime.activate(CONTROLLER, KEY, never, async (activation) => {
+          expect(activation.mustHaveSeen).toEqual({ pods: '10', 'deployments.apps': '99' });
+          activation.recordOwnWrite('deployments.apps', '100');
+          activation.recordOwnWrite('deployments.apps', '98');
+          activation.recordOwnWrite('replicasets.apps', '20');
+        });
+        await runtime.activate(CONTROLLER, KEY, never, async (activation) => {
+          activation.recordOwnWrite('replicasets.apps', '19');
+        });
+        expect((await look(harness.runtime())).mustHaveSeen).toEqual({
+          pods: '10',
+          'deployments.apps': '100',
+          'replicasets.apps': '20',
+        });
+      });
+
+      it('keeps a cause that is recorded during an activation for the next one', async () => {
+        const runtime = await setUp();
+        const { activation, finish, ended } = await begin(runtime);
+        await harness.runtime().recordCause(CONTROLLER, KEY, 'pods', '5');
+        expect(activation.mustHaveSeen).toEqual({});
+        finish();
+        await ended;
+        expect((await look(harness.runtime())).mustHaveSeen).toEqual({ pods: '5' });
+      });
+
+      it('keeps causes of one actor from another', async () => {
+        const runtime = await setUp();
+        await runtime.recordCause(CONTROLLER, 'ns/b', 'pods', '5');
+        await runtime.recordCause('replicaset', KEY, 'pods', '5');
+        expect((await look(runtime)).mustHaveSeen).toEqual({});
+      });
+
+      it('gives intents to the next activation, on whichever replica, until they are cleared', async () => {
+        const runtime = await setUp();
+        const intents = { create: ['web-abc', 'web-def'], note: 'ü "quoted"', none: [] };
+        await runtime.activate(CONTROLLER, KEY, never, async (activation) => {
+          await activation.storeIntents(intents);
+          expect(activation.intents).toEqual(intents);
+        });
+        expect((await look(harness.runtime())).intents).toEqual(intents);
+        await runtime.activate(CONTROLLER, KEY, never, async (activation) =>
+          activation.storeIntents(undefined),
+        );
+        expect((await look(harness.runtime())).intents).toBeUndefined();
+      });
+
+      it('stores intents durably before the activation ends, with the own writes so far', async () => {
+        await setUp();
+        const crashed = await begin(harness.frozenRuntime());
+        crashed.activation.recordOwnWrite('pods', '3');
+        await crashed.activation.storeIntents(['web-abc']);
+        await harness.pass(LOCK_MS + 50);
+        expect(await look(harness.runtime())).toMatchObject({
+          intents: ['web-abc'],
+          mustHaveSeen: { pods: '3' },
+        });
+        crashed.finish();
+        await crashed.ended;
+      });
+
+      it('clears intents with the release when asked, unless new ones were stored since', async () => {
+        const runtime = await setUp();
+        await runtime.activate(CONTROLLER, KEY, never, async (activation) => {
+          activation.clearIntentsOnRelease();
+          await activation.storeIntents(['later']);
+        });
+        expect((await look(runtime)).intents).toEqual(['later']);
+        await runtime.activate(CONTROLLER, KEY, never, async (activation) =>
+          activation.clearIntentsOnRelease(),
+        );
+        expect((await look(runtime)).intents).toBeUndefined();
+      });
+
+      it('forgets everything about an actor that is not locked', async () => {
+        const runtime = await setUp();
+        await runtime.recordCause(CONTROLLER, KEY, 'pods', '5');
+        await runtime.activate(CONTROLLER, KEY, never, (activation) => activation.storeIntents(['x']));
+        await runtime.forget(CONTROLLER, KEY);
+        expect(await look(runtime)).toMatchObject({ mustHaveSeen: {}, intents: undefined });
+      });
+
+      it('forgets nothing about an actor that is locked', async () => {
+        const runtime = await setUp();
+        const { activation, finish, ended } = await begin(runtime);
+        await activation.storeIntents(['x']);
+        await harness.runtime().forget(CONTROLLER, KEY);
+        finish();
+        expect(await ended).toBeUndefined();
+        expect((await look(runtime)).intents).toEqual(['x']);
+      });
+
+      it('leaves an actor whose state a newer release has written to that release', async () => {
+        const runtime = await setUp();
+        await look(runtime);
+        await harness.setStateVersion(CONTROLLER, KEY, 2);
+        await expect(look(runtime)).rejects.toMatchObject({
+          code: 'UNSUPPORTED',
+          message: expect.stringContaining('version 2') as string,
+        });
+        await harness.setStateVersion(CONTROLLER, KEY, 1);
+        await look(runtime);
+      });
+    });
+  });
+}
