@@ -12,6 +12,7 @@ import type {
 } from '../../kubernetes/index.js';
 import { newControllerRef } from '../../kubernetes/index.js';
 import { DESIRED_REPLICAS, MAX_REPLICAS } from './annotations.js';
+import { toInt32 } from './int32.js';
 import { maxTotalReplicas, replicasOf } from './limits.js';
 import { semanticEqual } from './semantic-equality.js';
 
@@ -187,7 +188,7 @@ export function activeOf(replicaSets: readonly ReplicaSetDraft[]): ReplicaSetDra
 
 /** The sum of the sizes asked for. */
 export function totalReplicas(replicaSets: readonly ReplicaSetDraft[]): number {
-  return replicaSets.reduce((sum, replicaSet) => sum + replicaSet.replicas, 0);
+  return toInt32(replicaSets.reduce((sum, replicaSet) => sum + replicaSet.replicas, 0));
 }
 
 /** Oldest first, one that is created in this pass last; by name where the second of creation is the same. */

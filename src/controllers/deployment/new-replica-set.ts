@@ -4,6 +4,7 @@ import { REVISION } from './annotations.js';
 import { findCondition, newCondition, withCondition } from './conditions.js';
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { sizeAnnotations, totalReplicas } from './draft.js';
+import { toInt32 } from './int32.js';
 import { isRollingUpdate, maxTotalReplicas } from './limits.js';
 import { POD_TEMPLATE_HASH, equalIgnoringHash, podTemplateHash } from './pod-template.js';
 import { hasProgressDeadline } from './progress.js';
@@ -58,8 +59,8 @@ export function allowedNewSize(
   all: readonly ReplicaSetDraft[],
 ): number {
   if (!isRollingUpdate(draft.spec)) return draft.replicas;
-  const room = maxTotalReplicas(draft.spec) - totalReplicas(all);
-  return room <= 0 ? current : current + Math.min(room, draft.replicas - current);
+  const [most, now] = [maxTotalReplicas(draft.spec), totalReplicas(all)];
+  return now >= most ? current : current + Math.min(toInt32(most - now), draft.replicas - current);
 }
 
 function sidesOf(draft: RolloutDraft): RolloutSides {

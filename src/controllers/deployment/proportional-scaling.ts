@@ -1,6 +1,7 @@
 import { DESIRED_REPLICAS, MAX_REPLICAS, integerAnnotation } from './annotations.js';
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { activeOf, byCreation, totalReplicas } from './draft.js';
+import { roundToInt32, toInt32 } from './int32.js';
 import { isRollingUpdate, maxSurge, maxTotalReplicas } from './limits.js';
 import type { RolloutSides } from './rollout-sides.js';
 
@@ -65,7 +66,7 @@ function scaleInProportion(
   const sizes = new Map(ordered.map((replicaSet) => [replicaSet, replicaSet.replicas]));
   let added = 0;
   for (const replicaSet of toAdd === 0 ? [] : ordered) {
-    const share = proportion(draft, replicaSet, toAdd - added, rules);
+    const share = proportion(draft, replicaSet, { toAdd, added }, rules);
     sizes.set(replicaSet, toInt32(replicaSet.replicas + share));
     added = toInt32(added + share);
   }
@@ -86,12 +87,13 @@ function tieBreak(toAdd: number, a: ReplicaSetDraft, b: ReplicaSetDraft): number
 function proportion(
   draft: RolloutDraft,
   replicaSet: ReplicaSetDraft,
-  left: number,
+  { toAdd, added }: { toAdd: number; added: number },
   rules: ScalingRules,
 ): number {
-  if (left === 0) return 0;
+  if (toAdd === added) return 0;
+  const left = toInt32(toAdd - added);
   const fair = fairShare(draft, replicaSet, rules);
-  return left > 0 ? Math.min(fair, left) : Math.max(fair, left);
+  return toAdd > 0 ? Math.min(fair, left) : Math.max(fair, left);
 }
 
 function fairShare(draft: RolloutDraft, replicaSet: ReplicaSetDraft, rules: ScalingRules): number {
@@ -101,15 +103,4 @@ function fairShare(draft: RolloutDraft, replicaSet: ReplicaSetDraft, rules: Scal
   const wholeBefore = noted ?? draft.status.replicas ?? 0;
   if (wholeBefore === 0 && !rules.int32Overflow) return 0;
   return toInt32(roundToInt32((replicaSet.replicas * whole) / wholeBefore) - replicaSet.replicas);
-}
-
-/** Half away from zero; what no int32 can hold becomes the smallest, as amd64 converts it. */
-function roundToInt32(value: number): number {
-  const rounded = Math.trunc(value < 0 ? value - 0.5 : value + 0.5);
-  return Number.isFinite(rounded) && Math.abs(rounded) < 2 ** 31 ? rounded : -(2 ** 31);
-}
-
-/** Sizes are int32 in the API, and wrap around like it. */
-function toInt32(value: number): number {
-  return value | 0;
 }

@@ -1,5 +1,6 @@
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { activeOf, totalReplicas } from './draft.js';
+import { toInt32 } from './int32.js';
 import { minAvailable } from './limits.js';
 import { cleanUpHistory } from './cleanup.js';
 import { allowedNewSize, withNewReplicaSet } from './new-replica-set.js';
@@ -37,12 +38,13 @@ function resizeNew(draft: RolloutDraft, { newOne, all }: CompleteSides): boolean
 function scaleDownOld(draft: RolloutDraft, { newOne, old, all }: CompleteSides): boolean {
   const active = activeOf(old);
   const floor = minAvailable(draft.spec);
-  const newUnavailable = newOne.replicas - available(newOne);
+  const newUnavailable = toInt32(newOne.replicas - available(newOne));
   const room = totalReplicas(all) - floor - newUnavailable;
   if (active.length === 0 || room <= 0) return false;
   const cleanedUp = cleanUpUnhealthy(draft, active, room);
   if (cleanedUp === undefined) return false;
-  const spare = sumAvailable(all) - floor;
+  // Only of those that still ask for pods: what others still have is on its way out.
+  const spare = sumAvailable([...active, newOne]) - floor;
   return scaleDownInOrder(draft, active, spare) + cleanedUp > 0;
 }
 
