@@ -34,7 +34,7 @@ export interface TableColumn {
 export type TableCell = string | number | null;
 
 /** What the kind does when an update of one subresource arrives; `''` is the object itself. */
-export type Subresource = '' | 'status';
+export type Subresource = '' | 'status' | 'finalize';
 
 /** What a deletion needs to know of the kind. */
 export interface GracefulDeletion {

@@ -1,0 +1,28 @@
+/**
+ * Whether two values mean the same to the API: absent, null, and empty lists and maps are equal, as in
+ * `equality.Semantic.DeepEqual` of k8s.io/apimachinery.
+ */
+export function semanticEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (isNothing(a) || isNothing(b)) return isNothing(a) && isNothing(b);
+  if (typeof a !== 'object' || typeof b !== 'object') return false;
+  if (Array.isArray(a) || Array.isArray(b)) return Array.isArray(a) && Array.isArray(b) && sameList(a, b);
+  return sameFields(a as Record<string, unknown>, b as Record<string, unknown>);
+}
+
+function sameList(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((item, index) => semanticEqual(item, b[index]));
+}
+
+function sameFields(a: Record<string, unknown>, b: Record<string, unknown>): boolean {
+  for (const key in a) if (!semanticEqual(a[key], b[key])) return false;
+  for (const key in b) if (!(key in a) && !isNothing(b[key])) return false;
+  return true;
+}
+
+function isNothing(value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  if (typeof value !== 'object') return false;
+  for (const _key in value) return false;
+  return true;
+}

@@ -1,0 +1,14 @@
+export type {
+  FieldError,
+  FieldErrorType,
+  GracefulDeletion,
+  KindDefinition,
+  KindRegistry,
+  ScaleMapping,
+  Subresource,
+  TableCell,
+  TableColumn,
+} from './kind-definition.js';
+export { createKindRegistry } from './kind-registry.js';
+export { humanDuration } from './common/human-duration.js';
+export { semanticEqual } from './common/semantic-equal.js';

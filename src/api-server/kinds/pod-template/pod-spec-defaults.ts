@@ -1,0 +1,59 @@
+import type { IContainer } from 'kubernetes-models/v1/Container';
+import type { PodSpec, PodTemplateSpec } from '../../../kubernetes/index.js';
+import { omitZero } from '../common/omit-zero.js';
+import { defaultContainer, defaultHostPorts } from './container-defaults.js';
+import { defaultVolume } from './volume-defaults.js';
+
+/** Fields of a pod spec that have a fixed default. */
+const FIXED = {
+  restartPolicy: 'Always',
+  terminationGracePeriodSeconds: 30,
+  dnsPolicy: 'ClusterFirst',
+  schedulerName: 'default-scheduler',
+} as const;
+
+export function containersOf(spec: PodSpec): IContainer[] {
+  const { containers, initContainers, ephemeralContainers } = spec;
+  if (!initContainers && !ephemeralContainers) return containers ?? [];
+  return [...(containers ?? []), ...(initContainers ?? []), ...(ephemeralContainers ?? [])];
+}
+
+/** Defaults that a pod and the pod template of a controller share. Source: pkg/apis/core/v1/defaults.go. */
+export function defaultPodSpec(spec: PodSpec): void {
+  spec.restartPolicy ??= FIXED.restartPolicy;
+  spec.terminationGracePeriodSeconds ??= FIXED.terminationGracePeriodSeconds;
+  spec.dnsPolicy ??= FIXED.dnsPolicy;
+  spec.schedulerName ??= FIXED.schedulerName;
+  spec.securityContext ??= {};
+  defaultServiceAccount(spec);
+  const containers = containersOf(spec);
+  for (const container of containers) defaultContainer(container);
+  if (spec.hostNetwork) containers.forEach(defaultHostPorts);
+  if (spec.volumes) spec.volumes.forEach(defaultVolume);
+  omitZero(spec, ['hostNetwork', 'hostPID', 'hostIPC']);
+}
+
+/** The old name of the field follows the new one. */
+function defaultServiceAccount(spec: PodSpec): void {
+  const name = spec.serviceAccountName ?? spec.serviceAccount;
+  if (name === undefined) return;
+  spec.serviceAccountName = name;
+  spec.serviceAccount = name;
+}
+
+/** Defaults of a pod template that may not even be there: an absent one reads as an empty one. */
+export function defaultPodTemplate(owner: { template?: PodTemplateSpec }): void {
+  const template = (owner.template ??= {});
+  const spec = (template.spec ??= {} as PodSpec);
+  defaultPodSpec(spec);
+}
+
+/** What only a pod itself gets: requests follow limits, and service links are on. */
+export function defaultPodOnly(spec: PodSpec): void {
+  spec.enableServiceLinks ??= true;
+  for (const { resources } of containersOf(spec)) {
+    if (!resources?.limits) continue;
+    const requests = (resources.requests ??= {});
+    for (const name in resources.limits) requests[name] ??= resources.limits[name] ?? '0';
+  }
+}

@@ -1,0 +1,93 @@
+import type { IContainer } from 'kubernetes-models/v1/Container';
+import type { ILifecycleHandler } from 'kubernetes-models/v1/LifecycleHandler';
+import type { IProbe } from 'kubernetes-models/v1/Probe';
+import type { FieldError } from '../kind-definition.js';
+import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
+import { validateNonNegative } from '../validation/numbers.js';
+import { checkPortName, checkPortNumber } from '../validation/syntax.js';
+import { validateSyntax } from '../validation/words.js';
+
+const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const;
+type Handler = Pick<IProbe, 'exec' | 'httpGet' | 'tcpSocket' | 'grpc'> & Pick<ILifecycleHandler, 'sleep'>;
+
+const SECONDS = [
+  'initialDelaySeconds',
+  'timeoutSeconds',
+  'periodSeconds',
+  'successThreshold',
+  'failureThreshold',
+] as const;
+
+/** Source: validateProbe and its callers in pkg/apis/core/validation/validation.go. */
+export function validateContainerProbes(container: IContainer, path: string, errors: FieldError[]): void {
+  const { livenessProbe, readinessProbe, startupProbe } = container;
+  if (livenessProbe) {
+    validateProbe(livenessProbe, `${path}.livenessProbe`, errors);
+    validateSingleSuccess(livenessProbe, `${path}.livenessProbe`, errors);
+  }
+  if (readinessProbe) {
+    validateProbe(readinessProbe, `${path}.readinessProbe`, errors);
+    if (readinessProbe.terminationGracePeriodSeconds !== undefined) {
+      errors.push(
+        invalid(
+          `${path}.readinessProbe.terminationGracePeriodSeconds`,
+          readinessProbe.terminationGracePeriodSeconds,
+          'must not be set for readinessProbes',
+        ),
+      );
+    }
+  }
+  if (startupProbe) {
+    validateProbe(startupProbe, `${path}.startupProbe`, errors);
+    validateSingleSuccess(startupProbe, `${path}.startupProbe`, errors);
+  }
+}
+
+export function validateLifecycle(container: IContainer, path: string, errors: FieldError[]): void {
+  const { postStart, preStop } = container.lifecycle ?? {};
+  if (postStart) validateHandler(postStart, `${path}.lifecycle.postStart`, errors);
+  if (preStop) validateHandler(preStop, `${path}.lifecycle.preStop`, errors);
+}
+
+function validateProbe(probe: IProbe, path: string, errors: FieldError[]): void {
+  validateHandler(probe, path, errors);
+  validateNonNegative(probe, SECONDS, path, errors);
+}
+
+function validateSingleSuccess(probe: IProbe, path: string, errors: FieldError[]): void {
+  if (probe.successThreshold !== 1) {
+    errors.push(invalid(`${path}.successThreshold`, probe.successThreshold ?? 0, 'must be 1'));
+  }
+}
+
+function validateHandler(handler: Handler, path: string, errors: FieldError[]): void {
+  const present = HANDLERS.filter((name) => handler[name]);
+  if (present.length === 0) errors.push(required(path, 'must specify a handler type'));
+  present.forEach((name, index) => {
+    if (index > 0) {
+      errors.push(forbidden(`${path}.${name}`, 'may not specify more than 1 handler type'));
+    } else validateAction(handler, `${path}.${name}`, errors);
+  });
+}
+
+function validateAction(
+  { exec, httpGet, tcpSocket, grpc }: Handler,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (exec) {
+    if (!exec.command?.length) errors.push(required(`${path}.command`));
+  } else if (httpGet) {
+    if (!httpGet.path) errors.push(required(`${path}.path`));
+    validatePort(httpGet.port, `${path}.port`, errors);
+    if (!['HTTP', 'HTTPS'].includes(httpGet.scheme ?? '')) {
+      errors.push(notSupported(`${path}.scheme`, httpGet.scheme ?? '', ['HTTP', 'HTTPS']));
+    }
+  } else if (tcpSocket) validatePort(tcpSocket.port, `${path}.port`, errors);
+  else if (grpc) validatePort(grpc.port, `${path}.port`, errors);
+}
+
+function validatePort(port: string | number | undefined, field: string, errors: FieldError[]): void {
+  if (typeof port === 'string') validateSyntax(port, checkPortName, field, errors);
+  else validateSyntax(port ?? 0, checkPortNumber, field, errors);
+}

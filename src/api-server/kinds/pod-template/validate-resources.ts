@@ -1,0 +1,68 @@
+import type { IResourceRequirements } from 'kubernetes-models/v1/ResourceRequirements';
+import { parseQuantity } from '../../schema/index.js';
+import type { FieldError } from '../kind-definition.js';
+import { invalid, required } from '../validation/field-errors.js';
+import { NON_NEGATIVE, checkQualifiedName } from '../validation/syntax.js';
+import { validateSyntax } from '../validation/words.js';
+
+const STANDARD = new Set(['cpu', 'memory', 'ephemeral-storage']);
+
+/** Source: ValidateResourceRequirements in pkg/apis/core/validation/validation.go. */
+export function validateResources(
+  resources: IResourceRequirements | undefined,
+  path: string,
+  errors: FieldError[],
+): void {
+  for (const name in resources?.limits) {
+    validateAmount(name, resources.limits[name], `${path}.limits[${name}]`, errors);
+  }
+  for (const name in resources?.requests) {
+    validateAmount(name, resources.requests[name], `${path}.requests[${name}]`, errors);
+    validateRequest(name, resources, path, errors);
+  }
+}
+
+function validateAmount(
+  name: string,
+  amount: string | number | undefined,
+  field: string,
+  errors: FieldError[],
+): void {
+  if (!STANDARD.has(name) && !name.startsWith('hugepages-')) {
+    validateSyntax(name, checkQualifiedName, field, errors);
+    if (!name.includes('/')) {
+      errors.push(invalid(field, name, 'must be a standard resource type or fully qualified'));
+      errors.push(invalid(field, name, 'must be a standard resource for containers'));
+    }
+  }
+  if (nanosOf(amount) < 0n) errors.push(invalid(field, String(amount), NON_NEGATIVE));
+}
+
+function validateRequest(
+  name: string,
+  resources: IResourceRequirements,
+  path: string,
+  errors: FieldError[],
+): void {
+  const request = resources.requests?.[name];
+  const limit = resources.limits?.[name];
+  const mayOvercommit = STANDARD.has(name);
+  if (limit === undefined) {
+    if (!mayOvercommit) {
+      errors.push(required(`${path}.limits`, 'Limit must be set for non overcommitable resources'));
+    }
+    return;
+  }
+  const difference = nanosOf(request) - nanosOf(limit);
+  if (difference !== 0n && !mayOvercommit) {
+    errors.push(invalid(`${path}.requests`, String(request), `must be equal to ${name} limit of ${limit}`));
+  } else if (difference > 0n) {
+    errors.push(
+      invalid(`${path}.requests`, String(request), `must be less than or equal to ${name} limit of ${limit}`),
+    );
+  }
+}
+
+function nanosOf(amount: string | number | undefined): bigint {
+  return parseQuantity(String(amount ?? '0'))?.nanos ?? 0n;
+}

@@ -1,0 +1,75 @@
+import type { FieldError } from '../kind-definition.js';
+
+/**
+ * Makers of field errors in the words of k8s.io/apimachinery/pkg/util/validation/field.
+ */
+export function required(field: string, detail = ''): FieldError {
+  return { type: 'FieldValueRequired', field, message: withDetail('Required value', detail) };
+}
+
+/** `value` is a string, a number, a boolean, or {@link goValue}. */
+export function invalid(field: string, value: unknown, detail: string): FieldError {
+  return { type: 'FieldValueInvalid', field, message: withDetail(`Invalid value: ${show(value)}`, detail) };
+}
+
+export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
+  const list = supported.map((word) => JSON.stringify(word)).join(', ');
+  return {
+    type: 'FieldValueNotSupported',
+    field,
+    message: withDetail(`Unsupported value: ${show(value)}`, `supported values: ${list}`),
+  };
+}
+
+export function forbidden(field: string, detail: string): FieldError {
+  return { type: 'FieldValueForbidden', field, message: withDetail('Forbidden', detail) };
+}
+
+export function duplicate(field: string, value: unknown): FieldError {
+  return { type: 'FieldValueDuplicate', field, message: `Duplicate value: ${show(value)}` };
+}
+
+export function notFound(field: string, value: unknown): FieldError {
+  return { type: 'FieldValueNotFound', field, message: `Not found: ${show(value)}` };
+}
+
+export function tooLong(field: string, bytes: number): FieldError {
+  return {
+    type: 'FieldValueTooLong',
+    field,
+    message: `Too long: may not be more than ${bytes} bytes`,
+  };
+}
+
+/** A value that is shown as Go prints it (`%#v`), rather than as JSON. */
+export class GoValue {
+  constructor(readonly text: string) {}
+}
+
+export function goValue(text: string): GoValue {
+  return new GoValue(text);
+}
+
+/** `map[string]string{"a":"b"}`: maps are printed sorted by key. */
+export function goStringMap(map: Readonly<Record<string, string>> | undefined): string {
+  if (!map) return 'map[string]string(nil)';
+  const entries = Object.keys(map)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${JSON.stringify(map[key])}`);
+  return `map[string]string{${entries.join(', ')}}`;
+}
+
+export function goStringList(list: readonly string[] | undefined): string {
+  return list ? `[]string{${list.map((item) => JSON.stringify(item)).join(', ')}}` : '[]string(nil)';
+}
+
+function show(value: unknown): string {
+  if (value instanceof GoValue) return value.text;
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (value === undefined || value === null) return 'null';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+function withDetail(text: string, detail: string): string {
+  return detail === '' ? text : `${text}: ${detail}`;
+}
