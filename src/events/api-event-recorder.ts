@@ -1,5 +1,10 @@
 import type { ApiClient } from '../api-client/api-client.js';
-import { ApiStatusError, isAlreadyExists, isNotFound } from '../api-client/api-status-error.js';
+import {
+  ApiStatusError,
+  isAlreadyExists,
+  isNamespaceTerminating,
+  isNotFound,
+} from '../api-client/api-status-error.js';
 import type { Clock, RandomSource } from '../clock/index.js';
 import { jitter } from '../clock/index.js';
 import { IllegalStateError, ShutdownError, errorMessage } from '../errors/index.js';
@@ -118,7 +123,8 @@ export class ApiEventRecorder implements EventRecorder {
         const hopeless = isRefusal(error) || attempt >= maxAttempts || stopping.aborted;
         const fields = { event: event.metadata.name, reason: event.reason, error: errorMessage(error) };
         if (hopeless) {
-          this.deps.logger.warn('an event could not be written', fields);
+          const level = isNamespaceTerminating(error) ? 'debug' : 'warn';
+          this.deps.logger[level]('an event could not be written', fields);
           return;
         }
         const delayMs = Math.min(retryBaseMs * 2 ** (attempt - 1), retryMaxMs);
