@@ -108,11 +108,12 @@ function withoutServerFields(object: JsonObject): JsonObject {
 const OF_THE_SERVER = ['uid', 'resourceVersion', 'creationTimestamp'];
 
 function withoutMetadata(object: JsonObject, dropped: readonly string[]): JsonObject {
-  const metadata = Object.entries(object.metadata ?? {}).filter(([name]) => !dropped.includes(name));
-  return { ...object, metadata: Object.fromEntries(metadata) as JsonObject };
+  if (!isJsonObject(object.metadata)) return object;
+  const kept = Object.entries(object.metadata).filter(([name]) => !dropped.includes(name));
+  return { ...object, metadata: Object.fromEntries(kept) };
 }
 
 function nameOf(object: Json): string {
   const metadata = isJsonObject(object) ? object.metadata : undefined;
-  return isJsonObject(metadata) ? String(metadata.name) : '';
+  return isJsonObject(metadata) && typeof metadata.name === 'string' ? metadata.name : '';
 }

@@ -13,7 +13,7 @@ export type Validation =
  */
 export function validateDeployment(deployment: DeepReadonly<Deployment>): Validation {
   const { spec } = deployment;
-  const strategy = spec.strategy?.type ?? 'RollingUpdate';
+  const strategy: string = spec.strategy?.type ?? 'RollingUpdate';
   if (strategy !== 'RollingUpdate' && strategy !== 'Recreate') {
     return { valid: false, problem: `unexpected deployment strategy type: ${strategy}` };
   }
