@@ -1,0 +1,1 @@
+export { NamespaceLifecycle } from './namespace-lifecycle.js';

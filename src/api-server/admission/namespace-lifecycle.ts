@@ -1,0 +1,82 @@
+import type { Logger } from '../../logging/index.js';
+import { NAMESPACES, qualifiedResource } from '../../kubernetes/index.js';
+import type { Clock } from '../../clock/index.js';
+import type { KubernetesObject, Namespace } from '../../kubernetes/index.js';
+import { errorMessage } from '../../errors/index.js';
+import { forbidden, notFound } from '../errors/index.js';
+import type { KindDefinition } from '../kinds/index.js';
+import type { Storage } from '../storage/index.js';
+
+const RETRY_MS = 200;
+
+/**
+ * Refuses creations in namespaces that do not exist or are going away (the genuine server's admission plugin of
+ * that name). Knows the namespaces from a watch, so that a creation costs no extra read; what the watch has not
+ * shown yet is looked up.
+ */
+export class NamespaceLifecycle {
+  private readonly terminating = new Map<string, boolean>();
+
+  constructor(
+    private readonly storage: Storage,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Follows the namespaces until aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.follow(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.logger.warn('the watch of namespaces broke, starting again', { error: errorMessage(error) });
+      }
+      if (!signal.aborted) await this.clock.sleep(RETRY_MS, signal).catch(() => undefined);
+    }
+  }
+
+  /** Tells of a write at once, so that this process never acts on its own yesterday. */
+  observe(namespace: KubernetesObject): void {
+    const { status, metadata } = namespace as Namespace;
+    const going = metadata.deletionTimestamp !== undefined || status?.phase === 'Terminating';
+    this.terminating.set(metadata.name, going);
+  }
+
+  forget(name: string): void {
+    this.terminating.delete(name);
+  }
+
+  /** @throws StatusError 404 or 403 when nothing may be created in `namespace` now */
+  async admitCreate(kind: KindDefinition, namespace: string, name: string): Promise<void> {
+    if (!kind.type.namespaced) return;
+    if (!this.terminating.has(namespace)) await this.lookUp(namespace);
+    const going = this.terminating.get(namespace);
+    if (going === undefined) throw notFound({ group: '', resource: 'namespaces' }, namespace);
+    if (!going) return;
+    const message = `unable to create new content in namespace ${namespace} because it is being terminated`;
+    throw forbidden(kind.type, name, message, [
+      {
+        reason: 'NamespaceTerminating',
+        message: `namespace ${namespace} is being terminated`,
+        field: 'metadata.namespace',
+      },
+    ]);
+  }
+
+  private async lookUp(name: string): Promise<void> {
+    const found = await this.storage.get({ resource: qualifiedResource(NAMESPACES), namespace: '', name });
+    if (found) this.observe(found.object);
+  }
+
+  private async follow(signal: AbortSignal): Promise<void> {
+    const resource = qualifiedResource(NAMESPACES);
+    const list = await this.storage.list(resource);
+    this.terminating.clear();
+    for (const { object } of list.items) this.observe(object);
+    for await (const event of this.storage.watch({ resource, after: list.revision }, signal)) {
+      if (event.type === 'deleted') this.forget(event.key.name);
+      else if (event.type !== 'progress') this.observe(event.object);
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { compileOptions } from '../options/compile-options.js';
+
+export interface ApiServerProcessOptions {
+  redisUrl: string;
+  /** Where certificates and token live. @default '.rollkeeper' */
+  dataDir?: string;
+  /** 0 lets the system choose. @default 6443 */
+  port?: number;
+  /** @default '127.0.0.1' */
+  host?: string;
+  /** Holds the bearer token; made when it is missing. @default `token` in the data folder */
+  tokenFile?: string;
+  /** Plain HTTP, for measurements. @default false */
+  insecure?: boolean;
+}
+
+const schema = z.object({
+  'redis-url': z.string().min(1),
+  'data-dir': z.string().min(1).default('.rollkeeper'),
+  port: z.coerce.number().int().min(0).max(65_535).default(6443),
+  host: z.string().min(1).default('127.0.0.1'),
+  'token-file': z.string().min(1).optional(),
+  insecure: z.boolean().default(false),
+});
+
+export type CompiledApiServerProcessOptions = Readonly<z.infer<typeof schema>>;
+
+/** @throws InvalidOptionError naming the option as the command line does */
+export function compileApiServerProcessOptions(
+  options: ApiServerProcessOptions,
+): CompiledApiServerProcessOptions {
+  return compileOptions(schema, {
+    'redis-url': options.redisUrl,
+    'data-dir': options.dataDir,
+    port: options.port,
+    host: options.host,
+    'token-file': options.tokenFile,
+    insecure: options.insecure,
+  });
+}

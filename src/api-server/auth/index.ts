@@ -1,0 +1,2 @@
+export { bearerTokenCheck } from './bearer-token.js';
+export { ensureTokenFile } from './token-file.js';

@@ -1,0 +1,1 @@
+export { ensureInitialNamespaces } from './ensure-namespaces.js';

@@ -1,0 +1,47 @@
+import type { ResourceType, UnstructuredObject } from '../../kubernetes/index.js';
+import { badRequest, unsupportedMediaType } from '../errors/index.js';
+import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/index.js';
+import { DecodeError, decodeObject } from '../schema/index.js';
+import type { SchemaRegistry } from '../schema/index.js';
+import { judgeFindings } from './field-validation.js';
+import type { FieldValidation } from './field-validation.js';
+
+export interface DecodeBodyOptions {
+  readonly contentType: string;
+  readonly schemas: SchemaRegistry;
+  /** Name of the schema that the body has to follow. */
+  readonly schema: string;
+  readonly kind: ResourceType;
+  readonly fieldValidation: FieldValidation;
+}
+
+const ACCEPTED = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE];
+const TEXT_TYPES = new Set(['', 'application/json', 'application/yaml', 'application/x-yaml', 'text/yaml']);
+
+/**
+ * Reads a body as an object of a kind.
+ * @throws StatusError 400 for what cannot be read, 415 for a media type that we have not
+ */
+export function decodeBody(
+  body: Buffer,
+  options: DecodeBodyOptions,
+): { readonly object: UnstructuredObject; readonly warnings: readonly string[] } {
+  const { contentType, kind } = options;
+  if (contentType !== PROTOBUF_MEDIA_TYPE && !TEXT_TYPES.has(contentType)) {
+    throw unsupportedMediaType(contentType, ACCEPTED);
+  }
+  const text =
+    contentType === PROTOBUF_MEDIA_TYPE ? JSON.stringify(decodeProtobuf(body)) : body.toString('utf8');
+  try {
+    const { object, findings } = decodeObject(
+      text,
+      contentType.includes('yaml') ? contentType : 'application/json',
+      options.schemas,
+      options.schema,
+      { fieldValidation: options.fieldValidation },
+    );
+    return { object, warnings: judgeFindings(findings, options.fieldValidation, kind) };
+  } catch (error) {
+    throw error instanceof DecodeError ? badRequest(error.message, error) : error;
+  }
+}

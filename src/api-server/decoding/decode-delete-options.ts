@@ -1,0 +1,57 @@
+import { parse as parseYaml } from 'yaml';
+import { z } from 'zod';
+import { badRequest } from '../errors/index.js';
+import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/index.js';
+
+const schema = z.object({
+  gracePeriodSeconds: z.number().nullish(),
+  propagationPolicy: z.string().nullish(),
+  orphanDependents: z.boolean().nullish(),
+  dryRun: z.array(z.string()).nullish(),
+  preconditions: z.object({ uid: z.string().nullish(), resourceVersion: z.string().nullish() }).nullish(),
+});
+
+/** `metav1.DeleteOptions`, as far as we have it. */
+export interface DeleteOptionsBody {
+  readonly gracePeriodSeconds?: number;
+  readonly propagationPolicy?: string;
+  readonly orphanDependents?: boolean;
+  readonly dryRun?: readonly string[];
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+}
+
+/** @throws StatusError 400 */
+export function decodeDeleteOptions(body: Buffer, contentType: string): DeleteOptionsBody {
+  const parsed = schema.safeParse(parse(body, contentType));
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw badRequest(
+      `DeleteOptions in version "v1" cannot be handled as a DeleteOptions: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`,
+      parsed.error,
+    );
+  }
+  const { preconditions, ...rest } = parsed.data;
+  return {
+    gracePeriodSeconds: rest.gracePeriodSeconds ?? undefined,
+    propagationPolicy: rest.propagationPolicy ?? undefined,
+    orphanDependents: rest.orphanDependents ?? undefined,
+    dryRun: rest.dryRun ?? undefined,
+    preconditions: {
+      uid: preconditions?.uid ?? undefined,
+      resourceVersion: preconditions?.resourceVersion ?? undefined,
+    },
+  };
+}
+
+function parse(body: Buffer, contentType: string): unknown {
+  if (contentType === PROTOBUF_MEDIA_TYPE) return decodeProtobuf(body);
+  try {
+    const text = body.toString('utf8');
+    return contentType.includes('yaml') ? parseYaml(text) : JSON.parse(text);
+  } catch (error) {
+    throw badRequest(
+      `couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : String(error)}`,
+      error,
+    );
+  }
+}

@@ -1,0 +1,45 @@
+import { badRequest, invalid } from '../errors/index.js';
+import { describeFinding } from '../schema/index.js';
+import type { FieldFinding } from '../schema/index.js';
+
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
+
+/**
+ * What the request wants done about unknown and duplicate fields.
+ * @throws StatusError 422 for a level that Kubernetes does not know
+ */
+export function fieldValidationOf(query: URLSearchParams): FieldValidation {
+  const level = query.get('fieldValidation') || 'Warn';
+  if (level === 'Ignore' || level === 'Warn' || level === 'Strict') return level;
+  throw invalid({ group: 'meta.k8s.io', kind: 'CreateOptions' }, '', [
+    {
+      type: 'FieldValueNotSupported',
+      field: 'fieldValidation',
+      message: `Unsupported value: ${JSON.stringify(level)}: supported values: "Ignore", "Strict", "Warn"`,
+    },
+  ]);
+}
+
+/** `strict decoding error: unknown field "spec.foo", …` */
+export function strictErrorText(findings: readonly FieldFinding[]): string {
+  return `strict decoding error: ${findings.map(describeFinding).join(', ')}`;
+}
+
+/**
+ * Refuses, or tells, what a body has that its schema has not.
+ * @returns texts for `Warning` headers
+ * @throws StatusError 400
+ */
+export function judgeFindings(
+  findings: readonly FieldFinding[],
+  level: FieldValidation,
+  kind: { readonly version: string; readonly kind: string },
+): string[] {
+  if (findings.length === 0 || level === 'Ignore') return [];
+  if (level === 'Strict') {
+    throw badRequest(
+      `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${strictErrorText(findings)}`,
+    );
+  }
+  return findings.map(describeFinding);
+}

@@ -1,0 +1,6 @@
+export { aggregatedContentType, aggregatedDiscovery, aggregatedVersion } from './aggregated-discovery.js';
+export { groupVersionsOf, REVIEW_TYPE } from './group-versions.js';
+export type { GroupVersion } from './group-versions.js';
+export { coreVersions, groupList, oneGroup, resourceList } from './legacy-discovery.js';
+export { subresourceFacts, verbsOf } from './verbs.js';
+export { serverVersion } from './version.js';

@@ -1,0 +1,47 @@
+import type { KindDefinition } from '../kinds/index.js';
+
+/** Verbs of every kind's own resource. */
+export const RESOURCE_VERBS = [
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+] as const;
+
+/** A namespace goes only by its own name: nobody deletes them all by one request. */
+export function verbsOf(kind: KindDefinition): readonly string[] {
+  return kind.type.kind === 'Namespace'
+    ? RESOURCE_VERBS.filter((verb) => verb !== 'deletecollection')
+    : RESOURCE_VERBS;
+}
+
+/** How a subresource presents itself: the kind of object that it takes, and its verbs. */
+export interface SubresourceFacts {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly verbs: readonly string[];
+}
+
+/** @returns undefined for a subresource that nobody serves */
+export function subresourceFacts(kind: KindDefinition, subresource: string): SubresourceFacts | undefined {
+  const own = { group: kind.type.group, version: kind.type.version, kind: kind.type.kind };
+  switch (subresource) {
+    case 'status':
+      return { ...own, verbs: ['get', 'patch', 'update'] };
+    case 'scale':
+      return { group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: ['get', 'patch', 'update'] };
+    case 'binding':
+      return { group: '', version: 'v1', kind: 'Binding', verbs: ['create'] };
+    case 'eviction':
+      return { group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] };
+    case 'finalize':
+      return { ...own, verbs: ['update'] };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,157 @@
+import type { FieldError } from '../kinds/index.js';
+import { StatusError, subjectDetails, subjectText } from './status-error.js';
+import type { StatusSubject } from './status-error.js';
+
+/**
+ * The refusals that a Kubernetes API server knows, each with its code, reason and wording
+ * (behaviour of apimachinery's `api/errors` package, and recorded answers of a genuine server).
+ */
+
+export function notFound(subject: StatusSubject, name: string): StatusError {
+  return new StatusError(404, 'NotFound', `${subjectText(subject)} "${name}" not found`, {
+    details: subjectDetails(subject, name),
+  });
+}
+
+/** The path itself leads nowhere. */
+export function unknownPath(): StatusError {
+  return new StatusError(404, 'NotFound', 'the server could not find the requested resource', {
+    details: {},
+  });
+}
+
+export function alreadyExists(subject: StatusSubject, name: string): StatusError {
+  return new StatusError(409, 'AlreadyExists', `${subjectText(subject)} "${name}" already exists`, {
+    details: subjectDetails(subject, name),
+  });
+}
+
+export function conflict(
+  subject: StatusSubject,
+  name: string,
+  problem: string = 'the object has been modified; please apply your changes to the latest version and try again',
+): StatusError {
+  return new StatusError(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${subjectText(subject)} "${name}": ${problem}`,
+    { details: subjectDetails(subject, name) },
+  );
+}
+
+export function forbidden(
+  subject: StatusSubject,
+  name: string,
+  problem: string,
+  causes?: readonly { reason?: string; message?: string; field?: string }[],
+): StatusError {
+  const object = name === '' ? subjectText(subject) : `${subjectText(subject)} "${name}"`;
+  return new StatusError(403, 'Forbidden', `${object} is forbidden: ${problem}`, {
+    details: { ...subjectDetails(subject, name), ...(causes && { causes }) },
+  });
+}
+
+/** @param kind the kind's name, `Deployment`, not the plural */
+export function invalid(
+  kind: { readonly group: string; readonly kind: string },
+  name: string,
+  errors: readonly FieldError[],
+): StatusError {
+  const subject = { group: kind.group, resource: kind.kind };
+  const texts = [...new Set(errors.map((error) => `${error.field}: ${error.message}`))];
+  const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
+  return new StatusError(422, 'Invalid', `${subjectText(subject)} "${name}" is invalid: ${list}`, {
+    details: {
+      ...subjectDetails(subject, name),
+      causes: errors.map(({ type, message, field }) => ({ reason: type, message, field })),
+    },
+  });
+}
+
+/** A patch that is well-formed and cannot be carried out. */
+export function unprocessable(problem: string): StatusError {
+  return new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {
+    details: { causes: [{ reason: 'UnexpectedServerResponse', message: problem }] },
+  });
+}
+
+export function badRequest(message: string, cause?: unknown): StatusError {
+  return new StatusError(400, 'BadRequest', message, { cause });
+}
+
+export function unauthorized(): StatusError {
+  return new StatusError(401, 'Unauthorized', 'Unauthorized');
+}
+
+export function methodNotAllowed(): StatusError {
+  return new StatusError(
+    405,
+    'MethodNotAllowed',
+    'the server does not allow this method on the requested resource',
+    { details: {} },
+  );
+}
+
+export function notAcceptable(): StatusError {
+  return new StatusError(
+    406,
+    'NotAcceptable',
+    'only the following media types are accepted: application/json, application/yaml',
+  );
+}
+
+export function unsupportedMediaType(what: string, accepted: readonly string[]): StatusError {
+  return new StatusError(
+    415,
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format (${what}) - accepted media types include: ${accepted.join(', ')}`,
+  );
+}
+
+/** We know what was asked for and do not have it. */
+export function notImplemented(what: string): StatusError {
+  return new StatusError(501, 'NotImplemented', `${what} is not supported by this server`);
+}
+
+export function expired(message: string, continueToken?: string): StatusError {
+  return new StatusError(410, 'Expired', message, { continueToken });
+}
+
+export function requestTooLarge(limitBytes: number): StatusError {
+  return new StatusError(413, 'RequestEntityTooLarge', `Request entity is too large: limit is ${limitBytes}`);
+}
+
+/** A resourceVersion from the future: come back when the store has reached it. */
+export function resourceVersionTooLarge(asked: number, current: number): StatusError {
+  return new StatusError(
+    504,
+    'Timeout',
+    `Timeout: Too large resource version: ${asked}, current: ${current}`,
+    {
+      details: {
+        causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+        retryAfterSeconds: 1,
+      },
+    },
+  );
+}
+
+export function serviceUnavailable(message: string, cause?: unknown): StatusError {
+  return new StatusError(503, 'ServiceUnavailable', message, { details: { retryAfterSeconds: 1 }, cause });
+}
+
+export function serverTimeout(subject: StatusSubject, operation: string): StatusError {
+  return new StatusError(
+    500,
+    'ServerTimeout',
+    `The ${operation} operation against ${subjectText(subject)} could not be completed at this time, please try again.`,
+    { details: { ...subjectDetails(subject, operation), retryAfterSeconds: 0 } },
+  );
+}
+
+export function internalError(problem: string, cause?: unknown): StatusError {
+  return new StatusError(500, 'InternalError', `Internal error occurred: ${problem}`, {
+    details: { causes: [{ message: problem }] },
+    cause,
+  });
+}

@@ -1,0 +1,54 @@
+import { badRequest, invalid } from '../errors/index.js';
+import { decodeDeleteOptions } from '../decoding/index.js';
+import type { ApiRequest } from '../http/index.js';
+import type { DeletionRequest, PropagationPolicy } from '../registry/index.js';
+import { isDryRun } from './dry-run.js';
+import { parseNumber } from './list.js';
+
+export interface ReadDeleteOptions extends DeletionRequest {
+  readonly dryRun: boolean;
+}
+
+const POLICIES = ['Background', 'Foreground', 'Orphan'];
+
+/** Reads `metav1.DeleteOptions` from the body, or from the query where there is none. */
+export async function readDeleteOptions(request: ApiRequest): Promise<ReadDeleteOptions> {
+  const body = await request.readBody();
+  const options = body.length > 0 ? decodeDeleteOptions(body, request.contentType) : fromQuery(request.query);
+  const grace = options.gracePeriodSeconds;
+  if (grace !== undefined && (!Number.isInteger(grace) || grace < 0)) {
+    throw badRequest(`gracePeriodSeconds: Invalid value: ${grace}: must be greater than or equal to 0`);
+  }
+  return {
+    gracePeriodSeconds: grace,
+    propagationPolicy: policyOf(options),
+    preconditions: options.preconditions,
+    dryRun: isDryRun(request.query, options.dryRun),
+  };
+}
+
+function fromQuery(query: URLSearchParams): ReturnType<typeof decodeDeleteOptions> {
+  const orphan = query.get('orphanDependents');
+  return {
+    gracePeriodSeconds: parseNumber(query, 'gracePeriodSeconds'),
+    propagationPolicy: query.get('propagationPolicy') ?? undefined,
+    orphanDependents: orphan === null ? undefined : orphan === 'true',
+  };
+}
+
+function policyOf(options: ReturnType<typeof decodeDeleteOptions>): PropagationPolicy | undefined {
+  const { propagationPolicy, orphanDependents } = options;
+  if (propagationPolicy !== undefined && orphanDependents !== undefined) {
+    throw badRequest('Invalid value: orphanDependents and deletionPropagation cannot be both set');
+  }
+  if (orphanDependents !== undefined) return orphanDependents ? 'Orphan' : 'Background';
+  if (propagationPolicy === undefined) return undefined;
+  if (POLICIES.includes(propagationPolicy)) return propagationPolicy as PropagationPolicy;
+  throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [
+    {
+      type: 'FieldValueNotSupported',
+      field: 'propagationPolicy',
+      message: `Unsupported value: ${JSON.stringify(propagationPolicy)}: supported values: "Background", "Foreground", "Orphan"`,
+    },
+  ]);
+}

@@ -1,0 +1,29 @@
+import { ok } from '../http/index.js';
+import type { ApiResponse } from '../http/index.js';
+import { deleteObject } from '../registry/index.js';
+import type { RegistryContext } from '../registry/index.js';
+import { presentObject } from '../table/index.js';
+import { readDeleteOptions } from './delete-options.js';
+import type { ResourceCall } from './handler.js';
+
+/** `DELETE` of one object. Answers a Status when it is gone, the object when something still keeps it. */
+export async function handleDelete(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
+  const options = await readDeleteOptions(call.request);
+  const { object, removed } = await deleteObject(context, call, options, options);
+  const { type } = call.kind;
+  if (!removed || type.kind === 'Pod') {
+    return ok(presentObject(object, call.kind, call, context.clock.now()));
+  }
+  return ok({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: {
+      name: call.name,
+      ...(type.group !== '' && { group: type.group }),
+      kind: type.resource,
+      uid: object.metadata.uid,
+    },
+  });
+}

@@ -1,0 +1,13 @@
+export { handleAccessReview } from './access-review.js';
+export { handleBinding } from './binding.js';
+export { handleCreate } from './create.js';
+export { handleDeleteCollection } from './delete-collection.js';
+export { handleDelete } from './delete.js';
+export { handleEviction } from './eviction.js';
+export { handleGet } from './get.js';
+export type { Handler, ResourceCall } from './handler.js';
+export { handleList } from './list.js';
+export { handlePatch } from './patch.js';
+export { handleScale } from './scale.js';
+export { handleFinalize, handleUpdate } from './update.js';
+export { handleWatch } from './watch.js';

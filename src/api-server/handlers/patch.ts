@@ -1,0 +1,80 @@
+import type { UnstructuredObject } from '../../kubernetes/index.js';
+import { apiVersionOf } from '../../kubernetes/index.js';
+import { badRequest, invalid } from '../errors/index.js';
+import { fieldValidationOf, strictErrorText } from '../decoding/index.js';
+import type { FieldValidation } from '../decoding/index.js';
+import { ok } from '../http/index.js';
+import type { ApiResponse } from '../http/index.js';
+import type { Subresource } from '../kinds/index.js';
+import { applyPatch, patchTypeOf } from '../patch/index.js';
+import { updateObject } from '../registry/index.js';
+import type { RegistryContext } from '../registry/index.js';
+import { DecodeError, describeFinding, normalizeObject } from '../schema/index.js';
+import type { FieldFinding } from '../schema/index.js';
+import { presentObject } from '../table/index.js';
+import { isDryRun } from './dry-run.js';
+import type { ResourceCall } from './handler.js';
+import { checkName } from './read-object.js';
+
+/** `PATCH` of an object or of its status, again from the newest state when somebody else was faster. */
+export async function handlePatch(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
+  const { request, kind } = call;
+  const type = patchTypeOf(request.contentType);
+  const fieldValidation = fieldValidationOf(request.query);
+  const dryRun = isDryRun(request.query);
+  const patch = (await request.readBody()).toString('utf8');
+  let warnings: string[] = [];
+  const tryUpdate = (current: Readonly<UnstructuredObject>): UnstructuredObject => {
+    const patched = applyPatch(current, { type, patch, schemas: context.schemas, schema: kind.schema });
+    warnings = checkFindings(normalize(context, call, patched), patch, fieldValidation);
+    checkIdentity(patched, call);
+    // Only a version that the patch itself brought is a precondition.
+    if (patched.metadata.resourceVersion === current.metadata.resourceVersion) {
+      patched.metadata.resourceVersion = undefined;
+    }
+    return patched;
+  };
+  const updated = await updateObject(context, call, tryUpdate, {
+    subresource: call.subresource as Subresource,
+    dryRun,
+  });
+  return ok(presentObject(updated, kind, call, context.clock.now()), warnings);
+}
+
+function normalize(
+  context: RegistryContext,
+  { kind }: ResourceCall,
+  patched: UnstructuredObject,
+): readonly FieldFinding[] {
+  try {
+    return normalizeObject(patched, context.schemas, kind.schema);
+  } catch (error) {
+    throw error instanceof DecodeError ? badRequest(error.message, error) : error;
+  }
+}
+
+function checkFindings(findings: readonly FieldFinding[], patch: string, level: FieldValidation): string[] {
+  if (findings.length === 0 || level === 'Ignore') return [];
+  if (level === 'Warn') return findings.map(describeFinding);
+  throw invalid({ group: '', kind: '' }, '', [
+    {
+      type: 'FieldValueInvalid',
+      field: 'patch',
+      message: `Invalid value: ${JSON.stringify(patch)}: ${strictErrorText(findings)}`,
+    },
+  ]);
+}
+
+function checkIdentity(patched: UnstructuredObject, { kind, name, namespace }: ResourceCall): void {
+  const expected = { apiVersion: apiVersionOf(kind.type), kind: kind.type.kind };
+  if (patched.apiVersion !== expected.apiVersion || patched.kind !== expected.kind) {
+    throw badRequest(
+      `the patched object would be a ${patched.apiVersion} ${patched.kind}, not a ${expected.apiVersion} ${expected.kind}`,
+    );
+  }
+  patched.metadata ??= { name };
+  checkName(patched, name);
+  if ((patched.metadata.namespace ?? namespace) !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+}

@@ -1,0 +1,64 @@
+import type { UnstructuredObject } from '../../kubernetes/index.js';
+import { apiVersionOf } from '../../kubernetes/index.js';
+import { badRequest } from '../errors/index.js';
+import { decodeBody, fieldValidationOf } from '../decoding/index.js';
+import type { RegistryContext } from '../registry/index.js';
+import type { ResourceCall } from './handler.js';
+
+export interface ReadObject {
+  readonly object: UnstructuredObject;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads the body as an object of the call's kind, and checks it against the path.
+ * @throws StatusError 400 and 415
+ */
+export async function readObject(context: RegistryContext, call: ResourceCall): Promise<ReadObject> {
+  const { request, kind } = call;
+  const body = await request.readBody();
+  const decoded = decodeBody(body, {
+    contentType: request.contentType,
+    schemas: context.schemas,
+    schema: kind.schema,
+    kind: kind.type,
+    fieldValidation: fieldValidationOf(request.query),
+  });
+  const { object } = decoded;
+  checkType(object, call);
+  object.apiVersion = apiVersionOf(kind.type);
+  object.kind = kind.type.kind;
+  object.metadata ??= { name: '' };
+  checkNamespace(object, call);
+  return decoded;
+}
+
+function checkType(object: UnstructuredObject, { kind }: ResourceCall): void {
+  const expected = { apiVersion: apiVersionOf(kind.type), kind: kind.type.kind };
+  if (object.apiVersion && object.apiVersion !== expected.apiVersion) {
+    throw badRequest(
+      `the API version in the data (${object.apiVersion}) does not match the expected API version (${expected.apiVersion})`,
+    );
+  }
+  if (object.kind && object.kind !== expected.kind) {
+    throw badRequest(
+      `${object.kind} in version ${JSON.stringify(expected.apiVersion)} cannot be handled as a ${expected.kind}`,
+    );
+  }
+}
+
+function checkNamespace(object: UnstructuredObject, { namespace }: ResourceCall): void {
+  if (object.metadata.namespace && namespace !== '' && object.metadata.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+}
+
+/** @throws StatusError 400 when the body names another object than the path */
+export function checkName(object: UnstructuredObject, name: string): void {
+  if (!object.metadata.name) object.metadata.name = name;
+  else if (object.metadata.name !== name) {
+    throw badRequest(
+      `the name of the object (${object.metadata.name}) does not match the name on the URL (${name})`,
+    );
+  }
+}

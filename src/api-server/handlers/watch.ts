@@ -1,0 +1,172 @@
+import { apiVersionOf, qualifiedResource } from '../../kubernetes/index.js';
+import type { KubernetesObject, UnstructuredObject } from '../../kubernetes/index.js';
+import { MAX_TIMER_MS } from '../../clock/index.js';
+import { expired, internalError, invalid, resourceVersionTooLarge, StatusError } from '../errors/index.js';
+import type { ApiResponse } from '../http/index.js';
+import { translateStoreFailure } from '../registry/index.js';
+import type { RegistryContext } from '../registry/index.js';
+import { parseSelection } from '../selectors/index.js';
+import type { Selection } from '../selectors/index.js';
+import { StorageExpiredError } from '../storage/index.js';
+import type { StorageEvent } from '../storage/index.js';
+import { presentObject } from '../table/index.js';
+import type { ResourceCall } from './handler.js';
+import { parseNumber, selectPage } from './list.js';
+
+/** How long a watch lasts when the client does not say, seconds, plus up to as much again. */
+const DEFAULT_TIMEOUT_SECONDS = 1800;
+/** How often a quiet watch tells where it stands. Above the genuine server's pace of a minute there is no need. */
+const BOOKMARK_INTERVAL_MS = 15_000;
+
+interface WireEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  readonly object: object;
+}
+
+/** `GET` of a collection with `watch=true`, or of one object. */
+export async function handleWatch(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
+  const { query } = call.request;
+  if (call.request.flag('sendInitialEvents')) throw initialEventsUnsupported();
+  const selection = parseSelection(query, call.kind);
+  const after = parseNumber(query, 'resourceVersion');
+  const current = await context.storage.currentRevision();
+  if (after !== undefined && after > current) throw resourceVersionTooLarge(after, current);
+  const stream = encodeEvents(withErrorEvent(watchEvents(context, call, selection, after)));
+  return { status: 200, stream, contentType: 'application/json' };
+}
+
+function initialEventsUnsupported(): StatusError {
+  return invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [
+    {
+      type: 'FieldValueForbidden',
+      field: 'sendInitialEvents',
+      message:
+        'Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
+    },
+  ]);
+}
+
+/** Without a version, or with 0, first what there is, then what happens to it. */
+async function* watchEvents(
+  context: RegistryContext,
+  call: ResourceCall,
+  selection: Selection,
+  after: number | undefined,
+): AsyncGenerator<WireEvent> {
+  const present = presenter(context, call);
+  let revision = after ?? 0;
+  if (revision === 0) {
+    const page = await selectPage(context, call, selection, {});
+    revision = page.revision;
+    for (const object of page.items) yield { type: 'ADDED', object: present(object) };
+  }
+  const bookmarks = call.request.flag('allowWatchBookmarks');
+  const { signal, release } = timeLimited(context, call);
+  try {
+    const events = context.storage.watch(
+      {
+        resource: qualifiedResource(call.kind.type),
+        ...(call.kind.type.namespaced && call.namespace !== '' && { namespace: call.namespace }),
+        after: revision,
+        ...(bookmarks && { progressIntervalMs: BOOKMARK_INTERVAL_MS }),
+      },
+      signal,
+    );
+    for await (const event of events) {
+      const wire = decideWireEvent(event, selection, bookmarks ? call : undefined);
+      if (wire) yield { type: wire.type, object: present(wire.object, wire.type) };
+    }
+  } finally {
+    release();
+  }
+}
+
+/**
+ * What a change looks like to somebody who sees only the selected objects: one that comes into the selection was
+ * ADDED, one that leaves it DELETED (with its new resourceVersion and its old content, as the watch cache does).
+ */
+export function decideWireEvent(
+  event: StorageEvent,
+  selection: Selection,
+  bookmarksFor: ResourceCall | undefined,
+): { readonly type: WireEvent['type']; readonly object: UnstructuredObject } | undefined {
+  if (event.type === 'progress') {
+    return bookmarksFor && { type: 'BOOKMARK', object: bookmark(bookmarksFor, event.revision) };
+  }
+  const object = event.object as UnstructuredObject;
+  if (event.type === 'created') return selection.matches(object) ? { type: 'ADDED', object } : undefined;
+  if (event.type === 'deleted') return selection.matches(object) ? { type: 'DELETED', object } : undefined;
+  if (selection.all) return { type: 'MODIFIED', object };
+  const was = selection.matches(event.previous as UnstructuredObject);
+  const is = selection.matches(object);
+  if (is) return { type: was ? 'MODIFIED' : 'ADDED', object };
+  return was ? { type: 'DELETED', object: withVersion(event.previous, event.revision) } : undefined;
+}
+
+function withVersion(object: KubernetesObject, revision: number): UnstructuredObject {
+  return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
+}
+
+function bookmark({ kind }: ResourceCall, revision: number): UnstructuredObject {
+  return {
+    kind: kind.type.kind,
+    apiVersion: apiVersionOf(kind.type),
+    metadata: { resourceVersion: String(revision), creationTimestamp: null } as never,
+  };
+}
+
+/** Objects as the client wants them; the columns of a Table are told once. */
+function presenter(context: RegistryContext, call: ResourceCall) {
+  let first = true;
+  return (object: UnstructuredObject, type?: WireEvent['type']): object => {
+    const view = presentObject(object, call.kind, call, context.clock.now(), {
+      columns: first,
+      rows: type !== 'BOOKMARK',
+    });
+    first = false;
+    return view;
+  };
+}
+
+/** Ends when the client goes, the server stops, or the time that was agreed on is over. */
+function timeLimited(
+  context: RegistryContext,
+  call: ResourceCall,
+): { readonly signal: AbortSignal; release(): void } {
+  const asked = parseNumber(call.request.query, 'timeoutSeconds');
+  const seconds = asked || DEFAULT_TIMEOUT_SECONDS * (1 + context.random.next());
+  const controller = new AbortController();
+  const end = (): void => controller.abort();
+  const timer = context.clock.setTimeout(end, Math.min(seconds * 1000, MAX_TIMER_MS));
+  call.request.signal.addEventListener('abort', end, { once: true });
+  if (call.request.signal.aborted) end();
+  return {
+    signal: controller.signal,
+    release: () => {
+      timer.cancel();
+      call.request.signal.removeEventListener('abort', end);
+      end();
+    },
+  };
+}
+
+/** A watch that has begun can refuse only by an event. */
+async function* withErrorEvent(events: AsyncIterable<WireEvent>): AsyncGenerator<WireEvent> {
+  try {
+    yield* events;
+  } catch (error) {
+    yield { type: 'ERROR', object: watchFailure(error).status };
+  }
+}
+
+function watchFailure(error: unknown): StatusError {
+  if (error instanceof StorageExpiredError) {
+    return expired(`too old resource version: ${error.revision}`);
+  }
+  const translated = translateStoreFailure(error);
+  return translated instanceof StatusError ? translated : internalError('the watch broke', error);
+}
+
+async function* encodeEvents(events: AsyncIterable<WireEvent>): AsyncGenerator<string> {
+  for await (const event of events) yield `${JSON.stringify(event)}\n`;
+}

@@ -1,0 +1,32 @@
+/** A whole answer; `body` is encoded as the client asked. */
+export interface ObjectResponse {
+  readonly status: number;
+  readonly body: object;
+  /** Texts of `Warning` headers. */
+  readonly warnings?: readonly string[];
+}
+
+/** An answer that is already bytes or text. */
+export interface RawResponse {
+  readonly status: number;
+  readonly raw: string | Buffer;
+  readonly contentType: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An answer that goes on until its source ends: a watch. */
+export interface StreamResponse {
+  readonly status: number;
+  readonly stream: AsyncIterable<string>;
+  readonly contentType: string;
+}
+
+export type ApiResponse = ObjectResponse | RawResponse | StreamResponse;
+
+export function ok(body: object, warnings?: readonly string[]): ObjectResponse {
+  return { status: 200, body, warnings };
+}
+
+export function created(body: object, warnings?: readonly string[]): ObjectResponse {
+  return { status: 201, body, warnings };
+}

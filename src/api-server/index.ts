@@ -1,0 +1,16 @@
+export { ApiServer } from './api-server.js';
+export type { ApiServerOptions } from './api-server.js';
+export { compileApiServerProcessOptions } from './api-server-process.options.js';
+export type { ApiServerProcessOptions } from './api-server-process.options.js';
+export { createKindRegistry } from './kinds/index.js';
+export type { KindDefinition, KindRegistry } from './kinds/index.js';
+export { writeKubeconfig } from './kubeconfig/index.js';
+export type { KubeconfigOptions } from './kubeconfig/index.js';
+export { runApiServerProcess } from './run-api-server-process.js';
+export type { ApiServerProcess } from './run-api-server-process.js';
+export { createSchemaRegistry } from './schema/index.js';
+export type { SchemaRegistry } from './schema/index.js';
+export { MemoryStorage, RedisStorage } from './storage/index.js';
+export type { Storage } from './storage/index.js';
+export { ensureTlsFiles } from './tls/index.js';
+export type { TlsMaterial } from './tls/index.js';

@@ -1,0 +1,2 @@
+export { writeKubeconfig } from './write-kubeconfig.js';
+export type { KubeconfigOptions } from './write-kubeconfig.js';

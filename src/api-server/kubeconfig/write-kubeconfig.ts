@@ -1,0 +1,36 @@
+import { chmod, rename, writeFile } from 'node:fs/promises';
+import { stringify } from 'yaml';
+
+export interface KubeconfigOptions {
+  readonly path: string;
+  /** `https://127.0.0.1:6443` */
+  readonly server: string;
+  /** Absent for plain HTTP. */
+  readonly caPem?: string;
+  readonly token: string;
+}
+
+/** Writes a kubeconfig with one context, readable by its owner only; replaces the file at once. */
+export async function writeKubeconfig({ path, server, caPem, token }: KubeconfigOptions): Promise<void> {
+  const name = 'rollkeeper';
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [
+      {
+        name,
+        cluster: {
+          server,
+          ...(caPem && { 'certificate-authority-data': Buffer.from(caPem).toString('base64') }),
+        },
+      },
+    ],
+    users: [{ name, user: { token } }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace: 'default' } }],
+    'current-context': name,
+  };
+  const draft = `${path}.${process.pid}.tmp`;
+  await writeFile(draft, stringify(config), { mode: 0o600 });
+  await chmod(draft, 0o600);
+  await rename(draft, path);
+}

@@ -1,0 +1,1 @@
+export { OpenApiDocuments } from './openapi-documents.js';

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { groupVersionsOf } from '../discovery/index.js';
+import { methodNotAllowed, unknownPath } from '../errors/index.js';
+import { ok } from '../http/index.js';
+import type { ApiRequest, ApiResponse, RawResponse } from '../http/index.js';
+import type { KindRegistry } from '../kinds/index.js';
+import type { SchemaRegistry } from '../schema/index.js';
+import { encodeOpenApiV2, OPENAPI_V2_PROTOBUF } from './openapi-v2-protobuf.js';
+import { openApiV2 } from './openapi-v2.js';
+import { documentPath, openApiV3 } from './openapi-v3.js';
+
+const ROOT_V3 = '/openapi/v3';
+
+/** The OpenAPI documents; each is made when it is first asked for, and answered 304 to whoever has it. */
+export class OpenApiDocuments {
+  private readonly made = new Map<string, RawResponse>();
+
+  constructor(
+    private readonly kinds: KindRegistry,
+    private readonly schemas: SchemaRegistry,
+  ) {}
+
+  /** @returns undefined when the path is none of ours */
+  answer(request: ApiRequest): ApiResponse | undefined {
+    const path = request.path.replace(/\/$/, '');
+    if (!path.startsWith('/openapi/')) return undefined;
+    if (request.method !== 'GET') throw methodNotAllowed();
+    if (path === ROOT_V3) return ok({ paths: this.index() });
+    return unlessKnown(this.document(path, request.headers.accept ?? ''), request);
+  }
+
+  private index(): Record<string, { serverRelativeURL: string }> {
+    return Object.fromEntries(
+      groupVersionsOf(this.kinds).map((found) => {
+        const path = documentPath(found);
+        const hash = this.document(`${ROOT_V3}/${path}`, '').headers!['ETag']!.replaceAll('"', '');
+        return [path, { serverRelativeURL: `${ROOT_V3}/${path}?hash=${hash}` }];
+      }),
+    );
+  }
+
+  private document(path: string, accept: string): RawResponse {
+    if (path === '/openapi/v2') {
+      // Only clients that name it get protobuf: whoever takes anything can read JSON.
+      if (!accept.includes('proto-openapi.spec.v2')) {
+        return this.make(path, 'application/json', () => JSON.stringify(openApiV2(this.kinds, this.schemas)));
+      }
+      return this.make(`${path}#protobuf`, OPENAPI_V2_PROTOBUF, () =>
+        encodeOpenApiV2(openApiV2(this.kinds, this.schemas)),
+      );
+    }
+    const found = groupVersionsOf(this.kinds).find(
+      (candidate) => path === `${ROOT_V3}/${documentPath(candidate)}`,
+    );
+    if (!found) throw unknownPath();
+    return this.make(path, 'application/json', () =>
+      JSON.stringify(openApiV3(found, this.kinds, this.schemas)),
+    );
+  }
+
+  private make(key: string, contentType: string, content: () => string | Buffer): RawResponse {
+    const existing = this.made.get(key);
+    if (existing) return existing;
+    const raw = content();
+    const etag = `"${createHash('sha256').update(raw).digest('hex').slice(0, 32).toUpperCase()}"`;
+    const answer: RawResponse = { status: 200, raw, contentType, headers: { ETag: etag, Vary: 'Accept' } };
+    this.made.set(key, answer);
+    return answer;
+  }
+}
+
+function unlessKnown(answer: RawResponse, request: ApiRequest): RawResponse {
+  const known = request.headers['if-none-match'];
+  return known !== undefined && known === answer.headers!['ETag']
+    ? { ...answer, status: 304, raw: '' }
+    : answer;
+}

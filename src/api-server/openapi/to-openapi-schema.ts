@@ -1,0 +1,97 @@
+import type { ObjectSchema } from '../schema/index.js';
+
+/** A schema of an OpenAPI document, as JSON. */
+export interface OpenApiSchema {
+  $ref?: string;
+  type?: string;
+  format?: string;
+  description?: string;
+  properties?: Record<string, OpenApiSchema>;
+  required?: readonly string[];
+  items?: OpenApiSchema;
+  additionalProperties?: OpenApiSchema;
+  allOf?: OpenApiSchema[];
+  oneOf?: OpenApiSchema[];
+  default?: unknown;
+  'x-kubernetes-group-version-kind'?: readonly { group: string; version: string; kind: string }[];
+  'x-kubernetes-list-type'?: string;
+  'x-kubernetes-list-map-keys'?: readonly string[];
+  'x-kubernetes-patch-strategy'?: string;
+  'x-kubernetes-patch-merge-key'?: string;
+}
+
+export type OpenApiVersion = 2 | 3;
+
+const PREFIX = { 2: '#/definitions/', 3: '#/components/schemas/' } as const;
+
+/** One of our schemas in the words of OpenAPI. */
+export function toOpenApiSchema(schema: ObjectSchema, version: OpenApiVersion): OpenApiSchema {
+  const described = {
+    ...(schema.description && { description: schema.description }),
+    ...extensions(schema),
+  };
+  switch (schema.type) {
+    case 'ref':
+      return reference(`${PREFIX[version]}${schema.ref ?? ''}`, described, version);
+    case 'object':
+      return {
+        ...described,
+        type: 'object',
+        ...(schema.required && schema.required.length > 0 && { required: schema.required }),
+        ...(schema.properties && { properties: properties(schema.properties, version) }),
+      };
+    case 'map':
+      return {
+        ...described,
+        type: 'object',
+        additionalProperties: schema.items ? toOpenApiSchema(schema.items, version) : {},
+      };
+    case 'array':
+      return {
+        ...described,
+        type: 'array',
+        items: schema.items ? toOpenApiSchema(schema.items, version) : {},
+      };
+    case 'any':
+      return described;
+    default:
+      return scalar(schema, described, version);
+  }
+}
+
+function properties(
+  from: Readonly<Record<string, ObjectSchema>>,
+  version: OpenApiVersion,
+): Record<string, OpenApiSchema> {
+  return Object.fromEntries(
+    Object.entries(from).map(([name, schema]) => [name, toOpenApiSchema(schema, version)]),
+  );
+}
+
+/** In version 3 nothing may stand beside `$ref`, so that it goes into `allOf`. */
+function reference($ref: string, described: OpenApiSchema, version: OpenApiVersion): OpenApiSchema {
+  return version === 2 || Object.keys(described).length === 0
+    ? { ...described, $ref }
+    : { ...described, allOf: [{ $ref }] };
+}
+
+function scalar(schema: ObjectSchema, described: OpenApiSchema, version: OpenApiVersion): OpenApiSchema {
+  if (schema.format === 'int-or-string' && version === 3) {
+    return { ...described, format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] };
+  }
+  if (schema.format === 'quantity') {
+    return version === 3
+      ? { ...described, oneOf: [{ type: 'string' }, { type: 'number' }] }
+      : { ...described, type: 'string' };
+  }
+  return { ...described, type: schema.type, ...(schema.format && { format: schema.format }) };
+}
+
+function extensions(schema: ObjectSchema): OpenApiSchema {
+  return {
+    ...(schema.listType && { 'x-kubernetes-list-type': schema.listType }),
+    ...(schema.listMapKeys && { 'x-kubernetes-list-map-keys': schema.listMapKeys }),
+    ...(schema.patchStrategy && { 'x-kubernetes-patch-strategy': schema.patchStrategy }),
+    ...(schema.patchMergeKey && { 'x-kubernetes-patch-merge-key': schema.patchMergeKey }),
+  };
+}

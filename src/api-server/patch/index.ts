@@ -1,0 +1,4 @@
+export { applyPatch } from './apply-patch.js';
+export type { PatchOptions } from './apply-patch.js';
+export { PATCH_MEDIA_TYPES, patchTypeOf } from './patch-type.js';
+export type { PatchType } from './patch-type.js';

@@ -1,0 +1,18 @@
+import { orderMerged } from './order-merged.js';
+
+export interface ScalarListDirectives {
+  /** `$setElementOrder` */
+  readonly order?: readonly unknown[];
+  /** `$deleteFromPrimitiveList` */
+  readonly removed?: readonly unknown[];
+}
+
+/** Merges a list of scalars that is meant as a set, `metadata.finalizers` for one. */
+export function mergeScalarList(
+  original: readonly unknown[],
+  patch: readonly unknown[],
+  { order, removed = [] }: ScalarListDirectives,
+): unknown[] {
+  const merged = [...new Set([...original.filter((item) => !removed.includes(item)), ...patch])];
+  return order ? orderMerged(merged, original, order, (item) => item) : merged;
+}

@@ -1,0 +1,173 @@
+import { badRequest } from '../errors/index.js';
+import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';
+import { mergeObjectList } from './merge-object-list.js';
+import { mergeScalarList } from './merge-scalar-list.js';
+
+/** A JSON object. */
+export type JsonObject = Record<string, unknown>;
+
+/** Merges one JSON object, at a place that `schema` describes, with a patch. */
+export type MergeObject = (
+  original: JsonObject,
+  patch: JsonObject,
+  schema: ObjectSchema | undefined,
+) => JsonObject;
+
+export interface StrategicMergeOptions {
+  readonly schemas: SchemaRegistry;
+  /** Name of the schema of the patched object. */
+  readonly schema: string;
+}
+
+const DIRECTIVE = '$patch';
+const RETAIN_KEYS = '$retainKeys';
+const DELETE_FROM = '$deleteFromPrimitiveList/';
+const SET_ORDER = '$setElementOrder/';
+
+/**
+ * Applies a strategic merge patch: like a JSON merge patch, but lists whose schema says so are merged by a key, and
+ * directives (`$patch`, `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) steer it. Behaviour as
+ * described in Kubernetes' "strategic merge patch" contributor page. May change `original`.
+ * @throws StatusError 400 for a directive that cannot be followed
+ */
+export function strategicMerge(
+  original: JsonObject,
+  patch: JsonObject,
+  { schemas, schema }: StrategicMergeOptions,
+): JsonObject {
+  const resolve = (found: ObjectSchema | undefined): ObjectSchema | undefined => {
+    let current = found;
+    while (current?.type === 'ref' && current.ref !== undefined) current = schemas.get(current.ref);
+    return current;
+  };
+  const merge: MergeObject = (into, from, place) => mergeObject(into, from, resolve(place), merge, resolve);
+  return merge(original, patch, schemas.get(schema));
+}
+
+function mergeObject(
+  original: JsonObject,
+  patch: JsonObject,
+  schema: ObjectSchema | undefined,
+  merge: MergeObject,
+  resolve: (found: ObjectSchema | undefined) => ObjectSchema | undefined,
+): JsonObject {
+  switch (patch[DIRECTIVE]) {
+    case undefined:
+    case 'merge':
+      break;
+    case 'replace':
+      return withoutDirectives(patch);
+    case 'delete':
+      return {};
+    default:
+      throw badRequest(`unknown patch type: ${JSON.stringify(patch[DIRECTIVE])} in map`);
+  }
+  if (RETAIN_KEYS in patch) retainOnly(original, patch);
+  for (const field of fieldsOf(patch)) {
+    const place = schema?.type === 'map' ? schema.items : schema?.properties?.[field];
+    const value = patch[field];
+    if (value === null) delete original[field];
+    else if (isList(value) || value === undefined)
+      mergeListField(original, patch, field, place, merge, resolve);
+    else if (!isObject(value)) original[field] = value;
+    else if (!isObject(original[field]) || strategyOf(place) === 'replace') {
+      if (value[DIRECTIVE] === 'delete') delete original[field];
+      else original[field] = withoutDirectives(value);
+    } else original[field] = merge(original[field], value, place);
+  }
+  return original;
+}
+
+function mergeListField(
+  original: JsonObject,
+  patch: JsonObject,
+  field: string,
+  place: ObjectSchema | undefined,
+  merge: MergeObject,
+  resolve: (found: ObjectSchema | undefined) => ObjectSchema | undefined,
+): void {
+  const changed = patch[field] as unknown[] | undefined;
+  const before = isList(original[field]) ? original[field] : [];
+  const order = directiveList(patch, SET_ORDER, field);
+  const removed = directiveList(patch, DELETE_FROM, field);
+  const list = resolve(place);
+  const merged = strategyOf(place) === 'merge' || strategyOf(list) === 'merge';
+  if (!merged) {
+    if (changed) original[field] = changed.map(plain);
+    else if (removed) original[field] = before.filter((item) => !removed.includes(item));
+    return;
+  }
+  const key = place?.patchMergeKey ?? list?.patchMergeKey;
+  original[field] =
+    key === undefined
+      ? mergeScalarList(before, changed ?? [], { order, removed })
+      : mergeObjectList(before, changed ?? [], {
+          key,
+          order,
+          mergeItem: (into, from) => merge(into, from, list?.items),
+          plain: withoutDirectives,
+        });
+}
+
+function strategyOf(schema: ObjectSchema | undefined): 'merge' | 'replace' | undefined {
+  const strategy = schema?.patchStrategy;
+  if (strategy === undefined || strategy === 'retainKeys') return undefined;
+  return strategy === 'replace' ? 'replace' : 'merge';
+}
+
+/** The fields that a patch is about, those that only a directive names included. */
+function fieldsOf(patch: JsonObject): Set<string> {
+  const fields = new Set<string>();
+  for (const name of Object.keys(patch)) {
+    if (name === DIRECTIVE || name === RETAIN_KEYS) continue;
+    if (name.startsWith(SET_ORDER)) fields.add(name.slice(SET_ORDER.length));
+    else if (name.startsWith(DELETE_FROM)) fields.add(name.slice(DELETE_FROM.length));
+    else fields.add(name);
+  }
+  return fields;
+}
+
+function directiveList(patch: JsonObject, prefix: string, field: string): unknown[] | undefined {
+  const value = patch[prefix + field];
+  if (value === undefined) return undefined;
+  if (!isList(value)) throw badRequest(`${prefix}${field} is not a list`);
+  return value;
+}
+
+function retainOnly(original: JsonObject, patch: JsonObject): void {
+  const keys = patch[RETAIN_KEYS];
+  if (!isList(keys)) throw badRequest(`${RETAIN_KEYS} is not a list`);
+  const stray = Object.keys(patch).find(
+    (name) => name !== RETAIN_KEYS && !name.startsWith('$') && patch[name] !== null && !keys.includes(name),
+  );
+  if (stray !== undefined) {
+    throw badRequest(`${RETAIN_KEYS} directive must contain all fields in the patch: ${stray} is missing`);
+  }
+  for (const name of Object.keys(original)) if (!keys.includes(name)) delete original[name];
+}
+
+/** A value of a patch as it is stored where there was nothing before: no directives, no nulls that delete. */
+function withoutDirectives(patch: JsonObject): JsonObject {
+  const result: JsonObject = {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (name.startsWith('$') || value === null) continue;
+    if (isObject(value) && value[DIRECTIVE] === 'delete') continue;
+    result[name] = plain(value);
+  }
+  return result;
+}
+
+function plain(value: unknown): unknown {
+  if (isList(value)) {
+    return value.filter((item) => !isObject(item) || item[DIRECTIVE] !== 'delete').map(plain);
+  }
+  return isObject(value) ? withoutDirectives(value) : value;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isList(value: unknown): value is unknown[] {
+  return Array.isArray(value);
+}

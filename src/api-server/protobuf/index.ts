@@ -1,0 +1,1 @@
+export { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from './decode-protobuf.js';

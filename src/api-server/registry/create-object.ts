@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { toRfc3339 } from '../../clock/index.js';
+import type { UnstructuredObject } from '../../kubernetes/index.js';
+import { alreadyExists, badRequest, invalid, StatusError } from '../errors/index.js';
+import { applyGeneratedName } from './object-names.js';
+import { storageKeyOf } from './registry-context.js';
+import type { ObjectTarget, RegistryContext } from './registry-context.js';
+import { translateStorageError } from './translate-storage-error.js';
+
+export interface CreateOptions {
+  /** Go all the way but the last step. */
+  readonly dryRun: boolean;
+}
+
+/** How often a generated name that is taken is replaced by another. */
+const NAME_ATTEMPTS = 8;
+
+/**
+ * Admits, completes, validates and stores a new object.
+ * @param object is changed; belongs to the store afterwards
+ */
+export async function createObject(
+  context: RegistryContext,
+  target: Omit<ObjectTarget, 'name'>,
+  object: UnstructuredObject,
+  options: CreateOptions,
+): Promise<UnstructuredObject> {
+  const generated = !object.metadata.name && !!object.metadata.generateName;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await tryCreate(context, target, object, options);
+    } catch (error) {
+      const taken = error instanceof StatusError && error.status.reason === 'AlreadyExists';
+      if (!generated || !taken || attempt >= NAME_ATTEMPTS) throw error;
+      object.metadata.name = '';
+    }
+  }
+}
+
+async function tryCreate(
+  context: RegistryContext,
+  { kind, namespace }: Omit<ObjectTarget, 'name'>,
+  object: UnstructuredObject,
+  options: CreateOptions,
+): Promise<UnstructuredObject> {
+  applyGeneratedName(object, context.random);
+  const target: ObjectTarget = { kind, namespace, name: object.metadata.name };
+  await context.namespaces.admitCreate(kind, namespace, target.name);
+  prepare(context, target, object);
+  const errors = kind.validateCreate(object);
+  if (errors.length > 0) throw invalid(kind.type, target.name ?? '', errors);
+  if (options.dryRun) return dryRun(context, target, object);
+  try {
+    const stored = await context.storage.create(storageKeyOf(target), object);
+    if (kind.type.kind === 'Namespace') context.namespaces.observe(stored.object);
+    return stored.object;
+  } catch (error) {
+    throw translateStorageError(error, target);
+  }
+}
+
+function prepare(context: RegistryContext, target: ObjectTarget, object: UnstructuredObject): void {
+  const { metadata } = object;
+  if (metadata.resourceVersion) {
+    throw badRequest('resourceVersion should not be set on objects to be created');
+  }
+  if (target.namespace !== '') metadata.namespace = target.namespace;
+  else delete metadata.namespace;
+  delete metadata.resourceVersion;
+  delete metadata.deletionTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
+  delete metadata.managedFields;
+  delete (metadata as { selfLink?: string }).selfLink;
+  metadata.uid = randomUUID();
+  metadata.creationTimestamp = toRfc3339(context.clock.now());
+  target.kind.applyDefaults(object);
+  target.kind.prepareForCreate(object);
+}
+
+async function dryRun(
+  context: RegistryContext,
+  target: ObjectTarget,
+  object: UnstructuredObject,
+): Promise<UnstructuredObject> {
+  const existing = await context.storage.get(storageKeyOf(target));
+  if (existing) throw alreadyExists(target.kind.type, target.name);
+  return object;
+}

@@ -1,0 +1,84 @@
+import { toRfc3339 } from '../../clock/index.js';
+import type { UnstructuredObject } from '../../kubernetes/index.js';
+import type { KindDefinition } from '../kinds/index.js';
+import { isReadyToGo } from './ready-to-go.js';
+
+export type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan';
+
+/** `metav1.DeleteOptions` as far as it decides anything. */
+export interface DeletionRequest {
+  readonly gracePeriodSeconds?: number;
+  readonly propagationPolicy?: PropagationPolicy;
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+}
+
+/** What a deletion does: nothing new, a mark on the object, or its removal. */
+export type DeletionPlan =
+  | { readonly action: 'keep' }
+  | { readonly action: 'mark'; readonly object: UnstructuredObject }
+  | { readonly action: 'remove'; readonly object: UnstructuredObject };
+
+/**
+ * Decides what a deletion does to an object now. Finalizers and grace keep it, marked; a second deletion may only
+ * shorten the grace (apiserver's `rest.BeforeDelete` and the finalizer part of its generic registry store).
+ */
+export function decideDeletion(
+  object: Readonly<UnstructuredObject>,
+  kind: KindDefinition,
+  request: DeletionRequest,
+  nowMs: number,
+): DeletionPlan {
+  const marked = structuredClone(object) as UnstructuredObject;
+  const changedFinalizers = applyPropagation(marked, request.propagationPolicy);
+  const changedMark = applyMark(marked, kind, request, nowMs);
+  const changedPhase = applyTerminatingPhase(marked);
+  if (isReadyToGo(marked)) return { action: 'remove', object: marked };
+  if (!changedFinalizers && !changedMark && !changedPhase) return { action: 'keep' };
+  return { action: 'mark', object: marked };
+}
+
+/** Puts the finalizer that the garbage collector waits for; without a wish, what is there stays. */
+function applyPropagation(object: UnstructuredObject, policy: PropagationPolicy | undefined): boolean {
+  if (policy === undefined) return false;
+  const before = object.metadata.finalizers ?? [];
+  const wanted = { Background: undefined, Foreground: 'foregroundDeletion', Orphan: 'orphan' }[policy];
+  const after = before.filter(
+    (name) => name === wanted || (name !== 'orphan' && name !== 'foregroundDeletion'),
+  );
+  if (wanted !== undefined && !after.includes(wanted)) after.push(wanted);
+  if (after.length === before.length && after.every((name, index) => name === before[index])) return false;
+  if (after.length > 0) object.metadata.finalizers = after;
+  else delete object.metadata.finalizers;
+  return true;
+}
+
+function applyMark(
+  object: UnstructuredObject,
+  kind: KindDefinition,
+  request: DeletionRequest,
+  nowMs: number,
+): boolean {
+  const { metadata } = object;
+  if (metadata.deletionTimestamp === undefined) {
+    const grace = kind.gracefulDeletion(object, request.gracePeriodSeconds).gracePeriodSeconds;
+    metadata.deletionTimestamp = toRfc3339(nowMs + grace * 1000);
+    if (kind.type.kind !== 'Namespace') metadata.deletionGracePeriodSeconds = grace;
+    if (metadata.generation) metadata.generation++;
+    return true;
+  }
+  const left = metadata.deletionGracePeriodSeconds ?? 0;
+  const asked = request.gracePeriodSeconds;
+  if (asked === undefined || asked >= left) return false;
+  const deletedAt = Date.parse(metadata.deletionTimestamp) - left * 1000;
+  metadata.deletionTimestamp = toRfc3339(deletedAt + asked * 1000);
+  metadata.deletionGracePeriodSeconds = asked;
+  return true;
+}
+
+function applyTerminatingPhase(object: UnstructuredObject): boolean {
+  if (object.kind !== 'Namespace') return false;
+  const status = (object.status ?? {}) as { phase?: string };
+  if (status.phase === 'Terminating') return false;
+  object.status = { ...status, phase: 'Terminating' };
+  return true;
+}

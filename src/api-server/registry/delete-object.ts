@@ -1,0 +1,90 @@
+import type { UnstructuredObject } from '../../kubernetes/index.js';
+import { conflict, forbidden, notFound, serverTimeout } from '../errors/index.js';
+import { StorageConflictError } from '../storage/index.js';
+import type { StoredObject } from '../storage/index.js';
+import { decideDeletion } from './decide-deletion.js';
+import type { DeletionRequest } from './decide-deletion.js';
+import { MAX_UPDATE_ATTEMPTS, storageKeyOf } from './registry-context.js';
+import type { ObjectTarget, RegistryContext } from './registry-context.js';
+import { removeObject } from './remove-object.js';
+import { translateStorageError } from './translate-storage-error.js';
+
+export interface DeletionOutcome {
+  /** Its state now, or its last one. */
+  readonly object: UnstructuredObject;
+  readonly removed: boolean;
+}
+
+/** Namespaces that the rest of the world takes for granted. */
+const IMMORTAL = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease']);
+
+/** Deletes an object, or marks it where finalizers or a grace period keep it. */
+export async function deleteObject(
+  context: RegistryContext,
+  target: ObjectTarget,
+  request: DeletionRequest,
+  options: { readonly dryRun: boolean },
+): Promise<DeletionOutcome> {
+  if (target.kind.type.kind === 'Namespace' && IMMORTAL.has(target.name)) {
+    throw forbidden(target.kind.type, target.name, 'this namespace may not be deleted');
+  }
+  try {
+    for (let attempt = 1; attempt <= MAX_UPDATE_ATTEMPTS; attempt++) {
+      const stored = await context.storage.get(storageKeyOf(target));
+      if (!stored) throw notFound(target.kind.type, target.name);
+      const outcome = await tryDelete(context, target, stored, request, options.dryRun);
+      if (outcome) return outcome;
+    }
+  } catch (error) {
+    throw translateStorageError(error, target);
+  }
+  throw serverTimeout(target.kind.type, 'delete');
+}
+
+async function tryDelete(
+  context: RegistryContext,
+  target: ObjectTarget,
+  stored: StoredObject,
+  request: DeletionRequest,
+  dryRun: boolean,
+): Promise<DeletionOutcome | undefined> {
+  const current = stored.object as UnstructuredObject;
+  checkPreconditions(target, current, request);
+  const plan = decideDeletion(current, target.kind, request, context.clock.now());
+  if (plan.action === 'keep') return { object: current, removed: false };
+  if (dryRun) return { object: plan.object, removed: plan.action === 'remove' };
+  try {
+    if (plan.action === 'remove') {
+      const object = await removeObject(context, target, plan.object, stored.revision);
+      return { object, removed: true };
+    }
+    const marked = await context.storage.update(storageKeyOf(target), plan.object, stored.revision);
+    if (target.kind.type.kind === 'Namespace') context.namespaces.observe(marked.object);
+    return { object: marked.object, removed: false };
+  } catch (error) {
+    if (error instanceof StorageConflictError) return undefined;
+    throw error;
+  }
+}
+
+function checkPreconditions(
+  { kind, name }: ObjectTarget,
+  current: Readonly<UnstructuredObject>,
+  { preconditions = {} }: DeletionRequest,
+): void {
+  const { uid = '', resourceVersion = '' } = current.metadata;
+  if (preconditions.uid !== undefined && preconditions.uid !== uid) {
+    throw conflict(
+      kind.type,
+      name,
+      `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
+    );
+  }
+  if (preconditions.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
+    throw conflict(
+      kind.type,
+      name,
+      `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
+    );
+  }
+}

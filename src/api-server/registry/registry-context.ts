@@ -1,0 +1,37 @@
+import type { Clock, RandomSource } from '../../clock/index.js';
+import type { Logger } from '../../logging/index.js';
+import type { NamespaceLifecycle } from '../admission/index.js';
+import type { KindDefinition, KindRegistry } from '../kinds/index.js';
+import type { SchemaRegistry } from '../schema/index.js';
+import type { Storage, StorageKey } from '../storage/index.js';
+import { qualifiedResource } from '../../kubernetes/index.js';
+
+/** What every verb needs. */
+export interface RegistryContext {
+  readonly storage: Storage;
+  readonly kinds: KindRegistry;
+  readonly schemas: SchemaRegistry;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly logger: Logger;
+  readonly namespaces: NamespaceLifecycle;
+}
+
+/** One object's address together with its kind. */
+export interface ObjectTarget {
+  readonly kind: KindDefinition;
+  /** Empty for cluster-scoped kinds. */
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export function storageKeyOf(target: ObjectTarget): StorageKey {
+  return {
+    resource: qualifiedResource(target.kind.type),
+    namespace: target.namespace,
+    name: target.name,
+  };
+}
+
+/** Times out of a race that others keep winning. */
+export const MAX_UPDATE_ATTEMPTS = 25;

@@ -1,0 +1,20 @@
+import type { UnstructuredObject } from '../../kubernetes/index.js';
+import type { Revision } from '../storage/index.js';
+import { storageKeyOf } from './registry-context.js';
+import type { ObjectTarget, RegistryContext } from './registry-context.js';
+
+/**
+ * Takes an object out of the store.
+ * @param last its last state, as the watchers shall see it and the caller gets it
+ */
+export async function removeObject(
+  context: RegistryContext,
+  target: ObjectTarget,
+  last: UnstructuredObject,
+  revision: Revision,
+): Promise<UnstructuredObject> {
+  const removed = await context.storage.delete(storageKeyOf(target), revision);
+  if (target.kind.type.kind === 'Namespace') context.namespaces.forget(target.name);
+  last.metadata.resourceVersion = String(removed.revision);
+  return last;
+}

@@ -1,0 +1,38 @@
+import {
+  alreadyExists,
+  conflict,
+  expired,
+  notFound,
+  serviceUnavailable,
+  StatusError,
+} from '../errors/index.js';
+import {
+  StorageConflictError,
+  StorageExistsError,
+  StorageExpiredError,
+  StorageNotFoundError,
+  StorageUnavailableError,
+} from '../storage/index.js';
+import type { ObjectTarget } from './registry-context.js';
+
+/** Says what the store said in the words of the API; anything unknown is left as it is. */
+export function translateStorageError(error: unknown, target: ObjectTarget): unknown {
+  const { type } = target.kind;
+  if (error instanceof StatusError) return error;
+  if (error instanceof StorageExistsError) return alreadyExists(type, target.name);
+  if (error instanceof StorageNotFoundError) return notFound(type, target.name);
+  if (error instanceof StorageConflictError) return conflict(type, target.name);
+  return translateStoreFailure(error);
+}
+
+/** The same for failures that are about no single object. */
+export function translateStoreFailure(error: unknown): unknown {
+  if (error instanceof StorageExpiredError) return expired(error.message);
+  if (error instanceof StorageUnavailableError) {
+    return serviceUnavailable(
+      'the store does not answer; the request may or may not have been carried out',
+      error,
+    );
+  }
+  return error;
+}

@@ -1,0 +1,124 @@
+import type { UnstructuredObject } from '../../kubernetes/index.js';
+import { conflict, invalid, notFound, serverTimeout } from '../errors/index.js';
+import { semanticEqual } from '../kinds/index.js';
+import type { Subresource } from '../kinds/index.js';
+import { StorageConflictError } from '../storage/index.js';
+import type { StoredObject } from '../storage/index.js';
+import { MAX_UPDATE_ATTEMPTS, storageKeyOf } from './registry-context.js';
+import type { ObjectTarget, RegistryContext } from './registry-context.js';
+import { isReadyToGo } from './ready-to-go.js';
+import { removeObject } from './remove-object.js';
+import { translateStorageError } from './translate-storage-error.js';
+
+/**
+ * Makes the new state from the current one. May run several times, each time with a fresher state, which it may
+ * not change. A `metadata.resourceVersion` in its answer that is not the current one is a conflict.
+ */
+export type TryUpdate = (
+  current: Readonly<UnstructuredObject>,
+) => UnstructuredObject | Promise<UnstructuredObject>;
+
+/** Which part an update may change. That a binding changes nothing else is the business of its handler. */
+export type UpdatedPart = Subresource | 'binding';
+
+export interface UpdateOptions {
+  readonly subresource: UpdatedPart;
+  readonly dryRun: boolean;
+}
+
+/**
+ * Changes an object from what it is now, again when somebody else was faster, as apiserver's `GuaranteedUpdate`.
+ * An update that changes nothing is not written. One that takes the last finalizer from a deleted object removes it.
+ */
+export async function updateObject(
+  context: RegistryContext,
+  target: ObjectTarget,
+  tryUpdate: TryUpdate,
+  options: UpdateOptions,
+): Promise<UnstructuredObject> {
+  try {
+    for (let attempt = 1; attempt <= MAX_UPDATE_ATTEMPTS; attempt++) {
+      const stored = await context.storage.get(storageKeyOf(target));
+      if (!stored) throw notFound(target.kind.type, target.name);
+      const updated = await tryOnce(context, target, stored, tryUpdate, options);
+      if (updated) return updated;
+    }
+  } catch (error) {
+    throw translateStorageError(error, target);
+  }
+  throw serverTimeout(target.kind.type, 'update');
+}
+
+/** @returns undefined when somebody else was faster and the caller did not ask for a certain version */
+async function tryOnce(
+  context: RegistryContext,
+  target: ObjectTarget,
+  stored: StoredObject,
+  tryUpdate: TryUpdate,
+  options: UpdateOptions,
+): Promise<UnstructuredObject | undefined> {
+  const current = stored.object as UnstructuredObject;
+  const candidate = await tryUpdate(current);
+  const asked = candidate.metadata.resourceVersion;
+  if (asked && asked !== current.metadata.resourceVersion) throw conflict(target.kind.type, target.name);
+  prepareUpdate(target, candidate, current, options.subresource);
+  if (semanticEqual(candidate, current)) return current;
+  if (options.dryRun) return candidate;
+  try {
+    if (isReadyToGo(candidate)) return await removeObject(context, target, candidate, stored.revision);
+    const written = await context.storage.update(storageKeyOf(target), candidate, stored.revision);
+    if (target.kind.type.kind === 'Namespace') context.namespaces.observe(written.object);
+    return written.object;
+  } catch (error) {
+    if (error instanceof StorageConflictError && !asked) return undefined;
+    throw error;
+  }
+}
+
+/** Completes and validates the new state; `candidate` has the current resourceVersion afterwards. */
+function prepareUpdate(
+  { kind, name }: ObjectTarget,
+  candidate: UnstructuredObject,
+  current: Readonly<UnstructuredObject>,
+  subresource: UpdatedPart,
+): void {
+  const meta = candidate.metadata;
+  const old = current.metadata;
+  if (meta.uid && meta.uid !== old.uid) {
+    throw conflict(
+      kind.type,
+      name,
+      `StorageError: invalid object, Code: 4, Precondition failed: UID in precondition: ${meta.uid}, UID in object meta: ${old.uid ?? ''}`,
+    );
+  }
+  meta.resourceVersion = old.resourceVersion;
+  if (old.generateName !== undefined) meta.generateName = old.generateName;
+  delete meta.managedFields;
+  delete (meta as { selfLink?: string }).selfLink;
+  if (meta.namespace === undefined && old.namespace !== undefined) meta.namespace = old.namespace;
+  const ofKind = subresource !== 'binding';
+  kind.applyDefaults(candidate);
+  if (ofKind) kind.prepareForUpdate(candidate, current, subresource);
+  refuseNewFinalizers(kind, candidate, current);
+  const errors = ofKind ? kind.validateUpdate(candidate, current, subresource) : [];
+  if (errors.length > 0) throw invalid(kind.type, name, errors);
+}
+
+function refuseNewFinalizers(
+  kind: ObjectTarget['kind'],
+  candidate: Readonly<UnstructuredObject>,
+  current: Readonly<UnstructuredObject>,
+): void {
+  if (!current.metadata.deletionTimestamp) return;
+  const had = current.metadata.finalizers ?? [];
+  const added = (candidate.metadata.finalizers ?? []).filter((finalizer) => !had.includes(finalizer));
+  if (added.length === 0) return;
+  const list = added.map((finalizer) => `"${finalizer}"`).join(', ');
+  throw invalid(kind.type, current.metadata.name, [
+    {
+      type: 'FieldValueForbidden',
+      field: 'metadata.finalizers',
+      message: `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`,
+    },
+  ]);
+}

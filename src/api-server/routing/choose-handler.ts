@@ -1,0 +1,66 @@
+import { methodNotAllowed, unknownPath } from '../errors/index.js';
+import {
+  handleBinding,
+  handleCreate,
+  handleDelete,
+  handleDeleteCollection,
+  handleEviction,
+  handleFinalize,
+  handleGet,
+  handleList,
+  handlePatch,
+  handleScale,
+  handleUpdate,
+  handleWatch,
+} from '../handlers/index.js';
+import type { Handler, ResourceCall } from '../handlers/index.js';
+
+type ByMethod = Readonly<Record<string, Handler>>;
+
+const OBJECT: ByMethod = {
+  GET: handleGet,
+  PUT: handleUpdate,
+  PATCH: handlePatch,
+  DELETE: handleDelete,
+};
+
+const COLLECTION: ByMethod = {
+  GET: handleList,
+  POST: handleCreate,
+  DELETE: handleDeleteCollection,
+};
+
+const SUBRESOURCES: Readonly<Record<string, ByMethod>> = {
+  status: { GET: handleGet, PUT: handleUpdate, PATCH: handlePatch },
+  scale: { GET: handleScale, PUT: handleScale, PATCH: handleScale },
+  binding: { POST: handleBinding },
+  eviction: { POST: handleEviction },
+  finalize: { PUT: handleFinalize },
+};
+
+/**
+ * Which verb a request asks for.
+ * @throws StatusError 404 for a subresource that the kind has not, 405 for a method that has no meaning there
+ */
+export function chooseHandler(call: ResourceCall): Handler {
+  const handler = methodsOf(call)[call.request.method];
+  if (!handler) throw methodNotAllowed();
+  const reading = handler === handleList || (handler === handleGet && call.subresource === '');
+  return reading && call.request.flag('watch') ? handleWatch : handler;
+}
+
+function methodsOf(call: ResourceCall): ByMethod {
+  const { kind, name, namespace, subresource } = call;
+  const scoped = !kind.type.namespaced || namespace !== '';
+  if (subresource !== '') {
+    const methods = kind.subresources.includes(subresource) ? SUBRESOURCES[subresource] : undefined;
+    if (!methods || !scoped) throw unknownPath();
+    return methods;
+  }
+  if (name !== '') {
+    if (!scoped) throw unknownPath();
+    return OBJECT;
+  }
+  if (!scoped) return { GET: handleList };
+  return kind.type.kind === 'Namespace' ? { GET: handleList, POST: handleCreate } : COLLECTION;
+}

@@ -1,0 +1,83 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SystemClock, SystemRandom } from '../clock/index.js';
+import { errorMessage, StartupError } from '../errors/index.js';
+import type { Logger } from '../logging/index.js';
+import { ApiServer } from './api-server.js';
+import type {
+  ApiServerProcessOptions,
+  CompiledApiServerProcessOptions,
+} from './api-server-process.options.js';
+import { compileApiServerProcessOptions } from './api-server-process.options.js';
+import { ensureTokenFile } from './auth/index.js';
+import { createKindRegistry } from './kinds/index.js';
+import { createSchemaRegistry } from './schema/index.js';
+import { RedisStorage } from './storage/index.js';
+import { ensureTlsFiles } from './tls/index.js';
+
+export interface ApiServerProcess {
+  readonly logger: Logger;
+  /** Told once, when the server listens. */
+  onReady(url: string): void;
+}
+
+/**
+ * A whole API server on Redis: certificates and token from the data folder, made when they are missing.
+ * @throws InvalidOptionError, StartupError
+ */
+export async function runApiServerProcess(
+  options: ApiServerProcessOptions,
+  { logger, onReady }: ApiServerProcess,
+  signal: AbortSignal,
+): Promise<void> {
+  const compiled = compileApiServerProcessOptions(options);
+  const clock = new SystemClock();
+  const storage = new RedisStorage({ url: compiled['redis-url'], clock, logger });
+  const credentials = await prepareDataDir(compiled, clock.now());
+  const server = new ApiServer({
+    storage,
+    kinds: createKindRegistry(),
+    schemas: createSchemaRegistry(),
+    clock,
+    random: new SystemRandom(),
+    logger,
+    ...credentials,
+    host: compiled.host,
+    port: compiled.port,
+  });
+  await runTogether(storage, server, onReady, signal);
+}
+
+async function prepareDataDir(options: CompiledApiServerProcessOptions, nowMs: number) {
+  const dir = options['data-dir'];
+  await mkdir(dir, { recursive: true }).catch((error: Error) => {
+    throw new StartupError(`cannot write to the data folder ${dir}: ${error.message}`, { cause: error });
+  });
+  const token = await ensureTokenFile(options['token-file'] ?? join(dir, 'token'));
+  const tls = options.insecure
+    ? undefined
+    : await ensureTlsFiles({ dir, nowMs, hosts: options.host === '0.0.0.0' ? [] : [options.host] });
+  return { token, tls };
+}
+
+/** The store goes last: requests under way still need it. */
+async function runTogether(
+  storage: RedisStorage,
+  server: ApiServer,
+  onReady: (url: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const storeStop = new AbortController();
+  const storeRun = storage.run(storeStop.signal);
+  storeRun.catch(() => undefined);
+  try {
+    await storage.ping().catch((error: unknown) => {
+      throw new StartupError(`the store cannot be used: ${errorMessage(error)}`, { cause: error });
+    });
+    server.ready.then(({ url }) => onReady(url)).catch(() => undefined);
+    await Promise.race([server.run(signal), storeRun]);
+  } finally {
+    storeStop.abort();
+    await storeRun;
+  }
+}

@@ -1,0 +1,1 @@
+export { presentList, presentObject } from './present.js';

@@ -1,0 +1,87 @@
+import type { UnstructuredObject } from '../../kubernetes/index.js';
+import { badRequest } from '../errors/index.js';
+import type { ApiRequest, Negotiated } from '../http/index.js';
+import type { KindDefinition } from '../kinds/index.js';
+import { toTable } from './to-table.js';
+
+/** How the client asked to see objects. */
+export interface View {
+  readonly accept: Negotiated;
+  readonly request: Pick<ApiRequest, 'query'>;
+}
+
+/** Which parts a Table shall have; a watch tells its columns only once. */
+export interface TableParts {
+  readonly columns: boolean;
+  readonly rows: boolean;
+}
+
+interface ObjectList {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly metadata: object;
+  readonly items: readonly UnstructuredObject[];
+}
+
+/** An object, or the view of it that was asked for. */
+export function presentObject(
+  object: UnstructuredObject,
+  kind: KindDefinition,
+  { accept, request }: View,
+  nowMs: number,
+  parts: TableParts = { columns: true, rows: true },
+): object {
+  switch (accept.as) {
+    case undefined:
+      return object;
+    case 'Table': {
+      const metadata = { resourceVersion: object.metadata.resourceVersion };
+      const rows = parts.rows ? [object] : [];
+      return toTable(rows, kind, { metadata, nowMs, ...parts, ...tableOptions(accept, request.query) });
+    }
+    default:
+      return partial(object, accept);
+  }
+}
+
+/** A list, or the view of it that was asked for. */
+export function presentList(
+  list: ObjectList,
+  kind: KindDefinition,
+  { accept, request }: View,
+  nowMs: number,
+): object {
+  switch (accept.as) {
+    case undefined:
+      return list;
+    case 'Table':
+      return toTable(list.items, kind, {
+        metadata: list.metadata,
+        nowMs,
+        columns: true,
+        rows: true,
+        ...tableOptions(accept, request.query),
+      });
+    default:
+      return {
+        kind: 'PartialObjectMetadataList',
+        apiVersion: `meta.k8s.io/${accept.metaVersion}`,
+        metadata: list.metadata,
+        items: list.items.map((object) => partial(object, accept)),
+      };
+  }
+}
+
+function partial({ metadata }: UnstructuredObject, accept: Negotiated): object {
+  return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${accept.metaVersion}`, metadata };
+}
+
+function tableOptions(accept: Negotiated, query: URLSearchParams) {
+  const includeObject = query.get('includeObject') || 'Metadata';
+  if (includeObject !== 'None' && includeObject !== 'Metadata' && includeObject !== 'Object') {
+    throw badRequest(
+      `includeObject: Unsupported value: ${JSON.stringify(includeObject)}: supported values: "Metadata", "None", "Object"`,
+    );
+  }
+  return { includeObject, metaVersion: accept.metaVersion } as const;
+}

@@ -1,0 +1,103 @@
+import 'reflect-metadata';
+import { webcrypto } from 'node:crypto';
+import {
+  BasicConstraintsExtension,
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  PemConverter,
+  SubjectAlternativeNameExtension,
+  X509CertificateGenerator,
+} from '@peculiar/x509';
+import type { JsonGeneralName, X509Certificate } from '@peculiar/x509';
+
+/** A certificate and its private key, PEM. */
+export interface KeyPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const DAY_MS = 86_400_000;
+const CA_DAYS = 3650;
+const SERVER_DAYS = 365;
+/** Certificates are dated back a little, for clients whose clock is slow. */
+const BACKDATE_MS = 5 * 60_000;
+const crypto: webcrypto.Crypto = webcrypto;
+
+type KeyOfPair = webcrypto.CryptoKey;
+type Keys = webcrypto.CryptoKeyPair;
+
+export interface Authority {
+  readonly certificate: X509Certificate;
+  readonly keys: Keys;
+  readonly pem: KeyPair;
+}
+
+/** A certificate authority of our own, for ten years. */
+export async function createAuthority(nowMs: number): Promise<Authority> {
+  const keys = await generateKeys();
+  const certificate = await X509CertificateGenerator.createSelfSigned(
+    {
+      name: 'CN=rollkeeper-ca',
+      notBefore: new Date(nowMs - BACKDATE_MS),
+      notAfter: new Date(nowMs + CA_DAYS * DAY_MS),
+      signingAlgorithm: ALGORITHM,
+      keys,
+      extensions: [
+        new BasicConstraintsExtension(true, undefined, true),
+        new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
+      ],
+    },
+    crypto,
+  );
+  return { certificate, keys, pem: { cert: certificate.toString('pem'), key: await toPem(keys.privateKey) } };
+}
+
+/** A server certificate for these hosts (names or IP addresses), for one year. */
+export async function createServerCertificate(
+  authority: Authority,
+  hosts: readonly string[],
+  nowMs: number,
+): Promise<KeyPair> {
+  const keys = await generateKeys();
+  const certificate = await X509CertificateGenerator.create(
+    {
+      subject: 'CN=rollkeeper-apiserver',
+      issuer: authority.certificate.subject,
+      notBefore: new Date(nowMs - BACKDATE_MS),
+      notAfter: new Date(nowMs + SERVER_DAYS * DAY_MS),
+      signingAlgorithm: ALGORITHM,
+      publicKey: keys.publicKey,
+      signingKey: authority.keys.privateKey,
+      extensions: [
+        new BasicConstraintsExtension(false, undefined, true),
+        new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+        new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
+        new SubjectAlternativeNameExtension(hosts.map(generalName)),
+      ],
+    },
+    crypto,
+  );
+  return { cert: certificate.toString('pem'), key: await toPem(keys.privateKey) };
+}
+
+function generalName(host: string): JsonGeneralName {
+  return { type: /^[\d.]+$|:/.test(host) ? 'ip' : 'dns', value: host };
+}
+
+async function generateKeys(): Promise<Keys> {
+  return (await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])) as Keys;
+}
+
+async function toPem(key: KeyOfPair): Promise<string> {
+  return PemConverter.encode(await crypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY');
+}
+
+/** The keys of an authority as they were written to disk. */
+export async function importKeys(keyPem: string, certificate: X509Certificate): Promise<Keys> {
+  const der = PemConverter.decodeFirst(keyPem);
+  const privateKey = await crypto.subtle.importKey('pkcs8', der, ALGORITHM, true, ['sign']);
+  return { privateKey, publicKey: await certificate.publicKey.export(ALGORITHM, ['verify'], crypto) };
+}

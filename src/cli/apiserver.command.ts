@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+import { runApiServerProcess } from '../api-server/index.js';
+import { createPinoLogger } from '../logging/index.js';
+import { runUntilStopped, tellParent } from '../process/index.js';
+import { startTracing } from '../telemetry/index.js';
+import { VERSION } from '../version.js';
+
+interface ApiServerCommandOptions {
+  redisUrl?: string;
+  dataDir: string;
+  port: string;
+  host: string;
+  tokenFile?: string;
+  insecure?: boolean;
+}
+
+/** `rollkeeper apiserver`: the embedded Kubernetes API on Redis. */
+export function registerApiServerCommand(program: Command): void {
+  program
+    .command('apiserver')
+    .description('serve a Kubernetes API that keeps its objects in Redis')
+    .option('--redis-url <url>', 'where the objects are kept (also REDIS_URL)')
+    .option('--data-dir <folder>', 'where certificates and token are kept', '.rollkeeper')
+    .option('--port <port>', 'port to listen on; 0 lets the system choose', '6443')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option(
+      '--token-file <file>',
+      'bearer token; made when it is missing (default: token in the data folder)',
+    )
+    .option('--insecure', 'plain HTTP without TLS, for measurements')
+    .action((options: ApiServerCommandOptions) => runUntilStopped((signal) => run(options, signal)));
+}
+
+async function run(options: ApiServerCommandOptions, signal: AbortSignal): Promise<void> {
+  const tracing = startTracing({
+    serviceName: 'rollkeeper-apiserver',
+    instance: `${options.host}:${options.port}`,
+    version: VERSION,
+    env: process.env,
+  });
+  try {
+    await runApiServerProcess(
+      {
+        ...options,
+        redisUrl: options.redisUrl ?? process.env['REDIS_URL'] ?? '',
+        port: Number(options.port),
+      },
+      {
+        logger: createPinoLogger({ base: { role: 'apiserver' } }),
+        onReady: (url) => tellParent({ type: 'ready', url }),
+      },
+      signal,
+    );
+  } finally {
+    await tracing.shutdown();
+  }
+}
