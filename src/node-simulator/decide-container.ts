@@ -1,0 +1,184 @@
+import { toRfc3339 } from '../clock/index.js';
+import type { DeepReadonly, Pod } from '../kubernetes/index.js';
+import type { ContainerBehaviour } from './pod-behaviour.js';
+
+export type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];
+type ReadableStatus = DeepReadonly<ContainerStatus>;
+
+export interface ContainerFacts {
+  readonly name: string;
+  readonly image: string;
+  readonly behaviour: ContainerBehaviour;
+  readonly current: ReadableStatus | undefined;
+  /** Start of an identifier that no other pod has. */
+  readonly podUid: string;
+  readonly nowMs: number;
+  /** When the node began with the pod. */
+  readonly podStartedMs: number;
+  readonly readyAfterMs: number;
+  /** When the running container started, where it is known more exactly than to the second. */
+  readonly startedMs?: number;
+}
+
+export interface ContainerPlan {
+  readonly status: ContainerStatus;
+  /** When the container changes by itself, epoch milliseconds. */
+  readonly wakeAtMs?: number;
+}
+
+/** Backoff of image pulls and of crashing containers alike: 10 s, doubled up to 5 min. Source: the kubelet's defaults. */
+const FIRST_BACKOFF_MS = 10_000;
+const MAX_BACKOFF_MS = 300_000;
+/** How long a failed pull is shown as ErrImagePull before it counts as backing off. */
+const PULL_ERROR_SHOWN_MS = 2_000;
+/** How long a crashing container lives. */
+const CRASHES_AFTER_MS = 1_000;
+
+/** What becomes of one container now. */
+export function decideContainer(facts: ContainerFacts): ContainerPlan {
+  switch (facts.behaviour) {
+    case 'invalid-image':
+      return { status: waiting(facts, 'InvalidImageName', invalidImageMessage(facts.image)) };
+    case 'image-pull-error':
+      return pullImage(facts);
+    case 'crash-loop':
+      return crash(facts);
+    case 'never-ready':
+      return { status: { ...running(facts).status, ready: false } };
+    case 'run':
+      return runToReady(facts);
+  }
+}
+
+/** Wait before restart number `restarts` + 1. */
+export function crashBackoffMs(restarts: number): number {
+  return Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(restarts, 10), MAX_BACKOFF_MS);
+}
+
+function runToReady(facts: ContainerFacts): ContainerPlan {
+  const { status, startedMs } = running(facts);
+  const readyAtMs = startedMs + facts.readyAfterMs;
+  if (status.ready || facts.nowMs >= readyAtMs) return { status: { ...status, ready: true } };
+  return { status, wakeAtMs: readyAtMs };
+}
+
+/** The container as it runs, started now if it does not yet, or runs another image. Readiness is left as it was. */
+function running(facts: ContainerFacts): { status: ContainerStatus; startedMs: number } {
+  const { current, nowMs } = facts;
+  const startedAt = current?.state?.running?.startedAt;
+  if (current && startedAt !== undefined && current.image === facts.image) {
+    return { status: current as ContainerStatus, startedMs: facts.startedMs ?? Date.parse(startedAt) };
+  }
+  const ranBefore = startedAt !== undefined || current?.state?.terminated !== undefined;
+  const restartCount = (current?.restartCount ?? 0) + (ranBefore ? 1 : 0);
+  const status: ContainerStatus = {
+    ...blank(facts, restartCount),
+    imageID: `simulated://${facts.image}`,
+    containerID: containerIdOf(facts, restartCount),
+    started: true,
+    state: { running: { startedAt: toRfc3339(nowMs) } },
+    ...(startedAt !== undefined && current ? { lastState: exited(current, nowMs, 0, 'Completed') } : {}),
+  };
+  return { status, startedMs: nowMs };
+}
+
+function crash(facts: ContainerFacts): ContainerPlan {
+  const { current, nowMs } = facts;
+  const finishedAt = current?.lastState?.terminated?.finishedAt;
+  const backsOff = current?.state?.waiting?.reason === 'CrashLoopBackOff' && current.image === facts.image;
+  if (backsOff && finishedAt !== undefined) {
+    const untilMs = Date.parse(finishedAt) + crashBackoffMs(current.restartCount);
+    if (nowMs < untilMs) return { status: current as ContainerStatus, wakeAtMs: untilMs };
+    const restartCount = current.restartCount + 1;
+    const restarted: ContainerStatus = {
+      ...(current as ContainerStatus),
+      restartCount,
+      containerID: containerIdOf(facts, restartCount),
+      started: true,
+      state: { running: { startedAt: toRfc3339(nowMs) } },
+    };
+    return { status: restarted, wakeAtMs: nowMs + CRASHES_AFTER_MS };
+  }
+  const { status, startedMs } = running(facts);
+  const crashesAtMs = startedMs + CRASHES_AFTER_MS;
+  if (nowMs < crashesAtMs) return { status: { ...status, ready: false }, wakeAtMs: crashesAtMs };
+  const backoffMs = crashBackoffMs(status.restartCount);
+  return {
+    status: {
+      ...status,
+      ready: false,
+      started: false,
+      state: {
+        waiting: {
+          reason: 'CrashLoopBackOff',
+          message: `back-off ${backoffMs / 1000}s restarting failed container=${facts.name}`,
+        },
+      },
+      lastState: exited(status, nowMs, 1, 'Error'),
+    },
+    wakeAtMs: nowMs + backoffMs,
+  };
+}
+
+/** Pulls are tried at the start and then after 10, 20, 40 … seconds; each shows its error for a moment. */
+function pullImage(facts: ContainerFacts): ContainerPlan {
+  const elapsedMs = Math.max(facts.nowMs - facts.podStartedMs, 0);
+  let triedMs = 0;
+  let backoffMs = FIRST_BACKOFF_MS;
+  while (elapsedMs >= triedMs + backoffMs) {
+    triedMs += backoffMs;
+    backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS);
+  }
+  const { image, podStartedMs } = facts;
+  if (elapsedMs < triedMs + PULL_ERROR_SHOWN_MS) {
+    const message = `failed to pull and unpack image "${image}": failed to resolve reference "${image}": not found`;
+    return {
+      status: waiting(facts, 'ErrImagePull', message),
+      wakeAtMs: podStartedMs + triedMs + PULL_ERROR_SHOWN_MS,
+    };
+  }
+  return {
+    status: waiting(facts, 'ImagePullBackOff', `Back-off pulling image "${image}"`),
+    wakeAtMs: podStartedMs + triedMs + backoffMs,
+  };
+}
+
+function waiting(facts: ContainerFacts, reason: string, message: string): ContainerStatus {
+  const { current, nowMs } = facts;
+  const stopped = current?.state?.running ? exited(current, nowMs, 0, 'Completed') : current?.lastState;
+  return {
+    ...blank(facts, current?.restartCount ?? 0),
+    state: { waiting: { reason, message } },
+    ...(stopped ? { lastState: stopped } : {}),
+  };
+}
+
+function blank({ name, image }: ContainerFacts, restartCount: number): ContainerStatus {
+  return { name, image, imageID: '', ready: false, started: false, restartCount, lastState: {} };
+}
+
+function exited(
+  status: ReadableStatus,
+  nowMs: number,
+  exitCode: number,
+  reason: string,
+): NonNullable<ContainerStatus['lastState']> {
+  return {
+    terminated: {
+      exitCode,
+      reason,
+      startedAt: status.state?.running?.startedAt ?? toRfc3339(nowMs),
+      finishedAt: toRfc3339(nowMs),
+      ...(status.containerID === undefined ? {} : { containerID: status.containerID }),
+    },
+  };
+}
+
+/** The same each time it is computed, so that a repeated decision is no change. */
+function containerIdOf({ podUid, name }: ContainerFacts, restartCount: number): string {
+  return `simulated://${podUid}/${name}/${restartCount}`;
+}
+
+function invalidImageMessage(image: string): string {
+  return `Failed to apply default image tag "${image}": couldn't parse image name "${image}": invalid reference format`;
+}

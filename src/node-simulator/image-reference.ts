@@ -1,0 +1,64 @@
+/**
+ * Words in an image's repository or tag that make it fail: a simulated node has no registry to ask whether the image
+ * exists, and these are the words that people use for images that shall not work. Matched without regard to case,
+ * anywhere in the repository (the registry's host left out) or the tag.
+ */
+export const BROKEN_IMAGE_WORDS = [
+  'broken',
+  'bad',
+  'fail',
+  'invalid',
+  'never-ready',
+  'nonexistent',
+  'non-existent',
+  'doesnotexist',
+  'does-not-exist',
+  'missing',
+  'notfound',
+  'not-found',
+  'no-such',
+] as const;
+
+/** Words that make an image start, and then its container exit again and again. */
+export const CRASHING_IMAGE_WORDS = ['crash'] as const;
+
+export type ImageVerdict = 'good' | 'malformed' | 'broken' | 'crashing';
+
+/** What a simulated node makes of an image's reference. */
+export function judgeImage(image: string): ImageVerdict {
+  const reference = parseImageReference(image);
+  if (!reference) return 'malformed';
+  const text = `${reference.repository}:${reference.tag ?? ''}`.toLowerCase();
+  if (CRASHING_IMAGE_WORDS.some((word) => text.includes(word))) return 'crashing';
+  return BROKEN_IMAGE_WORDS.some((word) => text.includes(word)) ? 'broken' : 'good';
+}
+
+export interface ImageReference {
+  /** Host and port of the registry, if named. */
+  readonly registry?: string;
+  readonly repository: string;
+  readonly tag?: string;
+  readonly digest?: string;
+}
+
+const COMPONENT = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*';
+const HOST_LABEL = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
+const REFERENCE = new RegExp(
+  `^(?:(?<registry>(?:${HOST_LABEL}(?:\\.${HOST_LABEL})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?)/)?` +
+    `(?<repository>${COMPONENT}(?:/${COMPONENT})*)` +
+    '(?::(?<tag>[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}))?' +
+    '(?:@(?<digest>[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$',
+);
+
+/** Takes a reference apart by the grammar of github.com/distribution/reference; undefined where it does not fit. */
+export function parseImageReference(image: string): ImageReference | undefined {
+  if (image.length > 1024) return undefined;
+  const { registry, repository = '', tag, digest } = REFERENCE.exec(image)?.groups ?? {};
+  if (repository === '') return undefined;
+  // `library/nginx` names no host: a host has a dot or a port, or is `localhost`.
+  if (registry !== undefined && !/[.:]/.test(registry) && registry !== 'localhost') {
+    if (registry !== registry.toLowerCase()) return undefined;
+    return { repository: `${registry}/${repository}`, tag, digest };
+  }
+  return { registry, repository, tag, digest };
+}

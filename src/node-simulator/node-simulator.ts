@@ -1,0 +1,182 @@
+import type { ApiClient } from '../api-client/index.js';
+import { isConflict, isNotFound } from '../api-client/index.js';
+import type { Clock, TimerHandle } from '../clock/index.js';
+import { IllegalStateError } from '../errors/index.js';
+import type { EventRecorder } from '../events/event-recorder.js';
+import type { Informer, ResourceEvent } from '../informer/index.js';
+import type { DeepReadonly, Node, Pod } from '../kubernetes/index.js';
+import { keyOf } from '../kubernetes/index.js';
+import type { Logger } from '../logging/index.js';
+import { wantsScheduling } from './decide-scheduling.js';
+import { KeyedExecutor } from './keyed-executor.js';
+import { NodeLoads } from './node-loads.js';
+import { nodeName } from './node-object.js';
+import { NodeRegistrar, ensureLeaseNamespace } from './node-registrar.js';
+import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
+import { PodAddresses } from './pod-addresses.js';
+import { PodRunner } from './pod-runner.js';
+import { PodScheduler } from './pod-scheduler.js';
+import { sameJson } from './same-json.js';
+import { WrittenPods } from './written-pods.js';
+
+export interface NodeSimulatorDependencies {
+  readonly client: ApiClient;
+  /** Of all namespaces, untrimmed. */
+  readonly pods: Informer<Pod>;
+  readonly nodes: Informer<Node>;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Pods that no node took are looked at again soon after room may have come free. */
+const RESCHEDULE_DELAY_MS = 100;
+const SWEEP_EVERY_MS = 30_000;
+
+/** Plays the scheduler and the kubelets of N nodes, through the API alone. What it knows of pods is in the API. */
+export class NodeSimulator {
+  private readonly nodeIndexes: ReadonlyMap<string, number>;
+  private readonly registrars: readonly NodeRegistrar[];
+  private readonly addresses = new PodAddresses();
+  private readonly loads = new NodeLoads();
+  private readonly executor: KeyedExecutor;
+  private readonly scheduler: PodScheduler;
+  private readonly runner: PodRunner;
+  private readonly newest: WrittenPods;
+  private rescheduling: TimerHandle | undefined;
+  private started = false;
+
+  constructor(
+    private readonly dependencies: NodeSimulatorDependencies,
+    private readonly options: CompiledNodeSimulatorOptions,
+  ) {
+    const { client, clock, logger, pods, nodes } = dependencies;
+    const indexes = Array.from({ length: options.nodes }, (_, index) => index);
+    this.nodeIndexes = new Map(indexes.map((index) => [nodeName(index), index]));
+    this.registrars = indexes.map((index) => new NodeRegistrar(index, client, clock, logger, options));
+    this.newest = new WrittenPods(pods.lister);
+    this.scheduler = new PodScheduler({
+      ...dependencies,
+      nodes: nodes.lister,
+      nodeNames: [...this.nodeIndexes.keys()],
+      loads: this.loads,
+    });
+    this.runner = new PodRunner({ ...dependencies, addresses: this.addresses, options });
+    this.executor = new KeyedExecutor((key, signal) => this.look(key, signal), {
+      concurrency: options.concurrency,
+      clock,
+      logger,
+    });
+  }
+
+  /** Registers the nodes. To be called once the API answers, before {@link run}. */
+  async register(signal: AbortSignal): Promise<void> {
+    await ensureLeaseNamespace(this.dependencies.client, signal);
+    const waiting = [...this.registrars];
+    const work = async (): Promise<void> => {
+      for (let next = waiting.shift(); next; next = waiting.shift()) await next.register(signal);
+    };
+    await Promise.all(Array.from({ length: this.options.concurrency }, work));
+  }
+
+  /** Plays until aborted; the informers must have synced. A second call throws. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.started) throw new IllegalStateError('the simulated nodes run already');
+    this.started = true;
+    const { pods, nodes } = this.dependencies;
+    const removals = [
+      pods.addEventHandler((event) => this.onPod(event)),
+      nodes.addEventHandler((event) => this.onNode(event)),
+    ];
+    try {
+      const heartbeats = this.registrars.map((registrar) => registrar.run(signal));
+      await Promise.all([this.executor.run(signal), this.sweep(signal), ...heartbeats]);
+    } finally {
+      removals.forEach((remove) => remove());
+      this.rescheduling?.cancel();
+    }
+  }
+
+  private async look(key: string, signal: AbortSignal): Promise<{ wakeInMs?: number }> {
+    let pod = this.newest.get(key);
+    if (pod && wantsScheduling(pod)) pod = await this.place(key, pod, signal);
+    const nodeIndex = this.nodeIndexes.get(pod?.spec.nodeName ?? '');
+    if (!pod || nodeIndex === undefined) return {};
+    const { written, wakeInMs } = await this.runner.step(pod, nodeIndex, signal);
+    if (written) this.newest.set(key, written);
+    return { wakeInMs };
+  }
+
+  private async place(
+    key: string,
+    pod: DeepReadonly<Pod>,
+    signal: AbortSignal,
+  ): Promise<DeepReadonly<Pod> | undefined> {
+    try {
+      const bound = await this.scheduler.schedule(key, pod, signal);
+      if (bound) this.newest.set(key, bound);
+      return bound;
+    } catch (error) {
+      // Gone, or bound already: its own event tells.
+      if (isNotFound(error) || isConflict(error)) return undefined;
+      throw error;
+    }
+  }
+
+  private onPod(event: ResourceEvent<Pod>): void {
+    const pod = event.object;
+    const key = keyOf(pod.metadata);
+    const { nodeName: node = '' } = pod.spec;
+    if (event.type === 'deleted') {
+      this.forget(key, pod);
+      return;
+    }
+    if (event.type === 'modified' && event.old.metadata.uid !== pod.metadata.uid) this.forget(key, event.old);
+    if (node !== '') {
+      if (!this.nodeIndexes.has(node)) return;
+      this.loads.place(key, pod, node);
+      if (pod.status?.podIP) this.addresses.learn(pod.metadata.uid ?? '', pod.status.podIP);
+    }
+    this.executor.add(key);
+  }
+
+  private forget(key: string, pod: DeepReadonly<Pod>): void {
+    this.newest.delete(key);
+    this.loads.remove(key);
+    this.runner.forget(pod.metadata.uid ?? '');
+    this.scheduler.unschedulable.delete(key);
+    this.rescheduleSoon();
+  }
+
+  private onNode(event: ResourceEvent<Node>): void {
+    if (event.type === 'modified') {
+      const { old, object } = event;
+      const same =
+        sameJson(old.spec, object.spec) &&
+        sameJson(old.metadata.labels, object.metadata.labels) &&
+        sameJson(old.status?.allocatable, object.status?.allocatable);
+      if (same) return;
+    }
+    this.rescheduleSoon();
+  }
+
+  private rescheduleSoon(): void {
+    if (this.scheduler.unschedulable.size === 0 || this.rescheduling) return;
+    this.rescheduling = this.dependencies.clock.setTimeout(() => {
+      this.rescheduling = undefined;
+      for (const key of this.scheduler.unschedulable) this.executor.add(key);
+    }, RESCHEDULE_DELAY_MS);
+  }
+
+  /** A net below the events: nothing waits for ever for a chance that was missed. */
+  private async sweep(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.dependencies.clock.sleep(SWEEP_EVERY_MS, signal);
+      } catch {
+        return;
+      }
+      for (const key of this.scheduler.unschedulable) this.executor.add(key);
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import { ADDRESSES_PER_NODE } from './node-simulator.options.js';
+
+const POD_NETWORK = 10 * 2 ** 24;
+
+/** Gives each pod an address out of its node's part of 10.0.0.0/8. What pods already have is learnt from them. */
+export class PodAddresses {
+  private readonly byUid = new Map<string, string>();
+  private readonly taken = new Set<string>();
+  private readonly next = new Map<number, number>();
+
+  /** A pod was seen with this address. */
+  learn(uid: string, address: string): void {
+    if (this.byUid.get(uid) === address) return;
+    this.byUid.set(uid, address);
+    this.taken.add(address);
+  }
+
+  /** The pod's address; the same for every call until it is released. */
+  addressFor(uid: string, nodeIndex: number): string {
+    const known = this.byUid.get(uid);
+    if (known !== undefined) return known;
+    for (let attempt = 0; attempt < ADDRESSES_PER_NODE; attempt++) {
+      const offset = this.next.get(nodeIndex) ?? 2;
+      this.next.set(nodeIndex, offset + 1 >= ADDRESSES_PER_NODE - 1 ? 2 : offset + 1);
+      const address = toDotted(POD_NETWORK + nodeIndex * ADDRESSES_PER_NODE + offset);
+      if (this.taken.has(address)) continue;
+      this.learn(uid, address);
+      return address;
+    }
+    // More pods than addresses: the limit on pods per node keeps us from here.
+    return toDotted(POD_NETWORK + nodeIndex * ADDRESSES_PER_NODE + 1);
+  }
+
+  /** The pod is gone. Its address is used again only after all others of the node. */
+  release(uid: string): void {
+    const address = this.byUid.get(uid);
+    if (address === undefined) return;
+    this.byUid.delete(uid);
+    this.taken.delete(address);
+  }
+}
+
+/** The part of the pods' network that a node has. */
+export function podCidrOf(nodeIndex: number): string {
+  return `${toDotted(POD_NETWORK + nodeIndex * ADDRESSES_PER_NODE)}/${32 - Math.log2(ADDRESSES_PER_NODE)}`;
+}
+
+/** The node's own address. */
+export function nodeAddressOf(nodeIndex: number): string {
+  return toDotted(172 * 2 ** 24 + 18 * 2 ** 16 + nodeIndex + 2);
+}
+
+function toDotted(address: number): string {
+  return [24, 16, 8, 0].map((shift) => Math.floor(address / 2 ** shift) % 256).join('.');
+}

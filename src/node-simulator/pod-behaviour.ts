@@ -1,0 +1,52 @@
+import type { DeepReadonly, Pod } from '../kubernetes/index.js';
+import { judgeImage } from './image-reference.js';
+
+/** Asks a simulated node to let a pod fail; on the pod, so usually in a Deployment's template. */
+export const BEHAVIOUR_ANNOTATION = 'node.rollkeeper.dev/behaviour';
+/** Time from a container's start until it is ready, as `5s`, `1m30s` or `200ms`. */
+export const READY_AFTER_ANNOTATION = 'node.rollkeeper.dev/ready-after';
+
+export const POD_BEHAVIOURS = ['image-pull-error', 'crash-loop', 'never-ready', 'reject', 'slow'] as const;
+export type PodBehaviour = (typeof POD_BEHAVIOURS)[number];
+
+/** `slow` without a `ready-after` of its own. */
+const SLOW_READY_AFTER_MS = 10_000;
+
+/** How one container goes. */
+export type ContainerBehaviour = 'run' | 'never-ready' | 'image-pull-error' | 'invalid-image' | 'crash-loop';
+
+export function behaviourOf(pod: DeepReadonly<Pod>): PodBehaviour | undefined {
+  const asked = pod.metadata.annotations?.[BEHAVIOUR_ANNOTATION];
+  return POD_BEHAVIOURS.find((behaviour) => behaviour === asked);
+}
+
+/** A malformed image beats everything, as on a real node; then the annotation counts, then the image's words. */
+export function containerBehaviour(behaviour: PodBehaviour | undefined, image: string): ContainerBehaviour {
+  const verdict = judgeImage(image);
+  if (verdict === 'malformed') return 'invalid-image';
+  if (behaviour === 'image-pull-error' || behaviour === 'crash-loop' || behaviour === 'never-ready') {
+    return behaviour;
+  }
+  if (verdict === 'broken') return 'image-pull-error';
+  return verdict === 'crashing' ? 'crash-loop' : 'run';
+}
+
+/** Milliseconds from a container's start until it is ready. */
+export function readyAfterMs(pod: DeepReadonly<Pod>, defaultMs: number): number {
+  const text = pod.metadata.annotations?.[READY_AFTER_ANNOTATION];
+  const asked = text === undefined ? undefined : parseDuration(text);
+  return asked ?? (behaviourOf(pod) === 'slow' ? SLOW_READY_AFTER_MS : defaultMs);
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** A Go duration of hours, minutes, seconds and milliseconds, in milliseconds; undefined if it is none. */
+export function parseDuration(text: string): number | undefined {
+  const trimmed = text.trim();
+  if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/.test(trimmed)) return undefined;
+  let total = 0;
+  for (const [, number, unit = ''] of trimmed.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)) {
+    total += Number(number) * (UNIT_MS[unit] ?? 0);
+  }
+  return total;
+}

@@ -1,0 +1,34 @@
+import type { Lister } from '../informer/index.js';
+import type { DeepReadonly, Pod } from '../kubernetes/index.js';
+import { compareResourceVersions } from '../kubernetes/index.js';
+
+type ReadablePod = DeepReadonly<Pod>;
+type Versioned = { readonly metadata: { readonly resourceVersion?: string } };
+
+/** The newest states of pods that we know: from the cache, or from our own writes while the cache is behind. */
+export class WrittenPods {
+  private readonly written = new Map<string, ReadablePod>();
+
+  constructor(private readonly lister: Pick<Lister<Pod>, 'get'>) {}
+
+  get(key: string): ReadablePod | undefined {
+    const cached = this.lister.get(key);
+    const own = this.written.get(key);
+    if (!own) return cached;
+    if (cached?.metadata.uid === own.metadata.uid && !isNewer(cached, own)) return own;
+    this.written.delete(key);
+    return cached;
+  }
+
+  set(key: string, pod: ReadablePod): void {
+    this.written.set(key, pod);
+  }
+
+  delete(key: string): void {
+    this.written.delete(key);
+  }
+}
+
+function isNewer(a: Versioned, b: Versioned): boolean {
+  return compareResourceVersions(a.metadata.resourceVersion ?? '', b.metadata.resourceVersion ?? '') > 0;
+}
