@@ -65,9 +65,7 @@ export function goStringList(list: readonly string[] | undefined): string {
 
 function show(value: unknown): string {
   if (value instanceof GoValue) return value.text;
-  if (typeof value === 'string') return JSON.stringify(value);
-  if (value === undefined || value === null) return 'null';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return value === undefined ? 'null' : JSON.stringify(value);
 }
 
 function withDetail(text: string, detail: string): string {
