@@ -99,26 +99,6 @@ function prepareUpdate(
   const ofKind = subresource !== 'binding';
   kind.applyDefaults(candidate);
   if (ofKind) kind.prepareForUpdate(candidate, current, subresource);
-  refuseNewFinalizers(kind, candidate, current);
   const errors = ofKind ? kind.validateUpdate(candidate, current, subresource) : [];
   if (errors.length > 0) throw invalid(kind.type, name, errors);
-}
-
-function refuseNewFinalizers(
-  kind: ObjectTarget['kind'],
-  candidate: Readonly<UnstructuredObject>,
-  current: Readonly<UnstructuredObject>,
-): void {
-  if (!current.metadata.deletionTimestamp) return;
-  const had = current.metadata.finalizers ?? [];
-  const added = (candidate.metadata.finalizers ?? []).filter((finalizer) => !had.includes(finalizer));
-  if (added.length === 0) return;
-  const list = added.map((finalizer) => `"${finalizer}"`).join(', ');
-  throw invalid(kind.type, current.metadata.name, [
-    {
-      type: 'FieldValueForbidden',
-      field: 'metadata.finalizers',
-      message: `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`,
-    },
-  ]);
 }

@@ -1,3 +1,4 @@
+// The certificate library needs it, and looks for it when it is loaded: it has to stay first.
 import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import {
@@ -8,9 +9,10 @@ import {
   KeyUsagesExtension,
   PemConverter,
   SubjectAlternativeNameExtension,
+  X509Certificate,
   X509CertificateGenerator,
 } from '@peculiar/x509';
-import type { JsonGeneralName, X509Certificate } from '@peculiar/x509';
+import type { JsonGeneralName } from '@peculiar/x509';
 
 /** A certificate and its private key, PEM. */
 export interface KeyPair {
@@ -95,9 +97,11 @@ async function toPem(key: KeyOfPair): Promise<string> {
   return PemConverter.encode(await crypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY');
 }
 
-/** The keys of an authority as they were written to disk. */
-export async function importKeys(keyPem: string, certificate: X509Certificate): Promise<Keys> {
-  const der = PemConverter.decodeFirst(keyPem);
+/** An authority as it was written to disk. */
+export async function loadAuthority(pem: KeyPair): Promise<Authority> {
+  const certificate = new X509Certificate(pem.cert);
+  const der = PemConverter.decodeFirst(pem.key);
   const privateKey = await crypto.subtle.importKey('pkcs8', der, ALGORITHM, true, ['sign']);
-  return { privateKey, publicKey: await certificate.publicKey.export(ALGORITHM, ['verify'], crypto) };
+  const publicKey = await certificate.publicKey.export(ALGORITHM, ['verify'], crypto);
+  return { certificate, keys: { privateKey, publicKey }, pem };
 }

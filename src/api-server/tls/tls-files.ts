@@ -1,9 +1,8 @@
 import { X509Certificate as NodeCertificate } from 'node:crypto';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { X509Certificate } from '@peculiar/x509';
 import { StartupError } from '../../errors/index.js';
-import { createAuthority, createServerCertificate, importKeys } from './certificates.js';
+import { createAuthority, createServerCertificate, loadAuthority } from './certificates.js';
 import type { Authority, KeyPair } from './certificates.js';
 
 /** What the server needs to speak TLS, and clients to trust it. PEM. */
@@ -42,10 +41,7 @@ export async function ensureTlsFiles(options: TlsFilesOptions): Promise<TlsMater
 
 async function ensureAuthority({ dir, nowMs }: TlsFilesOptions): Promise<Authority> {
   const existing = await readPair(dir, 'ca');
-  if (existing && lastsLongEnough(existing.cert, nowMs)) {
-    const certificate = new X509Certificate(existing.cert);
-    return { certificate, keys: await importKeys(existing.key, certificate), pem: existing };
-  }
+  if (existing && lastsLongEnough(existing.cert, nowMs)) return loadAuthority(existing);
   const authority = await createAuthority(nowMs);
   await writePair(dir, 'ca', authority.pem);
   return authority;
