@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HealthRegistry } from '../health/index.js';
 import { createMetrics } from '../telemetry/index.js';
+import { AdminModule } from './admin.module.js';
 import type { AdminServer } from './nest-admin-server.js';
 import { startAdminServer } from './nest-admin-server.js';
 
@@ -19,22 +20,13 @@ describe('the admin server', () => {
       },
     });
     health.add('readyz', { name: 'informers-synced', check: () => undefined });
-    server = await startAdminServer({
-      host: '127.0.0.1',
-      port: 0,
+    const status = { identity: 'replica-1', version: '0', leader: true, controllers: [], informers: [] };
+    const module = AdminModule.forRoot({
       health,
       metrics: createMetrics(),
-      status: {
-        status: () =>
-          Promise.resolve({
-            identity: 'replica-1',
-            version: '0',
-            leader: true,
-            controllers: [],
-            informers: [],
-          }),
-      },
+      status: { status: () => Promise.resolve(status) },
     });
+    server = await startAdminServer(module, { host: '127.0.0.1', port: 0 });
   });
 
   afterEach(() => server.close());

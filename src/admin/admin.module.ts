@@ -1,4 +1,4 @@
-import type { DynamicModule } from '@nestjs/common';
+import type { DynamicModule, Provider } from '@nestjs/common';
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
 import type { HealthRegistry } from '../health/index.js';
@@ -15,19 +15,43 @@ export interface AdminModuleOptions {
   readonly status: StatusSource;
 }
 
+/** The same, as tokens of providers that `imports` export. */
+export interface AdminModuleAsyncOptions {
+  readonly imports: NonNullable<DynamicModule['imports']>;
+  readonly health: symbol;
+  readonly metrics: symbol;
+  readonly status: symbol;
+}
+
 /** The admin port's pages: health, metrics, status. */
 @Module({})
 export class AdminModule {
   static forRoot({ health, metrics, status }: AdminModuleOptions): DynamicModule {
-    return {
-      module: AdminModule,
-      imports: [TerminusModule.forRoot({ logger: false })],
-      controllers: [HealthController, MetricsController, StatusController],
-      providers: [
-        { provide: HEALTH_REGISTRY, useValue: health },
-        { provide: METRICS_SOURCE, useValue: metrics },
-        { provide: STATUS_SOURCE, useValue: status },
-      ],
-    };
+    return describeModule([
+      { provide: HEALTH_REGISTRY, useValue: health },
+      { provide: METRICS_SOURCE, useValue: metrics },
+      { provide: STATUS_SOURCE, useValue: status },
+    ]);
   }
+
+  static forRootAsync({ health, imports, metrics, status }: AdminModuleAsyncOptions): DynamicModule {
+    const providers = [
+      { provide: HEALTH_REGISTRY, useExisting: health },
+      { provide: METRICS_SOURCE, useExisting: metrics },
+      { provide: STATUS_SOURCE, useExisting: status },
+    ];
+    return describeModule(providers, imports);
+  }
+}
+
+function describeModule(
+  providers: Provider[],
+  imports: NonNullable<DynamicModule['imports']> = [],
+): DynamicModule {
+  return {
+    module: AdminModule,
+    imports: [TerminusModule.forRoot({ logger: false }), ...imports],
+    controllers: [HealthController, MetricsController, StatusController],
+    providers,
+  };
 }

@@ -1,4 +1,5 @@
-export type { AdminModuleOptions } from './admin.module.js';
+export { AdminModule } from './admin.module.js';
+export type { AdminModuleAsyncOptions, AdminModuleOptions } from './admin.module.js';
 export { startAdminServer } from './nest-admin-server.js';
 export type { AdminServer } from './nest-admin-server.js';
 export type { ReplicaStatus, StatusSource } from './status-source.js';

@@ -1,33 +1,44 @@
-import type { INestApplication } from '@nestjs/common';
+import type { DynamicModule, INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { StartupError, errorMessage } from '../errors/index.js';
-import type { AdminModuleOptions } from './admin.module.js';
-import { AdminModule } from './admin.module.js';
+import { RollkeeperError, StartupError, errorMessage } from '../errors/index.js';
 
+/** A Nest application whose HTTP side is the admin port. */
 export interface AdminServer {
   readonly url: string;
+  /** A provider of the application. */
+  get<T>(token: symbol): T;
   close(): Promise<void>;
 }
 
 /**
- * Serves the admin pages at once, before anything else of the process is up: probes must be answered meanwhile.
- * @param port 0 lets the system choose
- * @throws StartupError when the address cannot be bound
+ * Puts `module` together and serves its admin pages at once, before anything else of the process is up: probes must
+ * be answered meanwhile.
+ * @param address port 0 lets the system choose
+ * @throws StartupError when the address cannot be bound, or what a provider threw
  */
 export async function startAdminServer(
-  options: AdminModuleOptions & { readonly host: string; readonly port: number },
+  module: DynamicModule,
+  { host, port }: { readonly host: string; readonly port: number },
 ): Promise<AdminServer> {
-  const { host, port } = options;
-  let app: INestApplication | undefined;
+  const app = await NestFactory.create(module, { logger: false, abortOnError: false });
   try {
-    app = await NestFactory.create(AdminModule.forRoot(options), { logger: false, abortOnError: false });
     await app.listen(port, host);
   } catch (error) {
-    await app?.close();
-    throw new StartupError(`cannot serve the admin pages on ${host}:${port}: ${errorMessage(error)}`, {
-      cause: error,
-    });
+    await app.close();
+    throw asStartupError(error, `cannot serve the admin pages on ${host}:${port}`);
   }
-  const running = app;
-  return { url: await running.getUrl(), close: () => running.close() };
+  return describe(app, await app.getUrl());
+}
+
+function describe(app: INestApplication, url: string): AdminServer {
+  return {
+    url,
+    get: <T>(token: symbol): T => app.get<T>(token, { strict: false }),
+    close: () => app.close(),
+  };
+}
+
+function asStartupError(error: unknown, what: string): Error {
+  if (error instanceof RollkeeperError) return error;
+  return new StartupError(`${what}: ${errorMessage(error)}`, { cause: error });
 }

@@ -39,7 +39,7 @@ export async function assertUsableRedis(
 export async function shutDownRedisOf(dir: string, url: string, clock: Clock): Promise<void> {
   try {
     await withRedis(url, async (redis) => {
-      const [, itsDir] = (await redis.config('GET', 'dir'));
+      const [, itsDir] = await redis.config('GET', 'dir');
       if (itsDir === dir) await redis.shutdown().catch(() => undefined);
     });
     await clock.sleep(RETRY_MS);

@@ -1,5 +1,4 @@
-import { request } from 'undici';
-import type { ReplicaStatus } from '../admin/index.js';
+import { leads } from './replica-probe.js';
 import { isAlive, readRunState } from './run-state.js';
 
 /** What runs out of a data folder, for `rollkeeper status --json`. */
@@ -17,8 +16,6 @@ export interface ReplicaLine {
   readonly adminUrl: string;
 }
 
-const ANSWER_TIMEOUT_MS = 2000;
-
 /** Reads the run's state and asks each replica whether it leads. Undefined when nothing runs there. */
 export async function readUpStatus(dataDir: string): Promise<UpStatus | undefined> {
   const state = await readRunState(dataDir);
@@ -32,24 +29,11 @@ export async function readUpStatus(dataDir: string): Promise<UpStatus | undefine
       state.replicas.map(async (replica) => ({
         identity: replica.identity,
         pid: replica.pid,
-        leader: await isLeader(replica.adminUrl),
+        leader: await leads(replica.adminUrl),
         adminUrl: replica.adminUrl,
       })),
     ),
   };
-}
-
-/** A replica that does not answer does not lead as far as anybody can tell. */
-async function isLeader(adminUrl: string): Promise<boolean> {
-  try {
-    const { body } = await request(`${adminUrl}/admin/status`, {
-      headersTimeout: ANSWER_TIMEOUT_MS,
-      bodyTimeout: ANSWER_TIMEOUT_MS,
-    });
-    return ((await body.json()) as ReplicaStatus).leader;
-  } catch {
-    return false;
-  }
 }
 
 /** The status as a table for people. */

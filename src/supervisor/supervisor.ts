@@ -10,6 +10,7 @@ import { startRedis, useRedis } from './redis-process.js';
 import type { RunState } from './run-state.js';
 import { isAlive, readRunState, removeRunState, writeRunState } from './run-state.js';
 import { readCredentials } from './credentials.js';
+import { waitUntilReady } from './wait-until-ready.js';
 import type { ReadyMessage } from './supervised-process.js';
 import { SupervisedProcess } from './supervised-process.js';
 import type { CompiledUpOptions } from './up.options.js';
@@ -84,7 +85,7 @@ export class Supervisor {
       this.startNodes(kubeconfig),
       ...Array.from({ length: up.replicas }, (_, index) => this.startReplica(index, kubeconfig)),
     ]);
-    signal.throwIfAborted();
+    await waitUntilReady(this.state.replicas, this.options.clock, signal);
     return { apiServerUrl, kubeconfig, replicas: up.replicas, nodes: up.nodes };
   }
 

@@ -11,7 +11,10 @@ const OUTCOMES: readonly ReconcileOutcomeLabel[] = [
 ];
 
 /** Reconcile metrics with controller-runtime's names, at zero from the start so that dashboards show them. */
-export function createControllerMetrics(meter: Meter, controllers: readonly string[]): ControllerMetrics {
+export function createControllerMetrics(
+  meter: Meter,
+  workersOf: ReadonlyMap<string, number>,
+): ControllerMetrics {
   const total = meter.createCounter(METRICS.reconcileTotal, {
     description: 'Syncs by controller and outcome',
   });
@@ -29,7 +32,14 @@ export function createControllerMetrics(meter: Meter, controllers: readonly stri
     description: 'Time that syncs waited for their caches to catch up',
     advice: { explicitBucketBoundaries: RECONCILE_BUCKETS },
   });
-  for (const controller of controllers) {
+  meter
+    .createObservableGauge(METRICS.maxConcurrentReconciles, {
+      description: 'Workers of this replica, by controller',
+    })
+    .addCallback((result) => {
+      for (const [controller, workers] of workersOf) result.observe(workers, { controller });
+    });
+  for (const controller of workersOf.keys()) {
     errors.add(0, { controller });
     active.add(0, { controller });
     for (const result of OUTCOMES) total.add(0, { controller, result });

@@ -1,4 +1,5 @@
 export { createControllerMetrics } from './controller-metrics.js';
+export { createLeaderElectionMetrics } from './leader-election-metrics.js';
 export { createWorkQueueMetrics } from './work-queue-metrics.js';
 export { METRICS, QUEUE_BUCKETS, RECONCILE_BUCKETS, REQUEST_BUCKETS } from './metric-names.js';
 export { createMetrics } from './metrics.js';

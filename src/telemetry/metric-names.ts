@@ -16,10 +16,8 @@ export const METRICS = {
   maxConcurrentReconciles: 'controller_runtime_max_concurrent_reconciles',
   caughtUpWait: 'rollkeeper_caught_up_wait_seconds',
   leaderStatus: 'leader_election_master_status',
-  leaderSlowPath: 'leader_election_slowpath_total',
+  leaderAttemptDuration: 'rollkeeper_leader_election_attempt_duration_seconds',
   leaderTransitions: 'rollkeeper_leader_transitions_total',
-  restClientRequests: 'rest_client_requests_total',
-  restClientDuration: 'rest_client_request_duration_seconds',
 } as const;
 
 /** Seconds, powers of ten from 10 ns to 10 s, as client-go's workqueue metrics have them. */

@@ -4,7 +4,7 @@ import { createMetrics } from './metrics.js';
 
 it('serves reconcile counters at zero before the first sync, under the names that dashboards know', async () => {
   const metrics = createMetrics();
-  createControllerMetrics(metrics.meter, ['deployment']);
+  createControllerMetrics(metrics.meter, new Map([['deployment', 5]]));
 
   const text = await metrics.serialize();
 
@@ -15,7 +15,7 @@ it('serves reconcile counters at zero before the first sync, under the names tha
 
 it('counts a failed sync as an error and puts its length into the histogram', async () => {
   const metrics = createMetrics();
-  const controllerMetrics = createControllerMetrics(metrics.meter, ['deployment']);
+  const controllerMetrics = createControllerMetrics(metrics.meter, new Map([['deployment', 5]]));
 
   controllerMetrics.reconciled('deployment', 'error', 0.2);
 

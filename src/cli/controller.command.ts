@@ -1,0 +1,47 @@
+import { hostname } from 'node:os';
+import type { Command } from 'commander';
+import { runUntilStopped, tellParent } from '../process/index.js';
+import { compileReplicaOptions, runReplica } from '../replica/index.js';
+
+/** `rollkeeper controller`: one replica against any Kubernetes API. */
+export function registerControllerCommand(program: Command): void {
+  program
+    .command('controller')
+    .description('run one replica of the controllers against a Kubernetes API')
+    .option(
+      '--kubeconfig <file>',
+      "the API to work on (default: kubectl's rules, down to the pod's service account)",
+    )
+    .option('--context <name>', "context of the kubeconfig (default: the file's own)")
+    .option('--redis-url <url>', 'the Redis that all replicas share (also REDIS_URL)')
+    .option('--key-prefix <prefix>', 'keeps installations on one Redis apart (default: rollkeeper)')
+    .option('--identity <name>', "this replica's unique name (default: host name and process id)")
+    .option(
+      '--controllers <list>',
+      'deployment, replicaset, garbage-collector, namespace; * for all, -name for all but one (default: *)',
+    )
+    .option('--workers <list>', 'keys worked on at once, for example deployment=5,replicaset=10')
+    .option('--admin-host <address>', 'where health, metrics and status are served (default: 127.0.0.1)')
+    .option('--admin-port <port>', 'their port; 0 lets the system choose (default: 0)')
+    .option('--lease-duration-ms <ms>', 'leader lease (default: 2500)')
+    .option('--renew-deadline-ms <ms>', 'the leader gives up after so long without a renewal (default: 1800)')
+    .option('--retry-period-ms <ms>', 'between attempts to acquire or renew (default: 400)')
+    .option('--caught-up-timeout-ms <ms>', 'how long a sync waits for its caches (default: 5000)')
+    .option('--log-level <level>', 'debug, info, warn or error (default: info)')
+    .option('--log-format <format>', 'json or pretty (default: json)')
+    .action((flags: Record<string, string>) => runUntilStopped((signal) => run(flags, signal)));
+}
+
+function run(flags: Record<string, string>, signal: AbortSignal): Promise<void> {
+  const options = compileReplicaOptions({
+    'redis-url': process.env['REDIS_URL'],
+    identity: `${hostname()}-${process.pid}`,
+    ...Object.fromEntries(Object.entries(flags).map(([name, value]) => [hyphenated(name), value])),
+  });
+  return runReplica(options, (replica) => tellParent({ type: 'ready', ...replica }), signal);
+}
+
+/** commander hands `--redis-url` over as `redisUrl`. */
+function hyphenated(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

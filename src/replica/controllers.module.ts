@@ -1,0 +1,91 @@
+import { Module } from '@nestjs/common';
+import type { Activation, ActorRuntime } from '../actor/index.js';
+import type { ApiClient, HttpApiClient } from '../api-client/index.js';
+import { withOwnWrites, withSpans, withWriteGuard } from '../api-client/index.js';
+import type { Clock, RandomSource } from '../clock/index.js';
+import type { ControllerDependencies } from '../controller/index.js';
+import { Controller } from '../controller/index.js';
+import type { EventRecorder } from '../events/index.js';
+import type { InformerFactory } from '../informer/index.js';
+import { qualifiedResource } from '../kubernetes/index.js';
+import type { Logger } from '../logging/index.js';
+import type { ManagedController } from '../manager/index.js';
+import type { Metrics, Tracing } from '../telemetry/index.js';
+import { createControllerMetrics } from '../telemetry/index.js';
+import { CoordinationModule } from './coordination.module.js';
+import { KubernetesApiModule } from './kubernetes-api.module.js';
+import type { QueueFactory } from './queue-factory.js';
+import type { CompiledReplicaOptions } from './replica.options.js';
+import * as tokens from './tokens.js';
+
+/** The chosen controllers, each with its queue and its workers. */
+@Module({
+  imports: [KubernetesApiModule, CoordinationModule],
+  providers: [
+    {
+      provide: tokens.CONTROLLERS,
+      inject: [
+        tokens.OPTIONS,
+        tokens.API_CLIENT,
+        tokens.INFORMERS,
+        tokens.EVENTS,
+        tokens.QUEUES,
+        tokens.ACTORS,
+        tokens.CLOCK,
+        tokens.RANDOM,
+        tokens.LOGGER,
+        tokens.METRICS,
+        tokens.TRACING,
+      ],
+      useFactory: buildControllers,
+    },
+  ],
+  exports: [tokens.CONTROLLERS, KubernetesApiModule, CoordinationModule],
+})
+export class ControllersModule {}
+
+function buildControllers(
+  options: CompiledReplicaOptions,
+  client: HttpApiClient,
+  informers: InformerFactory,
+  events: EventRecorder,
+  queues: QueueFactory,
+  actors: ActorRuntime,
+  clock: Clock,
+  random: RandomSource,
+  logger: Logger,
+  { meter }: Metrics,
+  { tracer }: Tracing,
+): ManagedController[] {
+  const dependencies: ControllerDependencies = { informers, events, clock, random, logger };
+  const metrics = createControllerMetrics(meter, options.workersOf);
+  const traced = withSpans(client, tracer);
+  return options.definitions.map((definition) => {
+    const { name } = definition;
+    const built = definition.build({ ...dependencies, logger: logger.child({ controller: name }) });
+    const controller = new Controller({
+      name,
+      reconciler: built.reconciler,
+      ...queues(name),
+      actors,
+      clientFor: (activation) => clientOf(traced, activation),
+      informerOf: (resource) => informers.all().find(({ type }) => qualifiedResource(type) === resource),
+      clock,
+      logger,
+      tracer,
+      metrics,
+      workers: options.workersOf.get(name) ?? definition.defaultWorkers,
+      caughtUpTimeoutMs: options['caught-up-timeout-ms'],
+      replica: options.identity,
+    });
+    return { built, controller };
+  });
+}
+
+/** The only client that a reconciler gets: it stops writing with the activation and remembers what it wrote. */
+function clientOf(client: ApiClient, activation: Activation): ApiClient {
+  const remembering = withOwnWrites(client, (resource, version) =>
+    activation.recordOwnWrite(resource, version),
+  );
+  return withWriteGuard(remembering, activation.signal);
+}

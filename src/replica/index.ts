@@ -1,0 +1,3 @@
+export { compileReplicaOptions } from './replica.options.js';
+export type { CompiledReplicaOptions, ReplicaOptions } from './replica.options.js';
+export { runReplica } from './run-replica.js';

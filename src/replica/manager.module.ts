@@ -1,0 +1,95 @@
+import { Module } from '@nestjs/common';
+import type { ActorRuntime } from '../actor/index.js';
+import type { HttpApiClient } from '../api-client/index.js';
+import type { Clock } from '../clock/index.js';
+import type { ApiEventRecorder } from '../events/index.js';
+import { EventLoopMonitor, HealthRegistry } from '../health/index.js';
+import type { InformerFactory } from '../informer/index.js';
+import type { Logger } from '../logging/index.js';
+import type { ManagedController } from '../manager/index.js';
+import { Manager } from '../manager/index.js';
+import { ControllersModule } from './controllers.module.js';
+import { registerHealthChecks } from './health-checks.js';
+import type { ReplicaElector } from './replica-elector.js';
+import { ReplicaStatusSource } from './replica-status.js';
+import type { CompiledReplicaOptions } from './replica.options.js';
+import * as tokens from './tokens.js';
+
+/** The replica's life: the manager, and what it says of itself. */
+@Module({
+  imports: [ControllersModule],
+  providers: [
+    {
+      provide: tokens.EVENT_LOOP,
+      inject: [tokens.CLOCK],
+      useFactory: (clock: Clock) => new EventLoopMonitor(clock),
+    },
+    {
+      provide: tokens.MANAGER,
+      inject: [
+        tokens.INFORMERS,
+        tokens.ELECTOR,
+        tokens.CONTROLLERS,
+        tokens.ACTORS,
+        tokens.EVENTS,
+        tokens.EVENT_LOOP,
+        tokens.CLOCK,
+        tokens.LOGGER,
+      ],
+      useFactory: (
+        informers: InformerFactory,
+        elector: ReplicaElector,
+        controllers: ManagedController[],
+        actors: ActorRuntime,
+        events: ApiEventRecorder,
+        eventLoop: EventLoopMonitor,
+        clock: Clock,
+        logger: Logger,
+      ) =>
+        new Manager({
+          informers,
+          elector,
+          controllers,
+          actors,
+          background: [events, eventLoop],
+          clock,
+          logger,
+        }),
+    },
+    {
+      provide: tokens.HEALTH,
+      inject: [
+        tokens.MANAGER,
+        tokens.INFORMERS,
+        tokens.ELECTOR,
+        tokens.CONTROLLERS,
+        tokens.API_CLIENT,
+        tokens.EVENT_LOOP,
+      ],
+      useFactory: (
+        manager: Manager,
+        informers: InformerFactory,
+        elector: ReplicaElector,
+        controllers: ManagedController[],
+        client: HttpApiClient,
+        eventLoop: EventLoopMonitor,
+      ) => {
+        const registry = new HealthRegistry();
+        registerHealthChecks(registry, { manager, informers, elector, controllers, client, eventLoop });
+        return registry;
+      },
+    },
+    {
+      provide: tokens.STATUS,
+      inject: [tokens.OPTIONS, tokens.ELECTOR, tokens.CONTROLLERS, tokens.INFORMERS],
+      useFactory: (
+        { identity }: CompiledReplicaOptions,
+        elector: ReplicaElector,
+        controllers: ManagedController[],
+        informers: InformerFactory,
+      ) => new ReplicaStatusSource(identity, elector, controllers, informers),
+    },
+  ],
+  exports: [tokens.MANAGER, tokens.HEALTH, tokens.STATUS, ControllersModule],
+})
+export class ManagerModule {}

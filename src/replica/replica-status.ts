@@ -1,0 +1,42 @@
+import type { ReplicaStatus, StatusSource } from '../admin/index.js';
+import type { InformerFactory } from '../informer/index.js';
+import { qualifiedResource } from '../kubernetes/index.js';
+import type { ManagedController } from '../manager/index.js';
+import { VERSION } from '../version.js';
+import type { ReplicaElector } from './replica-elector.js';
+
+/** What this replica says of itself. Counts of a queue that cannot be read are left out. */
+export class ReplicaStatusSource implements StatusSource {
+  constructor(
+    private readonly identity: string,
+    private readonly elector: ReplicaElector,
+    private readonly controllers: readonly ManagedController[],
+    private readonly informers: InformerFactory,
+  ) {}
+
+  async status(): Promise<ReplicaStatus> {
+    const { epoch, isLeader, leader } = this.elector;
+    return {
+      identity: this.identity,
+      version: VERSION,
+      leader: isLeader,
+      leaderIdentity: leader.replace(/_[^_]*$/, ''),
+      epoch,
+      controllers: await Promise.all(this.controllers.map((managed) => this.controllerStatus(managed))),
+      informers: this.informers.all().map(({ hasSynced, lastSyncedResourceVersion, lister, type }) => ({
+        resource: qualifiedResource(type),
+        synced: hasSynced,
+        resourceVersion: lastSyncedResourceVersion,
+        objects: lister.list().length,
+      })),
+    };
+  }
+
+  private async controllerStatus({
+    controller,
+  }: ManagedController): Promise<ReplicaStatus['controllers'][number]> {
+    const { isConsuming: consuming, name, workers } = controller;
+    const queue = await controller.queue.counts().catch(() => undefined);
+    return { name, workers, consuming, queue };
+  }
+}

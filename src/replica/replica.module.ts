@@ -1,0 +1,36 @@
+import type { DynamicModule } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
+import { AdminModule } from '../admin/index.js';
+import { ManagerModule } from './manager.module.js';
+import type { CompiledReplicaOptions } from './replica.options.js';
+import { TelemetryModule } from './telemetry.module.js';
+import { HEALTH, METRICS, OPTIONS, STATUS } from './tokens.js';
+
+@Global()
+@Module({})
+class OptionsModule {}
+
+/** One replica of the controller manager, put together; nothing runs before its manager does. */
+@Module({})
+export class ReplicaModule {
+  static forRoot(options: CompiledReplicaOptions): DynamicModule {
+    return {
+      module: ReplicaModule,
+      imports: [
+        {
+          module: OptionsModule,
+          providers: [{ provide: OPTIONS, useValue: options }],
+          exports: [OPTIONS],
+        },
+        TelemetryModule,
+        ManagerModule,
+        AdminModule.forRootAsync({
+          imports: [ManagerModule],
+          health: HEALTH,
+          metrics: METRICS,
+          status: STATUS,
+        }),
+      ],
+    };
+  }
+}

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import type { ControllerDefinition } from '../controller/index.js';
+import { selectControllers } from '../controllers/registry.js';
+import { InvalidOptionError } from '../errors/index.js';
+import { LOG_LEVELS } from '../logging/index.js';
+import { compileOptions } from '../options/compile-options.js';
+import { assertRedisUrl } from '../redis/index.js';
+
+const wholeNumber = (least: number, most: number) =>
+  z.coerce
+    .number('is not a number')
+    .int('is not a whole number')
+    .min(least, `must be at least ${least}`)
+    .max(most, `must be at most ${most}`);
+
+const milliseconds = (fallback: number) => wholeNumber(1, 24 * 3_600_000).default(fallback);
+
+const schema = z.object({
+  kubeconfig: z.string().min(1, 'must name a file').optional(),
+  context: z.string().min(1).optional(),
+  'redis-url': z.string('is required: redis://host:port, also as REDIS_URL'),
+  'key-prefix': z
+    .string()
+    .regex(/^[\w.-]+$/, 'must be letters, digits, dots, hyphens and underscores')
+    .default('rollkeeper'),
+  identity: z.string().min(1).max(253),
+  controllers: z.string().default('*'),
+  workers: z.string().optional(),
+  'admin-host': z.string().min(1).default('127.0.0.1'),
+  'admin-port': wholeNumber(0, 65535).default(0),
+  'lease-duration-ms': milliseconds(2500),
+  'renew-deadline-ms': milliseconds(1800),
+  'retry-period-ms': milliseconds(400),
+  'caught-up-timeout-ms': milliseconds(5000),
+  'log-level': z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
+  'log-format': z.enum(['json', 'pretty'], 'must be json or pretty').default('json'),
+});
+
+/**
+ * Options of `rollkeeper controller`, as typed:
+ *
+ * - `kubeconfig`, `context`: the API to work on; without a file, kubectl's own rules, down to the pod's service account
+ * - `redis-url`: the Redis that all replicas share; `key-prefix` (default `rollkeeper`) keeps installations apart
+ * - `identity`: this replica's name in leases, logs and spans; unique
+ * - `controllers`: which to run, default `*`; `workers`: for example `deployment=5,replicaset=10`
+ * - `admin-host`, `admin-port`: default 127.0.0.1 and a port that the system chooses
+ * - `lease-duration-ms`, `renew-deadline-ms`, `retry-period-ms`: leader election, default 2500/1800/400
+ * - `caught-up-timeout-ms`: how long a sync waits for its caches, default 5000
+ * - `log-level` (default `info`), `log-format` (`json` or `pretty`)
+ */
+export type ReplicaOptions = z.input<typeof schema>;
+
+export type CompiledReplicaOptions = Readonly<z.output<typeof schema>> & {
+  readonly definitions: readonly ControllerDefinition[];
+  /** Workers by controller. */
+  readonly workersOf: ReadonlyMap<string, number>;
+};
+
+/** @throws InvalidOptionError naming the option */
+export function compileReplicaOptions(options: unknown): CompiledReplicaOptions {
+  const compiled = compileOptions(schema, options);
+  assertRedisUrl(compiled['redis-url']);
+  const definitions = selectControllers(compiled.controllers);
+  const workersOf = new Map(definitions.map(({ defaultWorkers, name }) => [name, defaultWorkers]));
+  for (const [name, workers] of parseWorkers(compiled.workers)) {
+    if (!workersOf.has(name)) throw new InvalidOptionError('workers', `no controller named "${name}" runs`);
+    workersOf.set(name, workers);
+  }
+  return Object.freeze({ ...compiled, definitions, workersOf });
+}
+
+function parseWorkers(list: string | undefined): [string, number][] {
+  return (list ?? '')
+    .split(',')
+    .filter((part) => part.trim() !== '')
+    .map((part) => {
+      const [, name, count] = /^\s*([\w-]+)=(\d+)\s*$/.exec(part) ?? [];
+      if (!name || !count || Number(count) < 1) {
+        throw new InvalidOptionError('workers', `"${part}" is not of the form controller=number`);
+      }
+      return [name, Number(count)];
+    });
+}

@@ -1,0 +1,53 @@
+import type { RedisActorRuntime } from '../actor/index.js';
+import { startAdminServer } from '../admin/index.js';
+import type { HttpApiClient } from '../api-client/index.js';
+import type { Logger } from '../logging/index.js';
+import type { ManagedController, Manager } from '../manager/index.js';
+import type { Metrics, Tracing } from '../telemetry/index.js';
+import { ReplicaModule } from './replica.module.js';
+import type { ReplicaElector } from './replica-elector.js';
+import type { CompiledReplicaOptions } from './replica.options.js';
+import * as tokens from './tokens.js';
+
+/** Called once the replica serves its admin pages. */
+export type OnServing = (replica: { readonly identity: string; readonly adminUrl: string }) => void;
+
+/**
+ * Runs one replica until aborted: admin pages first, then the manager; on the way out the manager stops first and
+ * the admin pages last.
+ * @throws StartupError
+ */
+export async function runReplica(
+  options: CompiledReplicaOptions,
+  onServing: OnServing,
+  signal: AbortSignal,
+): Promise<void> {
+  const server = await startAdminServer(ReplicaModule.forRoot(options), {
+    host: options['admin-host'],
+    port: options['admin-port'],
+  });
+  const logger = server.get<Logger>(tokens.LOGGER);
+  try {
+    logger.info('serving', {
+      adminUrl: server.url,
+      controllers: options.definitions.map(({ name }) => name),
+    });
+    onServing({ identity: options.identity, adminUrl: server.url });
+    await server.get<Manager>(tokens.MANAGER).run(signal);
+  } finally {
+    const controllers = server.get<ManagedController[]>(tokens.CONTROLLERS);
+    const closings = [
+      ...controllers.map(({ controller }) => controller.queue.close()),
+      server.get<RedisActorRuntime>(tokens.ACTORS).close(),
+      server.get<HttpApiClient>(tokens.API_CLIENT).close(),
+      server.get<Tracing>(tokens.TRACING).shutdown(),
+      server.get<Metrics>(tokens.METRICS).shutdown(),
+    ];
+    server.get<ReplicaElector>(tokens.ELECTOR).close();
+    for (const closing of await Promise.allSettled(closings)) {
+      if (closing.status === 'rejected')
+        logger.warn('a part did not close cleanly', { error: closing.reason as Error });
+    }
+    await server.close();
+  }
+}
