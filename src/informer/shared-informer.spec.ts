@@ -217,11 +217,12 @@ describe('a SharedInformer in trouble', () => {
     expect(server.requests.slice(0, 3)).toEqual(['list', 'page', 'page']);
     expect(Object.keys(harness.cached())).toHaveLength(5);
 
-    server.silenceWatches();
+    server.requests.length = 0;
     server.delete('a', 'u');
-    server.compact();
-    server.breakWatches();
-    await clock.advance(260_000);
+    server.failNext('page', new ApiStatusError({ code: 410 }));
+    server.breakWatches(new ApiStatusError({ code: 410 }));
+    await clock.advance(1_000);
+    expect(server.requests).toEqual(['list', 'page', 'list whole', 'watch 106']);
     expect(harness.cached()).toEqual(harness.stored());
   });
 

@@ -7,6 +7,9 @@ import type { ListWatcher } from '../informer/index.js';
 
 type Signal<T> = { readonly event: WatchEvent<T> } | { readonly end: true } | { readonly error: Error };
 
+/** `page` is every page of a list but the first. */
+type RequestVerb = 'list' | 'page' | 'watch';
+
 interface Watcher<T> {
   readonly signals: Signal<T>[];
   wake: () => void;
@@ -26,13 +29,13 @@ interface Snapshot<T> {
  * or silence, history to forget. Hands out copies, as a network would.
  */
 export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
-  /** Every list (`list`, `page`) and watch that was begun, with the resourceVersion of the latter. */
+  /** Every list (`list`, `page`, `list whole` without paging) and watch (with its resourceVersion) that was begun. */
   readonly requests: string[] = [];
   private readonly objects = new Map<string, T>();
   private readonly history: { readonly revision: number; readonly event: WatchEvent<T> }[] = [];
   private readonly snapshots = new Map<string, Snapshot<T>>();
   private readonly watchers = new Set<Watcher<T>>();
-  private readonly failures = { list: [] as Error[], watch: [] as Error[] };
+  private readonly failures: Record<RequestVerb, Error[]> = { list: [], page: [], watch: [] };
   private revision = 100;
   private forgottenUpTo = 0;
   private nextUid = 1;
@@ -84,7 +87,7 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
   }
 
   /** The next `times` requests of this verb are answered with `error`. */
-  failNext(verb: 'list' | 'watch', error: Error, times = 1): void {
+  failNext(verb: RequestVerb, error: Error, times = 1): void {
     for (let i = 0; i < times; i++) this.failures[verb].push(error);
   }
 
@@ -118,10 +121,11 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
     _type: ResourceType,
     options: ListOptions = {},
   ): Promise<ListPage<U>> {
-    this.requests.push(options.continueToken ? 'page' : 'list');
+    const verb = options.continueToken ? 'page' : 'list';
+    this.requests.push(options.limit === undefined ? `${verb} whole` : verb);
     await Promise.resolve();
     options.signal?.throwIfAborted();
-    this.failIfTold('list');
+    this.failIfTold(verb);
     return this.page(this.snapshotFor(options)) as unknown as ListPage<U>;
   }
 
@@ -164,7 +168,7 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
     }
   }
 
-  private failIfTold(verb: 'list' | 'watch'): void {
+  private failIfTold(verb: RequestVerb): void {
     const error = this.failures[verb].shift();
     if (error) throw error;
   }

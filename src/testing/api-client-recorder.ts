@@ -1,0 +1,37 @@
+import type { ApiClient } from '../api-client/index.js';
+import type { KubernetesObject } from '../kubernetes/index.js';
+
+export interface RecordedCall {
+  readonly verb: string;
+  readonly options: unknown;
+}
+
+/** A client that answers every request with `answer` (an Error is thrown) and remembers the options it was given. */
+export function recordingClient(answer: KubernetesObject | Error | undefined): {
+  client: ApiClient;
+  calls: RecordedCall[];
+} {
+  const calls: RecordedCall[] = [];
+  const reply = async <T>(verb: string, options: unknown): Promise<T> => {
+    calls.push({ verb, options });
+    if (answer instanceof Error) throw answer;
+    return answer as T;
+  };
+  const client: ApiClient = {
+    get: (_type, _ref, options) => reply('get', options),
+    list: (_type, options) => reply('list', options),
+    watch: () => {
+      throw new Error('no watches here');
+    },
+    create: (_type, _object, options) => reply('create', options),
+    update: (_type, _object, options) => reply('update', options),
+    patch: (_type, _ref, _patch, options) => reply('patch', options),
+    delete: async <T extends KubernetesObject>(_type: unknown, _ref: unknown, options: unknown) => {
+      const object = await reply<T | undefined>('delete', options);
+      return object === undefined ? {} : { object };
+    },
+    discover: (options) => reply('discover', options),
+    ping: (options) => reply('ping', options),
+  };
+  return { client, calls };
+}
