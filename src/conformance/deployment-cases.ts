@@ -24,8 +24,8 @@ interface DeploymentCase {
   };
 }
 
-/** Recordings of Kubernetes 1.20, with its arithmetic in the one place where it overflows. */
-const definition = createDeploymentController({ int32Overflow: true });
+/** The recordings are of Kubernetes 1.20, its faults included. */
+const definition = createDeploymentController({ faultsOf120: true });
 
 /** A state, and what the genuine Deployment controller made of it in the end. */
 export const deploymentCases: ConformanceFormat = {

@@ -2,13 +2,13 @@ import type { RolloutDraft } from './draft.js';
 import { syncRevision } from './new-replica-set.js';
 import { cleanUpHistory } from './cleanup.js';
 import { syncPausedCondition } from './paused.js';
-import type { ScalingRules } from './proportional-scaling.js';
 import { isScalingEvent, scaleToSpec } from './proportional-scaling.js';
 import type { PodsOf } from './recreate.js';
 import { stepRecreate } from './recreate.js';
 import { requestedRollback, stepRollback } from './rollback.js';
 import { stepRollingUpdate } from './rolling.js';
 import { isRollingUpdate } from './limits.js';
+import type { RolloutRules } from './rollout-rules.js';
 import type { RolloutSides } from './rollout-sides.js';
 import { setStatus } from './status.js';
 
@@ -17,7 +17,7 @@ const MAX_STEPS = 50;
 
 export interface DecisionContext {
   readonly podsOf: PodsOf;
-  readonly scaling: ScalingRules;
+  readonly rules: RolloutRules;
 }
 
 /**
@@ -36,20 +36,20 @@ export function decideRollout(draft: RolloutDraft, context: DecisionContext): vo
 }
 
 /** One sync of Kubernetes' controller: delete > pause > rollback > scale > rollout. */
-function takeStep(draft: RolloutDraft, { podsOf, scaling }: DecisionContext): void {
+function takeStep(draft: RolloutDraft, { podsOf, rules }: DecisionContext): void {
   if (draft.observed.metadata.deletionTimestamp !== undefined) return setStatus(draft, syncRevision(draft));
   syncPausedCondition(draft);
   const sides = syncRevision(draft);
-  if (draft.spec.paused) return stepScale(draft, sides, scaling);
+  if (draft.spec.paused) return stepScale(draft, sides, rules);
   const rollbackTo = requestedRollback(draft.annotations);
   if (rollbackTo !== undefined) return stepRollback(draft, sides, rollbackTo);
-  if (isScalingEvent(draft, sides)) return stepScale(draft, sides, scaling);
-  if (isRollingUpdate(draft.spec)) return stepRollingUpdate(draft, sides);
+  if (isScalingEvent(draft, sides)) return stepScale(draft, sides, rules);
+  if (isRollingUpdate(draft.spec)) return stepRollingUpdate(draft, sides, rules);
   stepRecreate(draft, sides, podsOf);
 }
 
-function stepScale(draft: RolloutDraft, sides: RolloutSides, scaling: ScalingRules): void {
-  scaleToSpec(draft, sides, scaling);
+function stepScale(draft: RolloutDraft, sides: RolloutSides, rules: RolloutRules): void {
+  scaleToSpec(draft, sides, rules);
   if (draft.spec.paused && requestedRollback(draft.annotations) === undefined)
     cleanUpHistory(draft, sides.old);
   setStatus(draft, sides);

@@ -45,7 +45,7 @@ function build(
       pods: pods.lister,
       events,
       clock,
-      scaling: options,
+      rules: options,
     }),
     watch: (enqueue) => handlers.watch(enqueue),
   };

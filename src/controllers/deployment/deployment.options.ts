@@ -14,22 +14,22 @@ export interface DeploymentControllerOptions {
    * else made it. @default 1000
    */
   statusEchoMs?: number;
-  /** See ScalingRules: only to compare with recordings of Kubernetes 1.20. @default false */
-  int32Overflow?: boolean;
+  /** See RolloutRules: only to compare with recordings of Kubernetes 1.20. @default false */
+  faultsOf120?: boolean;
 }
 
 export interface CompiledDeploymentControllerOptions {
   readonly workers: number;
   readonly coalesceMs: number;
   readonly statusEchoMs: number;
-  readonly int32Overflow: boolean;
+  readonly faultsOf120: boolean;
 }
 
 const schema = z.object({
   workers: z.int().min(1).default(10),
   coalesceMs: z.number().min(0).default(30),
   statusEchoMs: z.number().min(0).default(1000),
-  int32Overflow: z.boolean().default(false),
+  faultsOf120: z.boolean().default(false),
 });
 
 /** @throws InvalidOptionError naming the option */

@@ -1,6 +1,6 @@
 /**
  * Counts are int32 in the API's types, and Kubernetes' arithmetic wraps around like them. It makes a difference
- * only after a division by zero (see ScalingRules).
+ * only after a division by zero (see RolloutRules).
  */
 export function toInt32(value: number): number {
   return value | 0;

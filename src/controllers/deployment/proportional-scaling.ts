@@ -3,16 +3,8 @@ import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { activeOf, byCreation, totalReplicas } from './draft.js';
 import { roundToInt32, toInt32 } from './int32.js';
 import { isRollingUpdate, maxSurge, maxTotalReplicas } from './limits.js';
+import type { RolloutRules } from './rollout-rules.js';
 import type { RolloutSides } from './rollout-sides.js';
-
-export interface ScalingRules {
-  /**
-   * Kubernetes 1.20 divides by zero for a ReplicaSet whose size annotation is lost while the Deployment's status is
-   * still empty, and asks for sizes like -2147483646, which the API refuses. Set: the same arithmetic, to compare
-   * with its recordings. Unset: such a ReplicaSet keeps its size for now, as in newer versions.
-   */
-  readonly int32Overflow: boolean;
-}
 
 /** Whether `spec.replicas` changed since a ReplicaSet was last sized. */
 export function isScalingEvent(draft: RolloutDraft, { all }: RolloutSides): boolean {
@@ -27,7 +19,7 @@ export function isScalingEvent(draft: RolloutDraft, { all }: RolloutSides): bool
  * new one is complete the old ones go; otherwise all grow or shrink in proportion, which spreads the risk.
  * (Behaviour of `scale` in Kubernetes' `pkg/controller/deployment/sync.go`.)
  */
-export function scaleToSpec(draft: RolloutDraft, sides: RolloutSides, rules: ScalingRules): void {
+export function scaleToSpec(draft: RolloutDraft, sides: RolloutSides, rules: RolloutRules): void {
   const { newOne, old, all } = sides;
   const active = activeOf(all);
   if (active.length <= 1) {
@@ -58,7 +50,7 @@ function isSaturated(draft: RolloutDraft, newOne: ReplicaSetDraft): boolean {
 function scaleInProportion(
   draft: RolloutDraft,
   active: readonly ReplicaSetDraft[],
-  rules: ScalingRules,
+  rules: RolloutRules,
 ): void {
   const allowed = draft.replicas > 0 ? maxTotalReplicas(draft.spec) : 0;
   const toAdd = allowed - totalReplicas(active);
@@ -88,7 +80,7 @@ function proportion(
   draft: RolloutDraft,
   replicaSet: ReplicaSetDraft,
   { toAdd, added }: { toAdd: number; added: number },
-  rules: ScalingRules,
+  rules: RolloutRules,
 ): number {
   if (toAdd === added) return 0;
   const left = toInt32(toAdd - added);
@@ -96,11 +88,11 @@ function proportion(
   return toAdd > 0 ? Math.min(fair, left) : Math.max(fair, left);
 }
 
-function fairShare(draft: RolloutDraft, replicaSet: ReplicaSetDraft, rules: ScalingRules): number {
+function fairShare(draft: RolloutDraft, replicaSet: ReplicaSetDraft, rules: RolloutRules): number {
   if (draft.replicas === 0) return -replicaSet.replicas;
   const whole = draft.replicas + maxSurge(draft.spec);
   const noted = integerAnnotation(replicaSet.annotations, MAX_REPLICAS);
   const wholeBefore = noted ?? draft.status.replicas ?? 0;
-  if (wholeBefore === 0 && !rules.int32Overflow) return 0;
+  if (wholeBefore === 0 && !rules.faultsOf120) return 0;
   return toInt32(roundToInt32((replicaSet.replicas * whole) / wholeBefore) - replicaSet.replicas);
 }

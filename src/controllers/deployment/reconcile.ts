@@ -21,7 +21,7 @@ import { RolloutDraft } from './draft.js';
 import { invalidDeploymentNote, selectingAllNote } from './events.js';
 import { netPlan } from './plan.js';
 import { progressCheckAfterMs } from './progress.js';
-import type { ScalingRules } from './proportional-scaling.js';
+import type { RolloutRules } from './rollout-rules.js';
 import { validateDeployment } from './validate.js';
 
 export interface DeploymentReconcilerDependencies {
@@ -31,7 +31,7 @@ export interface DeploymentReconcilerDependencies {
   readonly pods: Lister<Pod>;
   readonly events: EventRecorder;
   readonly clock: Clock;
-  readonly scaling: ScalingRules;
+  readonly rules: RolloutRules;
 }
 
 /** Soon enough for the user, late enough for the cache to show the counted collision. */
@@ -60,11 +60,11 @@ export class DeploymentReconciler implements Reconciler {
     claims: ReplicaSetClaims,
     { client, signal }: ReconcileContext,
   ): Promise<ReconcileResult> {
-    const { clock, events, scaling } = this.dependencies;
+    const { clock, events, rules } = this.dependencies;
     const nowMs = clock.now();
     const now = toRfc3339(nowMs);
     const draft = new RolloutDraft({ deployment, owned: claims.owned, adopted: claims.adopt, now, nowMs });
-    decideRollout(draft, { podsOf: ({ observed }) => this.podsOf(observed), scaling });
+    decideRollout(draft, { podsOf: ({ observed }) => this.podsOf(observed), rules });
     try {
       const outcome = await applyPlan(deployment, netPlan(draft, claims.release), {
         client,

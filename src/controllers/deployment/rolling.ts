@@ -5,6 +5,7 @@ import { minAvailable } from './limits.js';
 import { cleanUpHistory } from './cleanup.js';
 import { allowedNewSize, withNewReplicaSet } from './new-replica-set.js';
 import { isRolloutComplete, setRolloutStatus } from './progress.js';
+import type { RolloutRules } from './rollout-rules.js';
 import type { CompleteSides, RolloutSides } from './rollout-sides.js';
 
 /**
@@ -14,10 +15,10 @@ import type { CompleteSides, RolloutSides } from './rollout-sides.js';
  * 10 replicas, surge 3, 2 may be unavailable: new 3; old 8; new 5; and now everything waits for new pods. Each new
  * pod that becomes available lets an old one go, and that makes room for another new one.
  */
-export function stepRollingUpdate(draft: RolloutDraft, observed: RolloutSides): void {
+export function stepRollingUpdate(draft: RolloutDraft, observed: RolloutSides, rules: RolloutRules): void {
   const complete = isRolloutComplete(draft, draft.status);
   const sides = withNewReplicaSet(draft, observed);
-  const moved = resizeNew(draft, sides) || scaleDownOld(draft, sides);
+  const moved = resizeNew(draft, sides) || scaleDownOld(draft, sides, rules);
   if (!moved && complete) cleanUpHistory(draft, sides.old);
   setRolloutStatus(draft, sides);
 }
@@ -35,23 +36,29 @@ function resizeNew(draft: RolloutDraft, { newOne, all }: CompleteSides): boolean
  *
  * Old 8, new 5 of which none is available, floor 8: 13 - 8 - 5 = 0, so a crash-looping version stops here.
  */
-function scaleDownOld(draft: RolloutDraft, { newOne, old, all }: CompleteSides): boolean {
+function scaleDownOld(
+  draft: RolloutDraft,
+  { newOne, old, all }: CompleteSides,
+  rules: RolloutRules,
+): boolean {
   const active = activeOf(old);
   const floor = minAvailable(draft.spec);
-  const newUnavailable = toInt32(newOne.replicas - available(newOne));
+  const missing = toInt32(newOne.replicas - available(newOne));
+  // A new ReplicaSet that is shrinking still reports pods that are on their way out.
+  const newUnavailable = rules.faultsOf120 ? missing : Math.max(0, missing);
   const room = totalReplicas(all) - floor - newUnavailable;
   if (active.length === 0 || room <= 0) return false;
   const cleanedUp = cleanUpUnhealthy(draft, active, room);
   if (cleanedUp === undefined) return false;
-  // Only of those that still ask for pods: what others still have is on its way out.
   const spare = sumAvailable([...active, newOne]) - floor;
-  return scaleDownInOrder(draft, active, spare) + cleanedUp > 0;
+  const limit = rules.faultsOf120 ? spare : Math.min(spare, room - cleanedUp);
+  return scaleDownInOrder(draft, active, limit) + cleanedUp > 0;
 }
 
 /**
  * Pods that are not available anyway go first, or they could block the rollout for ever. The ReplicaSet controller
- * takes them first too, so this costs no availability. `undefined` when a ReplicaSet has more available pods than it
- * asks for: its own scaling down is still going on, and nothing can be said about it yet.
+ * takes them first too, so this costs no availability. `undefined` at a ReplicaSet with more available pods than it
+ * asks for: it is still shrinking, and how many of them stay is not known yet.
  */
 function cleanUpUnhealthy(
   draft: RolloutDraft,
