@@ -1,0 +1,10 @@
+export { noLeaderElectionMetrics } from './leader-election-metrics.js';
+export type { LeaderElectionMetrics } from './leader-election-metrics.js';
+export { compileLeaderElectionOptions } from './leader-election.options.js';
+export type { CompiledLeaderElectionOptions, LeaderElectionOptions } from './leader-election.options.js';
+export { LeaderElector } from './leader-elector.js';
+export type { LeaderCallbacks, LeaderElectorDependencies } from './leader-elector.js';
+export type { LeadershipTransition } from './leadership-history.js';
+export { RedisResourceLock } from './redis-resource-lock.js';
+export type { RedisResourceLockOptions } from './redis-resource-lock.js';
+export type { LeaderElectionRecord, LeaseAttempt, ResourceLock } from './resource-lock.js';

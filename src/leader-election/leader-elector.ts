@@ -1,0 +1,301 @@
+import type { Clock, RandomSource } from '../clock/index.js';
+import { SystemClock, SystemRandom } from '../clock/index.js';
+import { IllegalStateError, LeaseLostError, ShutdownError, errorMessage } from '../errors/index.js';
+import type { Logger } from '../logging/index.js';
+import { silentLogger } from '../logging/index.js';
+import type { FinishedAttempt, StepDownReason } from './decide-lease-step.js';
+import { decideLeaseStep, leadsUntilMs } from './decide-lease-step.js';
+import type { LeaderElectionMetrics } from './leader-election-metrics.js';
+import { noLeaderElectionMetrics } from './leader-election-metrics.js';
+import type { CompiledLeaderElectionOptions, LeaderElectionOptions } from './leader-election.options.js';
+import { compileLeaderElectionOptions } from './leader-election.options.js';
+import type { LeadershipTransition } from './leadership-history.js';
+import { LeadershipHistory } from './leadership-history.js';
+import { LeaseAttempts } from './lease-attempts.js';
+import type { LeaderElectionRecord, ResourceLock } from './resource-lock.js';
+
+export interface LeaderCallbacks {
+  /**
+   * The leading work. `signal` aborts with LeaseLostError when the lease is lost and with ShutdownError on a clean
+   * stop; it must then end soon, because only after that this process campaigns again or releases the lease. Work
+   * that resolves earlier leaves us leading; work that rejects of itself gives the lease to another.
+   * @param epoch the fencing epoch, to be carried to wherever the work writes
+   */
+  onStartedLeading(signal: AbortSignal, epoch: number): Promise<void>;
+  /** After the work has ended. */
+  onStoppedLeading(reason: Error): void;
+  /** Whenever another holder is seen, ourselves included. */
+  onNewLeader(identity: string): void;
+}
+
+export interface LeaderElectorDependencies {
+  readonly lock: ResourceLock;
+  readonly callbacks: LeaderCallbacks;
+  readonly options?: LeaderElectionOptions;
+  readonly clock?: Clock;
+  readonly random?: RandomSource;
+  readonly logger?: Logger;
+  readonly metrics?: LeaderElectionMetrics;
+}
+
+interface Term {
+  readonly epoch: number;
+  /** When the last successful renewal was sent. */
+  renewedAtMs: number;
+}
+
+const stepDownText: Record<StepDownReason, string> = {
+  taken: 'somebody else has taken the lease',
+  interrupted: 'the lease had ended before it was renewed',
+  deadline: 'the lease could not be renewed in time',
+};
+
+/**
+ * Campaigns for a lease, leads while it holds it, and campaigns again when it has lost it; the process lives on.
+ *
+ * Guarantees: of all electors of one lock whose clocks run at about the same rate, at most one has `isLeader` at any
+ * moment; a leader gives up by its own monotonic clock before anybody else can take over; the work of one term has
+ * ended before the next one of this process begins; epochs given to the work never go back.
+ *
+ * Not promised: that the work of a former leader has ended when the next one starts. A paused process, or work that
+ * ignores its signal, may write late; the epoch is there to refuse that.
+ *
+ * Modelled on client-go `tools/leaderelection`, except that `run` survives a loss and awaits the work.
+ */
+export class LeaderElector {
+  private readonly lock: ResourceLock;
+  private readonly callbacks: LeaderCallbacks;
+  private readonly options: CompiledLeaderElectionOptions;
+  private readonly clock: Clock;
+  private readonly logger: Logger;
+  private readonly metrics: LeaderElectionMetrics;
+  private readonly attempts: LeaseAttempts;
+  private readonly transitions = new LeadershipHistory();
+  private hasRun = false;
+  /** From the moment we have the lease until the work has ended. */
+  private term: Term | undefined;
+  /** The lease is gone or going; the work may still be ending. */
+  private isOver = false;
+  private observed = { holder: '', epoch: 0 };
+  private wake: () => void = () => undefined;
+
+  /** @throws InvalidOptionError */
+  constructor(deps: LeaderElectorDependencies) {
+    this.lock = deps.lock;
+    this.callbacks = deps.callbacks;
+    this.options = compileLeaderElectionOptions(deps.options);
+    this.clock = deps.clock ?? new SystemClock();
+    this.logger = (deps.logger ?? silentLogger).child({ identity: deps.lock.identity });
+    this.metrics = deps.metrics ?? noLeaderElectionMetrics;
+    this.attempts = new LeaseAttempts({
+      lock: this.lock,
+      clock: this.clock,
+      random: deps.random ?? new SystemRandom(),
+      logger: this.logger,
+      metrics: this.metrics,
+      options: this.options,
+      onRecord: (record) => this.observe(record),
+    });
+  }
+
+  get identity(): string {
+    return this.lock.identity;
+  }
+
+  /** Whether we can prove at this moment that nobody else holds the lease. */
+  get isLeader(): boolean {
+    if (!this.term || this.isOver) return false;
+    return this.clock.monotonicNow() < leadsUntilMs(this.term.renewedAtMs, this.options);
+  }
+
+  /** Who was seen to hold the lease last; empty before the first answer and after a release. */
+  get leader(): string {
+    return this.observed.holder;
+  }
+
+  /** The newest epoch that was seen; 0 before the first answer. */
+  get epoch(): number {
+    return this.observed.epoch;
+  }
+
+  /** The last 100 transitions, oldest first. */
+  get history(): readonly LeadershipTransition[] {
+    return this.transitions.list();
+  }
+
+  /**
+   * For liveness: rejects only if we have work of a term whose lease ended more than the tolerance ago, so that a
+   * store which is away for everybody restarts nobody.
+   */
+  async checkHealth(): Promise<void> {
+    if (!this.term) return;
+    const { leaseDurationMs, healthToleranceMs } = this.options;
+    const lateMs = this.clock.monotonicNow() - this.term.renewedAtMs - leaseDurationMs;
+    if (lateMs > healthToleranceMs) {
+      throw new LeaseLostError(`the lease ended ${Math.round(lateMs)} ms ago and the leading work goes on`);
+    }
+  }
+
+  /**
+   * Campaigns and leads until `signal` aborts; then awaits the leading work, releases the lease and resolves.
+   * @throws IllegalStateError when called twice
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.hasRun) throw new IllegalStateError('the elector has been run already');
+    this.hasRun = true;
+    this.metrics.leading(false);
+    const unsubscribe = this.lock.onReleased(() => this.wake());
+    try {
+      while (!signal.aborted) {
+        this.term = await this.campaign(signal);
+        if (this.term) await this.lead(this.term, signal);
+      }
+    } finally {
+      unsubscribe();
+      // Also if we have not led: an attempt whose answer we did not wait for may have succeeded.
+      await this.release();
+    }
+  }
+
+  /** Attempts until the lease is ours. `undefined` when `signal` aborts. */
+  private async campaign(signal: AbortSignal): Promise<Term | undefined> {
+    let last: FinishedAttempt | undefined;
+    while (!signal.aborted) {
+      const step = decideLeaseStep({ nowMs: this.clock.monotonicNow(), last }, this.options);
+      if (step.step === 'attempt') {
+        const news = this.hearOfRelease();
+        last = await this.attempts.attempt(step.timeoutMs, signal);
+        const won = this.termOf(last);
+        if (won) return won;
+        // It was released while we asked: the answer may be older than that.
+        if (news.heard) last = undefined;
+      } else if (step.step === 'wait' && (await this.waitOrWake(step.waitMs, signal)) === 'woken') {
+        last = undefined;
+      }
+    }
+    return undefined;
+  }
+
+  /** The term that an attempt has won; none if its time was over before we heard of it. */
+  private termOf({ result, epoch, sentAtMs }: FinishedAttempt): Term | undefined {
+    if (epoch === undefined || result === 'held') return undefined;
+    if (this.clock.monotonicNow() >= leadsUntilMs(sentAtMs, this.options)) return undefined;
+    return { epoch, renewedAtMs: sentAtMs };
+  }
+
+  /** One term: the work, and beside it the renewals. Ends when the work has ended. */
+  private async lead(term: Term, signal: AbortSignal): Promise<void> {
+    this.isOver = false;
+    this.record(this.identity, term.epoch, 'started leading');
+    this.metrics.leading(true);
+    this.logger.info('started leading', { epoch: term.epoch, lock: this.lock.describe() });
+    const leading = new AbortController();
+    const renewing = new AbortController();
+    const work = this.work(leading.signal, term.epoch);
+    void work.then((failure) => failure && renewing.abort());
+    const onStop = (): void => {
+      leading.abort(new ShutdownError('we are stopping'));
+      // The lease stays ours until the work has ended.
+      void work.finally(() => renewing.abort());
+    };
+    signal.addEventListener('abort', onStop, { once: true });
+    if (signal.aborted) onStop();
+    const lost = await this.renewUntilLost(term, renewing.signal);
+    if (lost) {
+      this.isOver = true;
+      this.metrics.leading(false);
+      leading.abort(lost);
+    }
+    const failure = await work;
+    signal.removeEventListener('abort', onStop);
+    await this.endTerm(term, lost ?? failure ?? new ShutdownError('we are stopping'), signal);
+  }
+
+  private async endTerm(term: Term, reason: Error, signal: AbortSignal): Promise<void> {
+    this.isOver = true;
+    this.term = undefined;
+    this.metrics.leading(false);
+    this.record(this.identity, term.epoch, `stopped: ${reason.message}`);
+    this.logger.info('stopped leading', { epoch: term.epoch, reason: reason.message });
+    this.safely(() => this.callbacks.onStoppedLeading(reason));
+    if (signal.aborted || reason instanceof LeaseLostError) return;
+    // The work failed of itself: another shall have its turn, and so that it can, we pause.
+    await this.release();
+    await this.clock.sleep(this.attempts.retryMs(), signal).catch(() => undefined);
+  }
+
+  /** Resolves with why the lease is lost, or `undefined` once nothing is to be renewed any more. */
+  private async renewUntilLost(term: Term, done: AbortSignal): Promise<LeaseLostError | undefined> {
+    let last: FinishedAttempt | undefined;
+    while (!done.aborted) {
+      const step = decideLeaseStep({ nowMs: this.clock.monotonicNow(), term, last }, this.options);
+      if (step.step === 'stepDown') return new LeaseLostError(stepDownText[step.reason]);
+      if (step.step === 'wait') {
+        await this.clock.sleep(step.waitMs, done).catch(() => undefined);
+        continue;
+      }
+      last = await this.attempts.attempt(step.timeoutMs, done);
+      // Too late an answer proves nothing: the deadline has been passed meanwhile.
+      const isInTime = last.endedAtMs < leadsUntilMs(term.renewedAtMs, this.options);
+      if (last.result === 'renewed' && last.epoch === term.epoch && isInTime)
+        term.renewedAtMs = last.sentAtMs;
+    }
+    return undefined;
+  }
+
+  /** Never rejects: resolves with the failure of the work, if it failed of itself. */
+  private async work(signal: AbortSignal, epoch: number): Promise<Error | undefined> {
+    try {
+      await this.callbacks.onStartedLeading(signal, epoch);
+      return undefined;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      this.logger.error('the leading work failed, giving up the lease', { error });
+      return error instanceof Error ? error : new Error(String(error));
+    }
+  }
+
+  private async release(): Promise<void> {
+    try {
+      if (await this.attempts.release()) this.observed = { ...this.observed, holder: '' };
+    } catch (error) {
+      this.logger.warn('the leader lease could not be released and has to expire', {
+        error: errorMessage(error),
+      });
+    }
+  }
+
+  private observe({ holderIdentity, leaderTransitions }: LeaderElectionRecord): void {
+    const { holder, epoch } = this.observed;
+    if (holderIdentity === holder && leaderTransitions === epoch) return;
+    this.observed = { holder: holderIdentity, epoch: leaderTransitions };
+    this.metrics.transition();
+    if (holderIdentity !== this.identity) this.record(holderIdentity, leaderTransitions, 'observed');
+    if (holderIdentity !== holder) this.safely(() => this.callbacks.onNewLeader(holderIdentity));
+  }
+
+  private record(who: string, epoch: number, why: string): void {
+    this.transitions.add({ who, epoch, why, atMs: this.clock.now() });
+  }
+
+  private hearOfRelease(): { readonly heard: boolean } {
+    const news = { heard: false };
+    this.wake = () => (news.heard = true);
+    return news;
+  }
+
+  private async waitOrWake(waitMs: number, signal: AbortSignal): Promise<'woken' | 'elapsed'> {
+    const woken = new AbortController();
+    this.wake = () => woken.abort();
+    await this.clock.sleep(waitMs, AbortSignal.any([woken.signal, signal])).catch(() => undefined);
+    return woken.signal.aborted ? 'woken' : 'elapsed';
+  }
+
+  private safely(callback: () => void): void {
+    try {
+      callback();
+    } catch (error) {
+      this.logger.error('a callback of the leader election failed', { error });
+    }
+  }
+}

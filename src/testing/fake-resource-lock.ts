@@ -1,0 +1,164 @@
+import type { Clock } from '../clock/index.js';
+import { toRfc3339Micro } from '../clock/index.js';
+import type { LeaderElectionRecord, LeaseAttempt, ResourceLock } from '../leader-election/index.js';
+
+interface HeldLease {
+  readonly record: LeaderElectionRecord;
+  readonly expiresAtMs: number;
+}
+
+/** The store of a lease in memory, on a clock of its own. Shared by the locks of all candidates. */
+export class MemoryLease {
+  private held: HeldLease | undefined;
+  private readonly wakes = new Set<() => void>();
+
+  constructor(private readonly clock: Clock) {}
+
+  get record(): LeaderElectionRecord | undefined {
+    return this.held?.record;
+  }
+
+  /** Who holds it at this moment; empty when nobody does. */
+  get holder(): string {
+    if (!this.held || this.held.expiresAtMs <= this.clock.monotonicNow()) return '';
+    return this.held.record.holderIdentity;
+  }
+
+  acquireOrRenew(identity: string, leaseDurationMs: number): LeaseAttempt {
+    const nowMs = this.clock.monotonicNow();
+    const now = toRfc3339Micro(this.clock.now());
+    const before = this.held?.record;
+    if (this.held && this.holder !== '' && this.holder !== identity) {
+      return { outcome: 'held', record: this.held.record, remainingMs: this.held.expiresAtMs - nowMs };
+    }
+    const isRenewal = this.holder === identity;
+    const record: LeaderElectionRecord = {
+      holderIdentity: identity,
+      leaseDurationSeconds: leaseDurationMs / 1000,
+      acquireTime: isRenewal && before ? before.acquireTime : now,
+      renewTime: now,
+      leaderTransitions: (before?.leaderTransitions ?? 0) + (isRenewal ? 0 : 1),
+    };
+    this.held = { record, expiresAtMs: nowMs + leaseDurationMs };
+    return { outcome: isRenewal ? 'renewed' : 'acquired', record };
+  }
+
+  release(identity: string): boolean {
+    if (this.held?.record.holderIdentity !== identity) return false;
+    this.held = { record: { ...this.held.record, holderIdentity: '' }, expiresAtMs: 0 };
+    for (const wake of [...this.wakes]) wake();
+    return true;
+  }
+
+  onReleased(wake: () => void): () => void {
+    this.wakes.add(wake);
+    return () => this.wakes.delete(wake);
+  }
+}
+
+/** One candidate's lock on a {@link MemoryLease}. Answers at once. */
+export class MemoryResourceLock implements ResourceLock {
+  constructor(
+    private readonly lease: MemoryLease,
+    readonly identity: string,
+  ) {}
+
+  describe(): string {
+    return 'memory lease';
+  }
+
+  async get(signal?: AbortSignal): Promise<LeaderElectionRecord | undefined> {
+    signal?.throwIfAborted();
+    return this.lease.record;
+  }
+
+  async tryAcquireOrRenew(leaseDurationMs: number, signal?: AbortSignal): Promise<LeaseAttempt> {
+    signal?.throwIfAborted();
+    return this.lease.acquireOrRenew(this.identity, leaseDurationMs);
+  }
+
+  async release(signal?: AbortSignal): Promise<boolean> {
+    signal?.throwIfAborted();
+    return this.lease.release(this.identity);
+  }
+
+  onReleased(wake: () => void): () => void {
+    return this.lease.onReleased(wake);
+  }
+}
+
+/** What happens to the next messages of a lock: how long each way takes, or that it is lost. */
+export interface LinkFaults {
+  requestMs: number;
+  answerMs: number;
+  loseRequests: boolean;
+  loseAnswers: boolean;
+  loseWakes: boolean;
+}
+
+export const NO_FAULTS: LinkFaults = {
+  requestMs: 0,
+  answerMs: 0,
+  loseRequests: false,
+  loseAnswers: false,
+  loseWakes: false,
+};
+
+/**
+ * A lock behind a bad link. Heeds no signal, as a request that is under way does not either.
+ * `faults` are read when a message is sent and may be changed at any time.
+ */
+export class FaultyResourceLock implements ResourceLock {
+  faults: LinkFaults = NO_FAULTS;
+
+  constructor(
+    private readonly inner: ResourceLock,
+    /** The network's. */
+    private readonly network: Clock,
+    /** Runs a callback of the process: later, if that is paused. */
+    private readonly deliver: (callback: () => void) => void = (callback) => callback(),
+  ) {}
+
+  get identity(): string {
+    return this.inner.identity;
+  }
+
+  describe(): string {
+    return `${this.inner.describe()} behind a bad link`;
+  }
+
+  get(): Promise<LeaderElectionRecord | undefined> {
+    return this.send(() => this.inner.get());
+  }
+
+  tryAcquireOrRenew(leaseDurationMs: number): Promise<LeaseAttempt> {
+    return this.send(() => this.inner.tryAcquireOrRenew(leaseDurationMs));
+  }
+
+  release(): Promise<boolean> {
+    return this.send(() => this.inner.release());
+  }
+
+  onReleased(wake: () => void): () => void {
+    return this.inner.onReleased(() => {
+      if (!this.faults.loseWakes) this.deliver(wake);
+    });
+  }
+
+  private send<T>(ask: () => Promise<T>): Promise<T> {
+    const { requestMs, answerMs, loseRequests, loseAnswers } = this.faults;
+    return new Promise((resolve, reject) => {
+      if (loseRequests) return;
+      this.later(requestMs, () => {
+        ask().then((answer) => {
+          if (!loseAnswers) this.later(answerMs, () => this.deliver(() => resolve(answer)));
+        }, reject);
+      });
+    });
+  }
+
+  private later(delayMs: number, callback: () => void): void {
+    if (delayMs === 0) callback();
+    else this.network.setTimeout(callback, delayMs);
+  }
+}

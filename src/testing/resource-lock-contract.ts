@@ -1,0 +1,153 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { LeaseAttempt, ResourceLock } from '../leader-election/index.js';
+import { waitFor } from './wait-for.js';
+
+export interface ResourceLocksUnderTest {
+  /** A candidate's lock; all of them are for the same lease, which nobody has held before. */
+  lock(identity: string): ResourceLock;
+  /** Lets time pass for the store of the lease. */
+  pass(ms: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const LEASE_MS = 300;
+const LONG_LEASE_MS = 60_000;
+
+/** Runs the contract of `ResourceLock` on an implementation. */
+export function runResourceLockContract(name: string, make: () => Promise<ResourceLocksUnderTest>): void {
+  describe(`${name} keeps the contract of a resource lock`, () => {
+    let subject: ResourceLocksUnderTest;
+    let a: ResourceLock;
+    let b: ResourceLock;
+
+    beforeEach(async () => {
+      subject = await make();
+      a = subject.lock('a');
+      b = subject.lock('b');
+    });
+
+    afterEach(() => subject.stop());
+
+    it('knows no record before the first attempt', async () => {
+      expect(await a.get()).toBeUndefined();
+    });
+
+    it('gives a free lease to who asks first, with epoch 1', async () => {
+      const attempt = await a.tryAcquireOrRenew(LONG_LEASE_MS);
+      expect(attempt.outcome).toBe('acquired');
+      expect(attempt.record).toMatchObject({
+        holderIdentity: 'a',
+        leaseDurationSeconds: LONG_LEASE_MS / 1000,
+        leaderTransitions: 1,
+      });
+      expect(attempt.record.acquireTime).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+      expect(attempt.record.renewTime).toBe(attempt.record.acquireTime);
+      expect(await b.get()).toEqual(attempt.record);
+    });
+
+    it('tells the others who holds it and how long that can last', async () => {
+      const { record } = await a.tryAcquireOrRenew(LONG_LEASE_MS);
+      const attempt = await b.tryAcquireOrRenew(LEASE_MS);
+      expect(attempt).toMatchObject({ outcome: 'held', record });
+      expect(remainingOf(attempt)).toBeGreaterThan(LONG_LEASE_MS - 5000);
+      expect(remainingOf(attempt)).toBeLessThanOrEqual(LONG_LEASE_MS);
+    });
+
+    it('renews for the holder: same epoch and acquire time, later renew time', async () => {
+      const first = await a.tryAcquireOrRenew(LONG_LEASE_MS);
+      await subject.pass(5);
+      const second = await a.tryAcquireOrRenew(LONG_LEASE_MS);
+      expect(second.outcome).toBe('renewed');
+      expect(second.record).toMatchObject({ leaderTransitions: 1, acquireTime: first.record.acquireTime });
+      expect(second.record.renewTime > first.record.renewTime).toBe(true);
+    });
+
+    it('stays with a holder that renews, beyond the first duration', async () => {
+      await a.tryAcquireOrRenew(LEASE_MS);
+      await subject.pass(LEASE_MS / 2);
+      await a.tryAcquireOrRenew(LONG_LEASE_MS);
+      await subject.pass(LEASE_MS);
+      expect((await b.tryAcquireOrRenew(LEASE_MS)).outcome).toBe('held');
+    });
+
+    it('can be taken right after the time that remained, and the epoch grows', async () => {
+      await a.tryAcquireOrRenew(LEASE_MS);
+      const held = await b.tryAcquireOrRenew(LEASE_MS);
+      await subject.pass(remainingOf(held));
+      const taken = await b.tryAcquireOrRenew(LEASE_MS);
+      expect(taken.outcome).toBe('acquired');
+      expect(taken.record).toMatchObject({ holderIdentity: 'b', leaderTransitions: 2 });
+    });
+
+    it('makes a new epoch for the same holder after an expiry', async () => {
+      await a.tryAcquireOrRenew(LEASE_MS);
+      await subject.pass(LEASE_MS + 1);
+      const again = await a.tryAcquireOrRenew(LEASE_MS);
+      expect(again.outcome).toBe('acquired');
+      expect(again.record.leaderTransitions).toBe(2);
+    });
+
+    it('makes a new epoch for the same holder after a release', async () => {
+      await a.tryAcquireOrRenew(LONG_LEASE_MS);
+      expect(await a.release()).toBe(true);
+      expect((await a.get())?.holderIdentity).toBe('');
+      expect((await a.get())?.leaderTransitions).toBe(1);
+      const again = await a.tryAcquireOrRenew(LONG_LEASE_MS);
+      expect(again).toMatchObject({ outcome: 'acquired', record: { leaderTransitions: 2 } });
+    });
+
+    it('is free at once after a release', async () => {
+      await a.tryAcquireOrRenew(LONG_LEASE_MS);
+      await a.release();
+      const taken = await b.tryAcquireOrRenew(LONG_LEASE_MS);
+      expect(taken).toMatchObject({
+        outcome: 'acquired',
+        record: { holderIdentity: 'b', leaderTransitions: 2 },
+      });
+    });
+
+    it('is released by its holder alone', async () => {
+      expect(await a.release()).toBe(false);
+      await a.tryAcquireOrRenew(LONG_LEASE_MS);
+      expect(await b.release()).toBe(false);
+      expect((await b.tryAcquireOrRenew(LONG_LEASE_MS)).outcome).toBe('held');
+    });
+
+    it('wakes who waits when it is released, and nobody after the unsubscribe', async () => {
+      let [woken, gone] = [0, 0];
+      const stops = [b.onReleased(() => woken++), subject.lock('c').onReleased(() => gone++)];
+      stops[1]?.();
+      await waitFor(async () => {
+        await a.tryAcquireOrRenew(LONG_LEASE_MS);
+        await a.release();
+        return woken > 0;
+      });
+      expect(gone).toBe(0);
+      stops[0]?.();
+    });
+
+    it('goes to exactly one of many who ask at once', async () => {
+      const locks = Array.from({ length: 10 }, (_, i) => subject.lock(`candidate-${i}`));
+      const attempts = await Promise.all(locks.map((lock) => lock.tryAcquireOrRenew(LONG_LEASE_MS)));
+      expect(attempts.filter(({ outcome }) => outcome === 'acquired')).toHaveLength(1);
+      expect(new Set(attempts.map(({ record }) => record.holderIdentity)).size).toBe(1);
+    });
+
+    it('rejects with the reason of an aborted signal', async () => {
+      const reason = new Error('enough');
+      const signal = AbortSignal.abort(reason);
+      await expect(a.tryAcquireOrRenew(LEASE_MS, signal)).rejects.toBe(reason);
+      await expect(a.release(signal)).rejects.toBe(reason);
+      expect(await b.get()).toBeUndefined();
+    });
+
+    it('describes itself', () => {
+      expect(a.describe()).toContain('lease');
+      expect(a.identity).toBe('a');
+    });
+  });
+}
+
+function remainingOf(attempt: LeaseAttempt): number {
+  return attempt.outcome === 'held' ? attempt.remainingMs : Number.NaN;
+}
