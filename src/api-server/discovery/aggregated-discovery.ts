@@ -1,5 +1,5 @@
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
-import { groupVersionsOf, REVIEW_TYPE } from './group-versions.js';
+import { EMPTY_TYPE, groupVersionsOf, REVIEW_TYPE } from './group-versions.js';
 import { subresourceFacts, verbsOf } from './verbs.js';
 
 /** Media types of the aggregated form that we have; the newest is preferred. */
@@ -28,12 +28,29 @@ export function aggregatedDiscovery(
       versions: [
         {
           version: found.version,
-          resources: found.group === REVIEW_TYPE.group ? [review()] : found.kinds.map(toResource),
+          resources: [...found.kinds.map(toResource), ...extraResources(found.group)],
           freshness: 'Current',
         },
       ],
     }));
   return { kind: 'APIGroupDiscoveryList', apiVersion: `apidiscovery.k8s.io/${version}`, metadata: {}, items };
+}
+
+function extraResources(group: string): object[] {
+  if (group === REVIEW_TYPE.group) return [review()];
+  return group === EMPTY_TYPE.group ? [empty()] : [];
+}
+
+function empty(): object {
+  const { version, kind, resource, verbs } = EMPTY_TYPE;
+  return {
+    resource,
+    responseKind: { group: '', version, kind },
+    scope: 'Namespaced',
+    singularResource: kind.toLowerCase(),
+    shortNames: ['svc'],
+    verbs,
+  };
 }
 
 function review(): object {

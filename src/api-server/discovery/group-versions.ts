@@ -16,6 +16,19 @@ export const REVIEW_TYPE = {
   namespaced: false,
 } as const;
 
+/**
+ * A type that exists for reading only, and of which there never is an object: `kubectl cluster-info` and
+ * `get all` ask for it.
+ */
+export const EMPTY_TYPE = {
+  group: '',
+  version: 'v1',
+  resource: 'services',
+  kind: 'Service',
+  namespaced: true,
+  verbs: ['get', 'list'],
+} as const;
+
 /** All group versions that the server has: the core group first, then by name. */
 export function groupVersionsOf(kinds: KindRegistry): GroupVersion[] {
   const found = new Map<string, { group: string; version: string; kinds: KindDefinition[] }>();

@@ -1,6 +1,6 @@
 import { apiVersionOf } from '../../kubernetes/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
-import { groupVersionsOf, REVIEW_TYPE } from './group-versions.js';
+import { EMPTY_TYPE, groupVersionsOf, REVIEW_TYPE } from './group-versions.js';
 import type { GroupVersion } from './group-versions.js';
 import { subresourceFacts, verbsOf } from './verbs.js';
 
@@ -42,8 +42,18 @@ export function resourceList(kinds: KindRegistry, group: string, version: string
     kind: 'APIResourceList',
     apiVersion: 'v1',
     groupVersion: apiVersionOf(found),
-    resources: group === REVIEW_TYPE.group ? [reviewResource()] : found.kinds.flatMap(toResources),
+    resources: [...found.kinds.flatMap(toResources), ...extraResources(group)],
   };
+}
+
+function extraResources(group: string): object[] {
+  if (group === REVIEW_TYPE.group) return [reviewResource()];
+  return group === EMPTY_TYPE.group ? [emptyResource()] : [];
+}
+
+function emptyResource(): object {
+  const { resource, kind, namespaced, verbs } = EMPTY_TYPE;
+  return { name: resource, singularName: kind.toLowerCase(), namespaced, kind, verbs, shortNames: ['svc'] };
 }
 
 function reviewResource(): object {

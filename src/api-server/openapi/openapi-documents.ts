@@ -42,10 +42,11 @@ export class OpenApiDocuments {
   private document(path: string, accept: string): RawResponse {
     if (path === '/openapi/v2') {
       // Only clients that name it get protobuf: whoever takes anything can read JSON.
-      if (!accept.includes('proto-openapi.spec.v2')) {
+      if (!accept.includes(OPENAPI_V2_PROTOBUF)) {
         return this.make(path, 'application/json', () => JSON.stringify(openApiV2(this.kinds, this.schemas)));
       }
-      return this.make(`${path}#protobuf`, OPENAPI_V2_PROTOBUF, () =>
+      // The document's own media type is none that Go's MIME parser takes; a genuine server says no more either.
+      return this.make(`${path}#protobuf`, 'application/octet-stream', () =>
         encodeOpenApiV2(openApiV2(this.kinds, this.schemas)),
       );
     }

@@ -3,6 +3,7 @@ import {
   aggregatedDiscovery,
   aggregatedVersion,
   coreVersions,
+  EMPTY_TYPE,
   groupList,
   oneGroup,
   resourceList,
@@ -10,7 +11,7 @@ import {
   serverVersion,
 } from '../discovery/index.js';
 import { methodNotAllowed, unknownPath } from '../errors/index.js';
-import { handleAccessReview } from '../handlers/index.js';
+import { handleAccessReview, handleEmptyType } from '../handlers/index.js';
 import { negotiate, ok } from '../http/index.js';
 import type { ApiRequest, ApiResponse } from '../http/index.js';
 import type { KindRegistry } from '../kinds/index.js';
@@ -63,6 +64,9 @@ export class Router {
     if (path.group === REVIEW_TYPE.group && path.resource === REVIEW_TYPE.resource) {
       if (request.method !== 'POST') throw methodNotAllowed();
       return handleAccessReview(request);
+    }
+    if (path.group === EMPTY_TYPE.group && path.resource === EMPTY_TYPE.resource) {
+      return handleEmptyType(this.context, request, path.name);
     }
     const kind = this.context.kinds.find(path.group, path.version, path.resource);
     if (!kind || (!kind.type.namespaced && path.namespace !== '')) throw unknownPath();
