@@ -35,7 +35,7 @@ export function runActorContract(name: string, make: (options: ActorOptions) => 
     /** An activation that has begun and goes on until `finish` is called. */
     const begin = async (
       runtime: ActorRuntime,
-    ): Promise<{ activation: Activation; finish(): void; ended: Promise<unknown> }> => {
+    ): Promise<{ activation: Activation; finish: () => void; ended: Promise<unknown> }> => {
       const started = gate();
       const finished = gate();
       let begun: Activation | undefined;

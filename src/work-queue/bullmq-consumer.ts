@@ -41,7 +41,6 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
   private readonly logger: Logger;
   private readonly guard: BullMqLockGuard;
   private readonly running: RunningWork;
-  private readonly drainTimeout = new AbortController();
   private connection: Redis | undefined;
   private started = false;
   private worker: QueueWorker | undefined;
@@ -83,27 +82,33 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
       logger: this.logger,
     });
     this.connection = connection;
+    const drainTimeout = new AbortController();
     let worker: QueueWorker | undefined;
     try {
       // BullMQ gives a connection up that is not there at first; ours is held until it is.
       await untilAborted(connection.ping(), signal);
       if (signal.aborted) return;
-      worker = this.createWorker(connection, handler, concurrency);
+      worker = this.createWorker(connection, drainTimeout.signal, handler, concurrency);
       this.worker = worker;
       const loop = worker.run();
       await untilAborted(loop, signal);
     } finally {
-      if (worker) await this.closeWorker(worker, connection);
+      if (worker) await this.closeWorker(worker, connection, drainTimeout);
       this.worker = undefined;
       connection.disconnect();
     }
   }
 
-  private createWorker(connection: Redis, handler: WorkHandler, concurrency: number): QueueWorker {
+  private createWorker(
+    connection: Redis,
+    drainTimeout: AbortSignal,
+    handler: WorkHandler,
+    concurrency: number,
+  ): QueueWorker {
     const { lockDurationMs, stalledIntervalMs } = this.queue.options;
     const worker: QueueWorker = new GuardedWorker(
       this.queue.name,
-      (job: QueueJob) => this.process(job, handler),
+      (job: QueueJob) => this.process(job, drainTimeout, handler),
       {
         connection,
         prefix: this.queue.prefix,
@@ -131,11 +136,15 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
    * Lets the running handlers end, then BullMQ's own closing, which hangs where Redis is away: it is given up when
    * nothing runs any more and there is no link, or no time left.
    */
-  private async closeWorker(worker: QueueWorker, connection: Redis): Promise<void> {
+  private async closeWorker(
+    worker: QueueWorker,
+    connection: Redis,
+    drainTimeout: AbortController,
+  ): Promise<void> {
     const { drainTimeoutMs } = this.queue.options;
     const startedAtMs = this.clock.monotonicNow();
     const timer = this.clock.setTimeout(
-      () => this.drainTimeout.abort(new ShutdownError(`${this.queue.name}: stopping took too long`)),
+      () => drainTimeout.abort(new ShutdownError(`${this.queue.name}: stopping took too long`)),
       drainTimeoutMs,
     );
     let closed = false;
@@ -158,7 +167,7 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
     }
   }
 
-  private async process(job: QueueJob, handler: WorkHandler): Promise<void> {
+  private async process(job: QueueJob, drainTimeout: AbortSignal, handler: WorkHandler): Promise<void> {
     const { data } = job;
     // A job without its hash (lost with a part of Redis) carries nothing; the sweep finds the key.
     if (typeof data.key !== 'string') return;
@@ -170,7 +179,7 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
       const item = await this.leaveOnFailure(() => this.queue.takeItem(data.key, data.add));
       if (lockSignal.aborted) throw new WaitingError();
       this.queue.metrics.queueDuration(this.queue.name, Math.max(this.clock.now() - item.readySinceMs, 0));
-      await this.work(item, handler, lockSignal);
+      await this.work(item, handler, lockSignal, drainTimeout);
       // Whatever was decided after the lock was lost, somebody else may have seen otherwise.
       if (lockSignal.aborted) throw new WaitingError();
     } finally {
@@ -178,10 +187,15 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
     }
   }
 
-  private async work(item: WorkItem, handler: WorkHandler, lockSignal: AbortSignal): Promise<void> {
+  private async work(
+    item: WorkItem,
+    handler: WorkHandler,
+    lockSignal: AbortSignal,
+    drainTimeout: AbortSignal,
+  ): Promise<void> {
     const end = this.running.start();
     try {
-      await handler(item, AbortSignal.any([lockSignal, this.drainTimeout.signal]));
+      await handler(item, AbortSignal.any([lockSignal, drainTimeout]));
     } catch (error) {
       this.logger.error('a handler rejected; the key is added again', { error, key: item.key });
       if (lockSignal.aborted) return;

@@ -192,10 +192,19 @@ export class BullMqWorkQueue implements WorkQueue {
     return repaired;
   }
 
+  /**
+   * Both steps travel together, in this order. Only where the run has a higher priority than this add does more
+   * follow: BullMQ has given the successor of a running job the priority of the add that came last.
+   */
   private async addNow(key: string, add: PendingAdd): Promise<void> {
-    const { rank, raised } = await this.state.mergePending(key, add);
-    await this.enqueue(key, add, rank);
-    if (raised) await this.raise(key, rank);
+    const ownRank = PRIORITY_RANK[add.priority];
+    await this.open();
+    const [{ rank, raised }] = await Promise.all([
+      this.state.mergePending(key, add),
+      this.enqueue(key, add, ownRank),
+    ]);
+    if (rank < ownRank) await this.enqueue(key, add, rank);
+    if (rank < ownRank || raised) await this.raise(key, rank);
     this.metrics.added(this.name);
   }
 

@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { SystemClock } from '../../src/clock/index.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+import type { WorkHandler, WorkQueueOptions } from '../../src/work-queue/index.js';
+import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/work-queue/index.js';
+import { CuttableLink } from './support/cuttable-link.js';
+
+const clock = new SystemClock();
+
+describe('the work queue when things go wrong', () => {
+  let keyPrefix: string;
+  let redis: Redis;
+  let stop: AbortController;
+  let ends: (() => Promise<unknown>)[];
+
+  beforeEach(() => {
+    keyPrefix = randomUUID();
+    redis = new Redis(inject('redisUrl'));
+    stop = new AbortController();
+    ends = [];
+  });
+
+  afterEach(async () => {
+    stop.abort();
+    for (const end of ends.reverse()) await end();
+    redis.disconnect();
+  });
+
+  const aQueue = (options?: WorkQueueOptions, redisUrl = inject('redisUrl')): BullMqWorkQueue => {
+    const queue = new BullMqWorkQueue({ name: 'test', redisUrl, keyPrefix, clock, options });
+    ends.push(() => queue.close());
+    return queue;
+  };
+  const consume = (queue: BullMqWorkQueue, handler: WorkHandler): BullMqWorkQueueConsumer => {
+    const consumer = new BullMqWorkQueueConsumer({ queue });
+    const run = consumer.run(handler, { concurrency: 2 }, stop.signal);
+    ends.push(() => run);
+    return consumer;
+  };
+  const bullKey = (name: string): string => `{${keyPrefix}:queue:test}:test:${name}`;
+  /** What an outage can leave behind: a job that is in no list, whose deduplication key holds its key back. */
+  const leaveStrayBehind = async (key: string): Promise<void> => {
+    await redis.hset(bullKey('77'), 'name', 'key', 'data', '{}', 'opts', '{}', 'timestamp', '1');
+    await redis.set(bullKey(`de:${key}`), '77');
+  };
+
+  it('frees a key that a stray deduplication key holds back', async () => {
+    const queue = aQueue({ strayAfterMs: 100 });
+    await leaveStrayBehind('ns/a');
+    await queue.add('ns/a', { reason: 'user-change', priority: 'high' });
+    expect((await queue.counts()).waiting).toBe(0);
+    await clock.sleep(150);
+    expect(await queue.sweepStray()).toBe(1);
+    expect(await queue.sweepStray()).toBe(0);
+    const reasons: string[] = [];
+    consume(queue, async (item) => void reasons.push(item.reason));
+    await waitFor(() => reasons.length === 1);
+    expect(reasons).toEqual(['user-change']);
+    expect(await redis.exists(bullKey('77'))).toBe(0);
+  });
+
+  it('is swept by its consumer without being asked', async () => {
+    const queue = aQueue({ strayAfterMs: 100, maintenanceIntervalMs: 50 });
+    await leaveStrayBehind('ns/a');
+    const keys: string[] = [];
+    consume(queue, async (item) => void keys.push(item.key));
+    await queue.add('ns/a');
+    await waitFor(() => keys.length === 1, { timeoutMs: 3000 });
+  });
+
+  it('leaves keys alone that only wait long', async () => {
+    const queue = aQueue({ strayAfterMs: 100 });
+    await queue.add('ns/a');
+    await clock.sleep(150);
+    expect(await queue.sweepStray()).toBe(0);
+    expect((await queue.counts()).waiting).toBe(1);
+  });
+
+  it('fires a timer whose wake-up job was lost', async () => {
+    const queue = aQueue({ maintenanceIntervalMs: 100 });
+    const keys: string[] = [];
+    await queue.addAfter('ns/a', 100);
+    await redis.del(bullKey('delayed'));
+    consume(queue, async (item) => void keys.push(item.key));
+    await waitFor(() => keys.length === 1, { timeoutMs: 3000 });
+    await waitFor(async () => (await queue.counts()).delayed === 0);
+  });
+
+  it('takes a key although the worker that was woken for it died', async () => {
+    const queue = aQueue({ maintenanceIntervalMs: 100 });
+    await queue.counts();
+    const doomed = new Redis(inject('redisUrl'));
+    const popped = doomed.bzpopmin(bullKey('marker'), 0);
+    const keys: string[] = [];
+    const consumer = consume(queue, async (item) => void keys.push(item.key));
+    await waitFor(() => consumer.isConsuming);
+    await waitFor(async () => /cmd=bzpopmin/.test(String(await redis.client('LIST'))));
+    await queue.add('ns/a');
+    expect(await popped).not.toBeNull();
+    doomed.disconnect();
+    await waitFor(() => keys.length === 1, { timeoutMs: 3000 });
+  });
+
+  it('rejects adds while Redis is away, and goes on by itself afterwards', async () => {
+    const link = await CuttableLink.to(inject('redisUrl'));
+    ends.push(() => link.close());
+    const queue = aQueue({}, link.url);
+    const keys: string[] = [];
+    const consumer = consume(queue, async (item) => void keys.push(item.key));
+    await queue.add('ns/before');
+    await waitFor(() => keys.length === 1);
+    link.cut();
+    await expect(queue.add('ns/during')).rejects.toThrow();
+    await waitFor(() => !consumer.isConsuming);
+    link.mend();
+    await waitFor(async () =>
+      queue.add('ns/after').then(
+        () => true,
+        () => false,
+      ),
+    );
+    await waitFor(() => keys.includes('ns/after') && consumer.isConsuming);
+  });
+
+  it('comes up although Redis is not there yet', async () => {
+    const link = await CuttableLink.to(inject('redisUrl'));
+    ends.push(() => link.close());
+    link.cut();
+    const queue = aQueue({}, link.url);
+    const keys: string[] = [];
+    consume(queue, async (item) => void keys.push(item.key));
+    await expect(queue.add('ns/a')).rejects.toThrow();
+    link.mend();
+    await waitFor(async () =>
+      queue.add('ns/a').then(
+        () => true,
+        () => false,
+      ),
+    );
+    await waitFor(() => keys.includes('ns/a'));
+  });
+
+  it('aborts a handler whose lock cannot be renewed, and runs its key again', async () => {
+    const link = await CuttableLink.to(inject('redisUrl'));
+    ends.push(() => link.close());
+    const queue = aQueue({ lockDurationMs: 600, stalledIntervalMs: 100 }, link.url);
+    const reasons: unknown[] = [];
+    let runs = 0;
+    consume(queue, async (_item, signal) => {
+      runs += 1;
+      if (runs > 1) return;
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+      reasons.push(signal.reason);
+    });
+    await queue.add('ns/a');
+    await waitFor(() => runs === 1);
+    link.cut();
+    await waitFor(() => reasons.length === 1, { timeoutMs: 1500 });
+    expect(reasons[0]).toMatchObject({ code: 'KEY_LOCK_LOST' });
+    link.mend();
+    await waitFor(() => runs === 2);
+    await waitFor(async () => (await aQueue().counts()).active === 0);
+  });
+
+  it('stops soon although Redis is away', async () => {
+    const link = await CuttableLink.to(inject('redisUrl'));
+    ends.push(() => link.close());
+    const queue = aQueue({}, link.url);
+    const consumer = new BullMqWorkQueueConsumer({ queue });
+    const run = consumer.run(async () => undefined, { concurrency: 1 }, stop.signal);
+    await waitFor(() => consumer.isConsuming);
+    link.cut();
+    await waitFor(() => !consumer.isConsuming);
+    stop.abort();
+    const startedAtMs = clock.monotonicNow();
+    await run;
+    expect(clock.monotonicNow() - startedAtMs).toBeLessThan(3000);
+  });
+
+  it('hands an added key to a waiting worker within milliseconds', async () => {
+    const queue = aQueue();
+    const startedAtMs: number[] = [];
+    const consumer = consume(queue, async () => void startedAtMs.push(clock.monotonicNow()));
+    await waitFor(() => consumer.isConsuming);
+    const latencies: number[] = [];
+    for (let index = 0; index < 100; index++) {
+      const addedAtMs = clock.monotonicNow();
+      await queue.add(`ns/${index}`);
+      await waitFor(() => startedAtMs.length === index + 1, { intervalMs: 1 });
+      latencies.push((startedAtMs[index] ?? 0) - addedAtMs);
+    }
+    latencies.sort((a, b) => a - b);
+    console.log(`add to work: p50 ${latencies[50]?.toFixed(2)} ms, p99 ${latencies[98]?.toFixed(2)} ms`);
+    expect(latencies[50]).toBeLessThan(20);
+  });
+});

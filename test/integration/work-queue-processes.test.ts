@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { SeededRandom, SystemClock } from '../../src/clock/index.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+import { BullMqWorkQueue } from '../../src/work-queue/index.js';
+import { proofKeys } from './support/queue-proof.js';
+import { WorkerProcesses } from './support/worker-processes.js';
+
+const clock = new SystemClock();
+/** A takeover has to be over by then; and nobody must wait longer for the proof of the opposite. */
+const TAKEOVER_MS = 3000;
+
+describe('the work queue across OS processes', () => {
+  const processes = new WorkerProcesses();
+  let keyPrefix: string;
+  let proof: ReturnType<typeof proofKeys>;
+  let redis: Redis;
+  let queue: BullMqWorkQueue;
+
+  beforeEach(() => {
+    keyPrefix = randomUUID();
+    proof = proofKeys(keyPrefix);
+    redis = new Redis(inject('redisUrl'));
+    queue = new BullMqWorkQueue({ name: 'test', redisUrl: inject('redisUrl'), keyPrefix, clock });
+  });
+
+  afterEach(async () => {
+    await processes.stopAll();
+    await queue.close();
+    redis.disconnect();
+  });
+
+  const startWorker = (): Promise<number> => processes.start(inject('redisUrl'), keyPrefix);
+  const startedBy = (key: string): Promise<string[]> => redis.lrange(proof.started(key), 0, -1);
+
+  it('loses no change and works on no key twice at once', async () => {
+    await Promise.all([startWorker(), startWorker()]);
+    const seed = Math.trunc(clock.now()) % 2 ** 31;
+    console.log(`seed ${seed}`);
+    const random = new SeededRandom(seed);
+    for (let index = 0; index < 400; index++) {
+      const key = `ns/key-${Math.trunc(random.next() * 6)}`;
+      await redis.hincrby(proof.versions, key, 1);
+      if (random.next() < 0.25) await queue.addAfter(key, 1 + Math.trunc(random.next() * 30));
+      else await queue.add(key, { priority: random.next() < 0.3 ? 'high' : 'low' });
+    }
+    const versions = await redis.hgetall(proof.versions);
+    await waitFor(async () => {
+      const seen = await redis.hgetall(proof.seen);
+      const { waiting, active, delayed } = await queue.counts();
+      return (
+        waiting + active + delayed === 0 &&
+        Object.entries(versions).every(([key, version]) => seen[key] === version)
+      );
+    });
+    expect(await redis.lrange(proof.violations, 0, -1)).toEqual([]);
+    const workers = new Set((await Promise.all(Object.keys(versions).map(startedBy))).flat());
+    expect(workers.size).toBe(2);
+  });
+
+  it('works on a key again within 3 s when its worker was killed', async () => {
+    const first = await startWorker();
+    await queue.add('hang/a');
+    await waitFor(async () => (await startedBy('hang/a')).length === 1);
+    const second = await startWorker();
+    process.kill(first, 'SIGKILL');
+    const killedAtMs = clock.monotonicNow();
+    await waitFor(async () => (await startedBy('hang/a')).length === 2, { timeoutMs: TAKEOVER_MS + 2000 });
+    const tookMs = clock.monotonicNow() - killedAtMs;
+    console.log(`taken over ${Math.round(tookMs)} ms after the kill`);
+    expect(tookMs).toBeLessThan(TAKEOVER_MS);
+    expect(await startedBy('hang/a')).toEqual([String(first), String(second)]);
+  });
+
+  it('runs a change that was added during the killed run as well', async () => {
+    const first = await startWorker();
+    await queue.add('hang/a');
+    await waitFor(async () => (await startedBy('hang/a')).length === 1);
+    await queue.add('hang/a', { reason: 'user-change' });
+    await startWorker();
+    process.kill(first, 'SIGKILL');
+    await waitFor(async () => (await startedBy('hang/a')).length === 3);
+    await waitFor(async () => (await queue.counts()).active === 0);
+  });
+
+  it('gives the key of a paused worker to another, and the paused one learns that it lost it', async () => {
+    const first = await startWorker();
+    await queue.add('hang/a');
+    await waitFor(async () => (await startedBy('hang/a')).length === 1);
+    const second = await startWorker();
+    process.kill(first, 'SIGSTOP');
+    await waitFor(async () => (await startedBy('hang/a')).length === 2, { timeoutMs: TAKEOVER_MS });
+    process.kill(first, 'SIGCONT');
+    const [aborted] = await waitFor(async () => {
+      const all = await redis.lrange(proof.aborted('hang/a'), 0, -1);
+      return all.length > 0 && all;
+    });
+    expect(aborted).toBe(`${first} KEY_LOCK_LOST`);
+    expect(await startedBy('hang/a')).toEqual([String(first), String(second)]);
+  });
+});
