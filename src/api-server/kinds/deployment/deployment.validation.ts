@@ -3,7 +3,7 @@ import { semanticEqual } from '../common/semantic-equal.js';
 import type { FieldError, Subresource } from '../kind-definition.js';
 import { validateSelectorAndTemplate } from '../pod-template/validate-template.js';
 import { invalid } from '../validation/field-errors.js';
-import { goSelector } from '../validation/labels.js';
+import { shownSelector } from '../validation/labels.js';
 import { validateAtMost, validateNonNegative } from '../validation/numbers.js';
 import type { AtMostRule } from '../validation/numbers.js';
 import { FIELD_IMMUTABLE } from '../validation/syntax.js';
@@ -60,7 +60,7 @@ export function validateDeploymentUpdate(
   }
   validateDeployment(deployment, errors);
   if (!semanticEqual(deployment.spec.selector, old.spec.selector)) {
-    errors.push(invalid('spec.selector', goSelector(deployment.spec.selector), FIELD_IMMUTABLE));
+    errors.push(invalid('spec.selector', shownSelector(deployment.spec.selector), FIELD_IMMUTABLE));
   }
 }
 

@@ -1,7 +1,6 @@
 import type { DeploymentSpec } from '../../../kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
-import { forbidden, goValue, invalid, notSupported, required } from '../validation/field-errors.js';
-import type { GoValue } from '../validation/field-errors.js';
+import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { NON_NEGATIVE, checkPercent } from '../validation/syntax.js';
 
 type Strategy = NonNullable<DeploymentSpec['strategy']>;
@@ -26,7 +25,12 @@ export function validateStrategy(strategy: Strategy, field: string, errors: Fiel
       }
       return;
     default:
-      errors.push(notSupported(field, goStrategy(strategy), ['Recreate', 'RollingUpdate']));
+      errors.push(
+        notSupported(field, { Type: strategy.type ?? '', RollingUpdate: null }, [
+          'Recreate',
+          'RollingUpdate',
+        ]),
+      );
   }
 }
 
@@ -36,14 +40,10 @@ function validateRollingUpdate(limits: RollingUpdate, field: string, errors: Fie
   validateIntOrPercent(maxUnavailable, `${field}.maxUnavailable`, errors);
   validateIntOrPercent(maxSurge, `${field}.maxSurge`, errors);
   if (valueOf(maxUnavailable) === 0 && valueOf(maxSurge) === 0) {
-    errors.push(
-      invalid(`${field}.maxUnavailable`, goIntOrString(maxUnavailable), 'may not be 0 when `maxSurge` is 0'),
-    );
+    errors.push(invalid(`${field}.maxUnavailable`, maxUnavailable, 'may not be 0 when `maxSurge` is 0'));
   }
   if (typeof maxUnavailable === 'string' && valueOf(maxUnavailable) > 100) {
-    errors.push(
-      invalid(`${field}.maxUnavailable`, goIntOrString(maxUnavailable), 'must not be greater than 100%'),
-    );
+    errors.push(invalid(`${field}.maxUnavailable`, maxUnavailable, 'must not be greater than 100%'));
   }
 }
 
@@ -52,25 +52,11 @@ function validateIntOrPercent(value: IntOrPercent, field: string, errors: FieldE
     if (value < 0) errors.push(invalid(field, value, NON_NEGATIVE));
     return;
   }
-  for (const problem of checkPercent(value)) errors.push(invalid(field, goIntOrString(value), problem));
+  for (const problem of checkPercent(value)) errors.push(invalid(field, value, problem));
 }
 
 /** The number in it; text that is no percentage counts as 0, and has been refused already. */
 function valueOf(value: IntOrPercent): number {
   if (typeof value === 'number') return value;
   return checkPercent(value).length === 0 ? Number.parseInt(value, 10) : 0;
-}
-
-function goIntOrString(value: IntOrPercent): GoValue {
-  return goValue(
-    typeof value === 'number'
-      ? `intstr.IntOrString{Type:0, IntVal:${value}, StrVal:""}`
-      : `intstr.IntOrString{Type:1, IntVal:0, StrVal:${JSON.stringify(value)}}`,
-  );
-}
-
-function goStrategy(strategy: Strategy): GoValue {
-  return goValue(
-    `apps.DeploymentStrategy{Type:${JSON.stringify(strategy.type ?? '')}, RollingUpdate:(*apps.RollingUpdateDeployment)(nil)}`,
-  );
 }

@@ -26,7 +26,7 @@ export const NAMESPACE_KIND = defineKind({
   ],
   applyDefaults({ metadata }) {
     if (!metadata.name) return;
-    (metadata.labels ??= {})[NAME_LABEL] ??= metadata.name;
+    (metadata.labels ??= {})[NAME_LABEL] = metadata.name;
   },
   prepareForCreate(object) {
     const namespace = object as unknown as Namespace;

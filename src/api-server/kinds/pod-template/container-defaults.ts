@@ -22,7 +22,7 @@ export function defaultContainer(container: IContainer): void {
 }
 
 /** An image without a tag means `latest`; one with a digest only has no tag. */
-function pullPolicyFor(image: string): 'Always' | 'IfNotPresent' {
+export function pullPolicyFor(image: string): 'Always' | 'IfNotPresent' {
   const name = image.slice(image.lastIndexOf('/') + 1);
   const hasDigest = name.includes('@');
   const [, tag] = (name.split('@')[0] ?? '').split(':');

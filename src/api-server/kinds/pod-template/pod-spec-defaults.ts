@@ -26,9 +26,7 @@ export function defaultPodSpec(spec: PodSpec): void {
   spec.schedulerName ??= FIXED.schedulerName;
   spec.securityContext ??= {};
   defaultServiceAccount(spec);
-  const containers = containersOf(spec);
-  for (const container of containers) defaultContainer(container);
-  if (spec.hostNetwork) containers.forEach(defaultHostPorts);
+  for (const container of containersOf(spec)) defaultContainer(container);
   if (spec.volumes) spec.volumes.forEach(defaultVolume);
   omitZero(spec, ['hostNetwork', 'hostPID', 'hostIPC']);
 }
@@ -48,10 +46,12 @@ export function defaultPodTemplate(owner: { template?: PodTemplateSpec }): void 
   defaultPodSpec(spec);
 }
 
-/** What only a pod itself gets: requests follow limits, and service links are on. */
+/** What only a pod itself gets: requests follow limits, service links are on, ports of the host are its own. */
 export function defaultPodOnly(spec: PodSpec): void {
   spec.enableServiceLinks ??= true;
-  for (const { resources } of containersOf(spec)) {
+  for (const container of containersOf(spec)) {
+    if (spec.hostNetwork) defaultHostPorts(container);
+    const { resources } = container;
     if (!resources?.limits) continue;
     const requests = (resources.requests ??= {});
     for (const name in resources.limits) requests[name] ??= resources.limits[name] ?? '0';

@@ -1,16 +1,10 @@
 import { compileLabelSelector, isEmptySelector } from '../../../kubernetes/index.js';
 import type { DeepReadonly, LabelSelector, PodTemplateSpec } from '../../../kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
+import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import {
-  forbidden,
-  goStringMap,
-  goValue,
-  invalid,
-  notSupported,
-  required,
-} from '../validation/field-errors.js';
-import {
-  goSelector,
+  shownSelector,
+  sortedMap,
   validateAnnotations,
   validateLabelSelector,
   validateLabels,
@@ -33,10 +27,12 @@ export function validateSelectorAndTemplate(spec: TemplateOwnerSpec, errors: Fie
   else {
     isUsable = validateLabelSelector(selector, 'spec.selector', errors);
     if (isEmptySelector(selector)) {
-      errors.push(invalid('spec.selector', goSelector(selector), 'empty selector is invalid for deployment'));
+      errors.push(
+        invalid('spec.selector', shownSelector(selector), 'empty selector is invalid for deployment'),
+      );
     }
   }
-  if (!isUsable) errors.push(invalid('spec.selector', goSelector(selector), 'invalid label selector'));
+  if (!isUsable) errors.push(invalid('spec.selector', shownSelector(selector), 'invalid label selector'));
   else validateTemplate(spec.template ?? {}, selector, errors);
 }
 
@@ -49,11 +45,7 @@ function validateTemplate(
   const labels = template.metadata?.labels;
   if (!compileLabelSelector(selector)(labels)) {
     errors.push(
-      invalid(
-        `${path}.metadata.labels`,
-        goValue(goStringMap(labels)),
-        '`selector` does not match template `labels`',
-      ),
+      invalid(`${path}.metadata.labels`, sortedMap(labels), '`selector` does not match template `labels`'),
     );
   }
   validateLabels(labels, `${path}.metadata.labels`, errors);

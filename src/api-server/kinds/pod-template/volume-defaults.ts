@@ -1,5 +1,6 @@
 import type { IProjectedVolumeSource } from 'kubernetes-models/v1/ProjectedVolumeSource';
 import type { IVolume } from 'kubernetes-models/v1/Volume';
+import { pullPolicyFor } from './container-defaults.js';
 
 /** rw-r--r-- */
 const DEFAULT_MODE = 0o644;
@@ -32,6 +33,7 @@ export function defaultVolume(volume: IVolume): void {
   for (const item of volume.downwardAPI?.items ?? []) {
     if (item.fieldRef) item.fieldRef.apiVersion ??= 'v1';
   }
+  if (volume.image) volume.image.pullPolicy ??= pullPolicyFor(volume.image.reference ?? '');
   if (volume.projected) defaultProjected(volume.projected);
 }
 

@@ -3,7 +3,7 @@ import { semanticEqual } from '../common/semantic-equal.js';
 import type { FieldError, Subresource } from '../kind-definition.js';
 import { validateSelectorAndTemplate } from '../pod-template/validate-template.js';
 import { invalid } from '../validation/field-errors.js';
-import { goSelector } from '../validation/labels.js';
+import { shownSelector } from '../validation/labels.js';
 import { validateAtMost, validateNonNegative } from '../validation/numbers.js';
 import type { AtMostRule } from '../validation/numbers.js';
 import { FIELD_IMMUTABLE } from '../validation/syntax.js';
@@ -45,6 +45,6 @@ export function validateReplicaSetUpdate(
   }
   validateReplicaSet(replicaSet, errors);
   if (!semanticEqual(replicaSet.spec.selector, old.spec.selector)) {
-    errors.push(invalid('spec.selector', goSelector(replicaSet.spec.selector), FIELD_IMMUTABLE));
+    errors.push(invalid('spec.selector', shownSelector(replicaSet.spec.selector), FIELD_IMMUTABLE));
   }
 }

@@ -7,7 +7,6 @@ export function required(field: string, detail = ''): FieldError {
   return { type: 'FieldValueRequired', field, message: withDetail('Required value', detail) };
 }
 
-/** `value` is a string, a number, a boolean, or {@link goValue}. */
 export function invalid(field: string, value: unknown, detail: string): FieldError {
   return { type: 'FieldValueInvalid', field, message: withDetail(`Invalid value: ${show(value)}`, detail) };
 }
@@ -41,30 +40,8 @@ export function tooLong(field: string, bytes: number): FieldError {
   };
 }
 
-/** A value that is shown as Go prints it (`%#v`), rather than as JSON. */
-export class GoValue {
-  constructor(readonly text: string) {}
-}
-
-export function goValue(text: string): GoValue {
-  return new GoValue(text);
-}
-
-/** `map[string]string{"a":"b"}`: maps are printed sorted by key. */
-export function goStringMap(map: Readonly<Record<string, string>> | undefined): string {
-  if (!map) return 'map[string]string(nil)';
-  const entries = Object.keys(map)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${JSON.stringify(map[key])}`);
-  return `map[string]string{${entries.join(', ')}}`;
-}
-
-export function goStringList(list: readonly string[] | undefined): string {
-  return list ? `[]string{${list.map((item) => JSON.stringify(item)).join(', ')}}` : '[]string(nil)';
-}
-
+/** Values are shown as JSON, the keys of maps sorted: the way of Kubernetes 1.34. */
 function show(value: unknown): string {
-  if (value instanceof GoValue) return value.text;
   return value === undefined ? 'null' : JSON.stringify(value);
 }
 

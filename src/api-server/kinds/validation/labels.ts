@@ -1,7 +1,6 @@
 import type { DeepReadonly, LabelSelector } from '../../../kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
-import { forbidden, goStringList, goStringMap, goValue, invalid, required, tooLong } from './field-errors.js';
-import type { GoValue } from './field-errors.js';
+import { forbidden, invalid, required, tooLong } from './field-errors.js';
 import { checkLabelValue, checkQualifiedName } from './syntax.js';
 
 const MAX_ANNOTATION_BYTES = 256 * 1024;
@@ -68,17 +67,14 @@ export function validateLabelSelector(
   return errors.length === before;
 }
 
+/** A map as it appears in error messages: sorted by key. */
+export function sortedMap(map: StringMap | undefined): StringMap | undefined {
+  return map && Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 /** A selector as it appears in error messages. */
-export function goSelector(selector: DeepReadonly<LabelSelector> | undefined): GoValue {
-  if (!selector) return goValue('null');
-  const expressions = selector.matchExpressions?.map(
-    ({ key, operator, values }) =>
-      `v1.LabelSelectorRequirement{Key:${JSON.stringify(key)}, Operator:${JSON.stringify(operator)}, Values:${goStringList(values)}}`,
-  );
-  const list = expressions
-    ? `[]v1.LabelSelectorRequirement{${expressions.join(', ')}}`
-    : '[]v1.LabelSelectorRequirement(nil)';
-  return goValue(
-    `v1.LabelSelector{MatchLabels:${goStringMap(selector.matchLabels)}, MatchExpressions:${list}}`,
-  );
+export function shownSelector(
+  selector: DeepReadonly<LabelSelector> | undefined,
+): DeepReadonly<LabelSelector> | undefined {
+  return selector?.matchLabels ? { ...selector, matchLabels: sortedMap(selector.matchLabels) } : selector;
 }

@@ -1,7 +1,7 @@
 import type { ObjectMeta, OwnerReference, UnstructuredObject } from '../../../kubernetes/index.js';
 import { semanticEqual } from '../common/semantic-equal.js';
 import type { FieldError } from '../kind-definition.js';
-import { forbidden, goValue, invalid, required } from './field-errors.js';
+import { forbidden, invalid, required } from './field-errors.js';
 import { validateAnnotations, validateLabels } from './labels.js';
 import {
   FIELD_IMMUTABLE,
@@ -146,11 +146,11 @@ function validateNewFinalizers(meta: ObjectMeta, before: ObjectMeta, errors: Fie
   if (!before.deletionTimestamp) return;
   const added = (meta.finalizers ?? []).filter((finalizer) => !before.finalizers?.includes(finalizer));
   if (added.length === 0) return;
-  const shown = goValue(`[]string{${added.map((name) => JSON.stringify(name)).join(', ')}}`);
+  const shown = `[]string{${added.map((name) => JSON.stringify(name)).join(', ')}}`;
   errors.push(
     forbidden(
       'metadata.finalizers',
-      `no new finalizers can be added if the object is being deleted, found new finalizers ${shown.text}`,
+      `no new finalizers can be added if the object is being deleted, found new finalizers ${shown}`,
     ),
   );
 }
