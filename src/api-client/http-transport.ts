@@ -48,7 +48,13 @@ export class HttpTransport {
   private readonly requests: Agent;
   private readonly streams: Agent;
 
+  private readonly origin: string;
+  private readonly basePath: string;
+
   constructor(private readonly options: HttpTransportOptions) {
+    const url = new URL(options.connection.serverUrl);
+    this.origin = url.origin;
+    this.basePath = url.pathname.replace(/\/+$/, '');
     this.requests = newAgent(options, options.maxSockets);
     this.streams = newAgent(options, null);
   }
@@ -86,10 +92,9 @@ export class HttpTransport {
       scope.signal.throwIfAborted();
       const headers = await this.headersOf(request);
       scope.signal.throwIfAborted();
-      const url = new URL(connection.serverUrl);
       const response = await agent.request({
-        origin: url.origin,
-        path: `${url.pathname === '/' ? '' : url.pathname}${request.path}`,
+        origin: this.origin,
+        path: this.basePath + request.path,
         method: request.method,
         headers,
         body: request.body,

@@ -1,0 +1,62 @@
+import { context, propagation, trace } from '@opentelemetry/api';
+import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { HttpApiClient } from '../../src/api-client/index.js';
+import { createHttpApiClient, fixedCredentials, withSpans } from '../../src/api-client/index.js';
+import { SystemClock } from '../../src/clock/index.js';
+import type { Pod } from '../../src/kubernetes/index.js';
+import { PODS } from '../../src/kubernetes/index.js';
+import { ApiClientServer, json } from '../../src/testing/api-client-server.js';
+
+let server: ApiClientServer;
+let client: HttpApiClient;
+let exporter: InMemorySpanExporter;
+
+beforeEach(async () => {
+  exporter = new InMemorySpanExporter();
+  new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register();
+  server = await ApiClientServer.start();
+  server.always(json(200, { metadata: { name: 'p', resourceVersion: '5' } }));
+  const connection = {
+    serverUrl: `${server.url}/base/`,
+    tls: {},
+    credentials: fixedCredentials({}),
+    source: 'test',
+  };
+  client = createHttpApiClient({ connection, userAgent: 'rollkeeper/test', clock: new SystemClock() });
+});
+
+afterEach(async () => {
+  await client.close();
+  await server.stop();
+  trace.disable();
+  context.disable();
+  propagation.disable();
+});
+
+const pod: Pod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { namespace: 'a', name: 'p' },
+  spec: { containers: [] },
+};
+
+it('carries the span of a write to the server, as a child of the work it belongs to', async () => {
+  const tracer = trace.getTracer('test');
+  const traced = withSpans(client, tracer);
+  await tracer.startActiveSpan('sync', async (sync) => {
+    await traced.create(PODS, pod);
+    sync.end();
+  });
+  const [write, sync] = exporter.getFinishedSpans();
+  expect(write?.name).toBe('create pods');
+  expect(write?.parentSpanContext?.spanId).toBe(sync?.spanContext().spanId);
+  const { traceId, spanId } = write?.spanContext() ?? {};
+  expect(server.received[0]?.headers.traceparent).toBe(`00-${traceId}-${spanId}-01`);
+});
+
+it('sends no traceparent without a span, and keeps the path of the server’s URL', async () => {
+  await client.get(PODS, pod.metadata);
+  expect(server.received[0]?.headers).not.toHaveProperty('traceparent');
+  expect(server.received[0]?.url).toBe('/base/api/v1/namespaces/a/pods/p');
+});
