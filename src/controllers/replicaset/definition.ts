@@ -43,7 +43,6 @@ function build(
       logger,
       options,
     }),
-    watch: (enqueue) =>
-      watchReplicaSets({ replicaSets, pods, enqueue, podChangeDelayMs: options.podChangeDelayMs }),
+    watch: (enqueue) => watchReplicaSets({ replicaSets, pods, enqueue, options }),
   };
 }

@@ -1,6 +1,6 @@
 import type { DeepReadonly, Pod, ReplicaSet } from '../../kubernetes/index.js';
 import { controllerOf } from '../../kubernetes/index.js';
-import { isPodActive, isPodReady, podReadySinceMs } from '../shared/index.js';
+import { isPodReady, podReadySinceMs } from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
@@ -18,11 +18,6 @@ export function isRelevantPodChange(old: ReadablePod, pod: ReadablePod): boolean
     controllerOf(old)?.uid !== controllerOf(pod)?.uid ||
     !haveSameEntries(old.metadata.labels, pod.metadata.labels)
   );
-}
-
-/** Whether the change took an active pod away. */
-export function lostActivePod(old: ReadablePod, pod: ReadablePod): boolean {
-  return isPodActive(old) && !isPodActive(pod);
 }
 
 /**

@@ -8,6 +8,13 @@ export interface ReplicaSetControllerOptions {
   /** How long changes of child pods are gathered before a sync, milliseconds. @default 30 */
   podChangeDelayMs?: number;
   /**
+   * The same for pods that appeared: only a count in the status follows from them, which is as well written when they
+   * become ready, if that is soon. @default 150
+   */
+  newPodDelayMs?: number;
+  /** The same for pods that had stopped counting before; `terminatingReplicas` follows from them. @default 500 */
+  endedPodDelayMs?: number;
+  /**
    * When a sync that created or deleted pods without a failure writes the status: `now`, as Kubernetes does, or
    * `with-next-sync`, the one that sees these pods, which saves one write for each step of a rollout.
    * @default 'with-next-sync'
@@ -25,6 +32,8 @@ const schema = z
   .strictObject({
     burstReplicas: z.int().positive().default(500),
     podChangeDelayMs: z.number().nonnegative().default(30),
+    newPodDelayMs: z.number().nonnegative().default(150),
+    endedPodDelayMs: z.number().nonnegative().default(500),
     statusAfterScaling: z.enum(['now', 'with-next-sync']).default('with-next-sync'),
     rejectionBackoffBaseMs: z.number().positive().default(1000),
     rejectionBackoffMaxMs: z.number().positive().default(300_000),

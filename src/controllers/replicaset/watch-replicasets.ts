@@ -2,8 +2,9 @@ import type { Enqueue } from '../../controller/controller-definition.js';
 import type { Informer, ResourceEvent } from '../../informer/informer.js';
 import type { DeepReadonly, Pod, ReplicaSet } from '../../kubernetes/index.js';
 import { PODS, REPLICA_SETS, compileLabelSelector, controllerOf, keyOf } from '../../kubernetes/index.js';
-import { SELECTOR_INDEX, selectorIndexValuesFor } from '../shared/index.js';
-import { isRelevantPodChange, lostActivePod, wantsReplacement } from './pod-change.js';
+import { SELECTOR_INDEX, isPodActive, selectorIndexValuesFor } from '../shared/index.js';
+import { isRelevantPodChange, wantsReplacement } from './pod-change.js';
+import type { CompiledReplicaSetControllerOptions } from './replicaset.options.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 type ReadableReplicaSet = DeepReadonly<ReplicaSet>;
@@ -12,8 +13,10 @@ interface WatchInput {
   readonly replicaSets: Informer<ReplicaSet>;
   readonly pods: Informer<Pod>;
   readonly enqueue: Enqueue;
-  /** How long changes of pods are gathered. */
-  readonly podChangeDelayMs: number;
+  readonly options: Pick<
+    CompiledReplicaSetControllerOptions,
+    'podChangeDelayMs' | 'newPodDelayMs' | 'endedPodDelayMs'
+  >;
 }
 
 /**
@@ -52,44 +55,62 @@ function asksForMore(old: ReadableReplicaSet, replicaSet: ReadableReplicaSet): b
   );
 }
 
+/** How soon a change of a pod needs a sync. */
+type Urgency = 'lost' | 'changed' | 'new' | 'ended';
+
 class PodEventHandler {
+  /** UIDs of pods known to have stopped counting, so that their end is no news. */
+  private readonly inactive = new Set<string>();
+
   constructor(private readonly input: WatchInput) {}
 
   handle(event: ResourceEvent<Pod>): void {
-    const pod = event.object;
-    if (event.type === 'added') {
-      // The first list wakes every ReplicaSet by itself; orphans in it are found by the syncs.
-      if (!event.initial) this.wakeFor(pod, pod);
-    } else if (event.type === 'deleted') {
-      this.wakeOwner(pod, pod, { lost: pod.metadata.deletionTimestamp === undefined });
-    } else if (isRelevantPodChange(event.old, pod)) {
-      const changedOwner = controllerOf(event.old)?.uid !== controllerOf(pod)?.uid;
-      if (changedOwner) this.wakeOwner(event.old, pod, { lost: true });
-      const lost = lostActivePod(event.old, pod);
-      if (controllerOf(pod)) this.wakeOwner(pod, pod, { lost });
-      else if (changedOwner || !lost) this.wakeMatching(pod);
+    const uid = event.object.metadata.uid ?? '';
+    if (event.type === 'deleted') {
+      this.wakeOwner(event.object, event.object, this.inactive.delete(uid) ? 'ended' : 'lost');
+      return;
     }
+    if (!isPodActive(event.object)) this.inactive.add(uid);
+    if (event.type === 'modified') this.onModified(event.old, event.object);
+    // The first list wakes every ReplicaSet by itself; orphans in it are found by the syncs.
+    else if (!event.initial) this.onAdded(event.object);
   }
 
-  private wakeFor(pod: ReadablePod, seen: ReadablePod): void {
-    if (controllerOf(pod)) this.wakeOwner(pod, seen, { lost: false });
+  private onAdded(pod: ReadablePod): void {
+    if (controllerOf(pod)) this.wakeOwner(pod, pod, 'new');
+    else this.wakeMatching(pod);
+  }
+
+  private onModified(old: ReadablePod, pod: ReadablePod): void {
+    if (!isRelevantPodChange(old, pod)) return;
+    if (old.metadata.uid !== pod.metadata.uid) this.inactive.delete(old.metadata.uid ?? '');
+    const changedOwner = controllerOf(old)?.uid !== controllerOf(pod)?.uid;
+    if (changedOwner) this.wakeOwner(old, pod, 'lost');
+    if (controllerOf(pod)) this.wakeOwner(pod, pod, urgencyOf(old, pod));
     else this.wakeMatching(pod);
   }
 
   /** @param seen the state whose resourceVersion the sync must have seen */
-  private wakeOwner(pod: ReadablePod, seen: ReadablePod, { lost }: { lost: boolean }): void {
+  private wakeOwner(pod: ReadablePod, seen: ReadablePod, urgency: Urgency): void {
     const owner = this.ownerOf(pod);
-    if (owner) this.wake(owner, seen, lost && wantsReplacement(owner) ? 0 : this.input.podChangeDelayMs);
+    if (owner) this.wake(owner, seen, this.delayFor(owner, urgency));
   }
 
   /** An orphan: whoever selects it may adopt it. */
   private wakeMatching(pod: ReadablePod): void {
-    if (pod.metadata.deletionTimestamp !== undefined) return;
+    if (!isPodActive(pod)) return;
     const { lister } = this.input.replicaSets;
     const candidates = selectorIndexValuesFor(pod).flatMap((value) => lister.byIndex(SELECTOR_INDEX, value));
     for (const candidate of candidates) {
-      if (selects(candidate, pod)) this.wake(candidate, pod, this.input.podChangeDelayMs);
+      if (selects(candidate, pod)) this.wake(candidate, pod, this.delayFor(candidate, 'changed'));
     }
+  }
+
+  private delayFor(owner: ReadableReplicaSet, urgency: Urgency): number {
+    const { podChangeDelayMs, newPodDelayMs, endedPodDelayMs } = this.input.options;
+    if (urgency === 'new') return newPodDelayMs;
+    if (urgency === 'ended') return endedPodDelayMs;
+    return urgency === 'lost' && wantsReplacement(owner) ? 0 : podChangeDelayMs;
   }
 
   private ownerOf(pod: ReadablePod): ReadableReplicaSet | undefined {
@@ -109,6 +130,11 @@ class PodEventHandler {
       reason: 'child-change',
     });
   }
+}
+
+function urgencyOf(old: ReadablePod, pod: ReadablePod): Urgency {
+  if (isPodActive(pod)) return 'changed';
+  return isPodActive(old) ? 'lost' : 'ended';
 }
 
 /** A selector that cannot be compiled selects nothing; its own sync complains. */

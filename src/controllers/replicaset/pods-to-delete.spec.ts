@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import type { PodTraits } from '../../testing/pod-builder.js';
+import { aPod } from '../../testing/pod-builder.js';
+import { POD_DELETION_COST, podsToDelete } from './pods-to-delete.js';
+
+const NOW = '2026-01-01T12:00:00Z';
+const nowMs = Date.parse(NOW);
+const HOURS_AGO = (hours: number): string => new Date(nowMs - hours * 3_600_000).toISOString();
+
+interface Row {
+  readonly name: string;
+  readonly goes: PodTraits;
+  readonly stays: PodTraits;
+}
+
+const rows: Row[] = [
+  { name: 'unassigned before assigned', goes: {}, stays: { node: 'n1', phase: 'Pending' } },
+  { name: 'pending before unknown', goes: { phase: 'Pending' }, stays: { phase: 'Unknown' } },
+  { name: 'unknown before running', goes: { phase: 'Unknown' }, stays: { phase: 'Running' } },
+  { name: 'not ready before ready', goes: { createdAt: HOURS_AGO(99) }, stays: { readySince: HOURS_AGO(1) } },
+  {
+    name: 'lower deletion cost before higher, even if ready for longer',
+    goes: { readySince: HOURS_AGO(99), annotations: { [POD_DELETION_COST]: '-5' } },
+    stays: { readySince: HOURS_AGO(1) },
+  },
+  {
+    name: 'a deletion cost that is no number counts as 0',
+    goes: { annotations: { [POD_DELETION_COST]: 'cheap' } },
+    stays: { annotations: { [POD_DELETION_COST]: '1' } },
+  },
+  {
+    name: 'ready for less time before ready for longer, by order of magnitude',
+    goes: { readySince: HOURS_AGO(1) },
+    stays: { readySince: HOURS_AGO(4) },
+  },
+  {
+    name: 'within one order of magnitude the UID decides, not the age',
+    goes: { readySince: HOURS_AGO(1.11), uid: 'a' },
+    stays: { readySince: HOURS_AGO(1.1), uid: 'b' },
+  },
+  { name: 'more restarts before fewer', goes: { restarts: 3 }, stays: { restarts: 1 } },
+  { name: 'younger before older', goes: { createdAt: HOURS_AGO(1) }, stays: { createdAt: HOURS_AGO(4) } },
+  { name: 'without a creation time before any', goes: {}, stays: { createdAt: HOURS_AGO(0.001) } },
+];
+
+describe('podsToDelete', () => {
+  it.each(rows)('$name', ({ goes, stays }) => {
+    const victim = aPod({ name: 'goes', ...goes });
+    const survivor = aPod({ name: 'stays', ...stays });
+    for (const pods of [
+      [victim, survivor],
+      [survivor, victim],
+    ]) {
+      expect(podsToDelete({ pods, related: [], count: 1, nowMs })).toEqual([victim]);
+    }
+  });
+
+  it('takes first where the pods of one Deployment are doubled up on a node', () => {
+    const pods = ['n1', 'n2', 'n3'].map((node) => aPod({ name: node, node }));
+    const others = [
+      aPod({ name: 'other-1', node: 'n2' }),
+      aPod({ name: 'other-2', node: 'n3', phase: 'Failed' }),
+    ];
+    const victims = podsToDelete({ pods, related: [...pods, ...others], count: 1, nowMs });
+    expect(victims.map(({ metadata }) => metadata.name)).toEqual(['n2']);
+  });
+
+  it('takes all when as many are to go', () => {
+    const pods = [aPod({ name: 'a' }), aPod({ name: 'b' })];
+    expect(podsToDelete({ pods, related: [], count: 2, nowMs })).toEqual(pods);
+  });
+});

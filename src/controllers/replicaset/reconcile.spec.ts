@@ -1,0 +1,279 @@
+import { describe, expect, it } from 'vitest';
+import { toRfc3339 } from '../../clock/index.js';
+import type { Pod, ReplicaSet } from '../../kubernetes/index.js';
+import { PODS, REPLICA_SETS } from '../../kubernetes/index.js';
+import { refusal } from '../../testing/fake-cluster.js';
+import { aPod } from '../../testing/pod-builder.js';
+import { ReplicaSetHarness, aReplicaSet } from '../../testing/replicaset-harness.js';
+
+function ready(pod: Pod, sinceMs: number): void {
+  const lastTransitionTime = toRfc3339(sinceMs);
+  pod.status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True', lastTransitionTime }] };
+}
+
+async function makeAllReady(harness: ReplicaSetHarness): Promise<void> {
+  for (const pod of harness.activePods) {
+    await harness.changePod(pod, (changed) => ready(changed, harness.clock.now()));
+  }
+}
+
+function statusWrites({ cluster }: ReplicaSetHarness): number {
+  return cluster.requests.filter(({ verb, subresource }) => verb === 'update' && subresource === 'status')
+    .length;
+}
+
+describe('a ReplicaSet', () => {
+  it('makes its pods from the template, with an owner and names of their own', async () => {
+    const harness = new ReplicaSetHarness(3, {
+      spec: {
+        template: {
+          metadata: { labels: { app: 'web', tier: 'a' }, annotations: { note: 'x' }, finalizers: ['f/f'] },
+          spec: { containers: [{ name: 'web', image: 'nginx' }] },
+        },
+      },
+    });
+    await harness.settle();
+    const { replicaSet, activePods } = harness;
+    expect(activePods).toHaveLength(3);
+    for (const pod of activePods) {
+      expect(pod.metadata).toMatchObject({
+        name: expect.stringMatching(/^web-[bcdfghjklmnpqrstvwxz2456789]{5}$/),
+        generateName: 'web-',
+        namespace: 'default',
+        labels: { app: 'web', tier: 'a' },
+        annotations: { note: 'x' },
+        finalizers: ['f/f'],
+        ownerReferences: [
+          {
+            apiVersion: 'apps/v1',
+            kind: 'ReplicaSet',
+            name: 'web',
+            uid: replicaSet.metadata.uid,
+            controller: true,
+            blockOwnerDeletion: true,
+          },
+        ],
+      });
+      expect(pod.spec).toEqual(replicaSet.spec.template?.spec);
+    }
+    expect(harness.events.lines.toSorted()).toEqual(
+      activePods.map(({ metadata }) => `Normal SuccessfulCreate Created pod: ${metadata.name}`).sort(),
+    );
+  });
+
+  it('writes its status once for each step, and not at all when nothing changed', async () => {
+    const harness = new ReplicaSetHarness(10);
+    await harness.settle();
+    expect(statusWrites(harness)).toBe(1);
+    await makeAllReady(harness);
+    await harness.settle();
+    expect(statusWrites(harness)).toBe(2);
+    expect(harness.replicaSet.status).toMatchObject({
+      replicas: 10,
+      readyReplicas: 10,
+      availableReplicas: 10,
+      fullyLabeledReplicas: 10,
+      observedGeneration: 1,
+    });
+    await harness.settle();
+    expect(statusWrites(harness)).toBe(2);
+  });
+
+  it('creates at most a burst in one sync, and the rest in the next', async () => {
+    const harness = new ReplicaSetHarness(12, { options: { burstReplicas: 5 } });
+    await harness.activate();
+    expect(harness.activePods).toHaveLength(5);
+    await harness.settle();
+    expect(harness.activePods).toHaveLength(12);
+  });
+
+  it('deletes with the UID as a precondition and tells so', async () => {
+    const harness = new ReplicaSetHarness(2);
+    await harness.settle();
+    const uids = harness.activePods.map(({ metadata }) => metadata.uid);
+    await harness.scale(1);
+    await harness.settle();
+    const deletion = harness.cluster.requests.find(({ verb }) => verb === 'delete');
+    expect(uids).toContain(deletion?.deleteOptions?.preconditions?.uid);
+    expect(harness.events.lines.at(-1)).toMatch(/^Normal SuccessfulDelete Deleted pod: web-/);
+  });
+
+  it('does not ask twice for a deletion that the cache does not show yet', async () => {
+    const harness = new ReplicaSetHarness(3);
+    await harness.settle();
+    await harness.scale(1);
+    harness.catchUp();
+    await harness.activate();
+    await harness.activate();
+    expect(harness.cluster.count('delete', PODS)).toBe(2);
+  });
+
+  it('chooses another name when somebody else has the first', async () => {
+    const seed = 5;
+    const probe = new ReplicaSetHarness(1, { seed });
+    await probe.activate();
+    const [wouldBe] = probe.activePods;
+    const harness = new ReplicaSetHarness(1, { seed });
+    harness.cluster.seed(PODS, aPod({ name: wouldBe!.metadata.name, ownerUid: 'somebody-else' }));
+    await harness.activate();
+    expect(harness.activePods).toHaveLength(1);
+    expect(harness.activePods[0]?.metadata.name).not.toBe(wouldBe!.metadata.name);
+    await harness.settle();
+    expect(harness.storedIntents).toBeUndefined();
+  });
+});
+
+describe('pods that cannot be created', () => {
+  it('fail the sync, show in a condition and an event, and leave no intents', async () => {
+    const harness = new ReplicaSetHarness(10);
+    harness.cluster.intercept = ({ verb }) =>
+      verb === 'create' && harness.activePods.length >= 2
+        ? refusal(403, 'Forbidden', 'exceeded quota')
+        : undefined;
+    const { error } = await harness.activate();
+    expect(error).toMatchObject({ message: 'exceeded quota' });
+    // Slow start: 1, then 2 with one failure, and no more.
+    expect(harness.cluster.count('create', PODS)).toBe(3);
+    expect(harness.events.lines.at(-1)).toBe('Warning FailedCreate Error creating: exceeded quota');
+    expect(harness.replicaSet.status?.conditions).toMatchObject([
+      { type: 'ReplicaFailure', reason: 'FailedCreate', message: 'exceeded quota' },
+    ]);
+    expect(harness.storedIntents).toMatchObject({ creates: { length: 2 } });
+    harness.cluster.intercept = () => undefined;
+    await harness.settle();
+    expect(harness.activePods).toHaveLength(10);
+    expect(harness.replicaSet.status?.conditions).toBeUndefined();
+  });
+
+  it('are given up without a word in a namespace that is going away', async () => {
+    const harness = new ReplicaSetHarness(3);
+    const terminating = refusal(403, 'Forbidden', 'namespace is being terminated');
+    Object.assign(terminating.status, { details: { causes: [{ reason: 'NamespaceTerminating' }] } });
+    harness.cluster.intercept = ({ verb }) => (verb === 'create' ? terminating : undefined);
+    expect((await harness.activate()).error).toBeUndefined();
+    expect(harness.events.lines).toEqual([]);
+    expect(harness.storedIntents).toBeUndefined();
+  });
+
+  it('are held back, visibly, while nodes reject them', async () => {
+    const harness = new ReplicaSetHarness(1);
+    await harness.settle();
+    for (const rejected of harness.activePods) {
+      await harness.changePod(rejected, (pod) => (pod.status = { phase: 'Failed', reason: 'OutOfcpu' }));
+    }
+    harness.catchUp();
+    expect((await harness.activate()).result).toEqual({ requeueAfterMs: 1000 });
+    expect(harness.events.lines.at(-1)).toBe(
+      'Warning PodRejectionBackOff Nodes rejected 1 pods since the last one that ran (OutOfcpu); waiting 1s before creating more',
+    );
+    expect(harness.activePods).toHaveLength(0);
+    await harness.clock.advance(1000);
+    await harness.settle();
+    expect(harness.activePods).toHaveLength(1);
+  });
+});
+
+describe('pods of others', () => {
+  it('are adopted as orphans that match, and released when they no longer do', async () => {
+    const harness = new ReplicaSetHarness(2);
+    harness.cluster.seed(PODS, aPod({ name: 'orphan' }));
+    harness.cluster.seed(PODS, aPod({ name: 'stranger', labels: { app: 'db' } }));
+    harness.cluster.seed(PODS, aPod({ name: 'foreign', ownerUid: 'somebody-else' }));
+    await harness.settle();
+    expect(harness.activePods.map(({ metadata }) => metadata.name)).toContain('orphan');
+    expect(harness.activePods).toHaveLength(2);
+    const orphan = harness.activePods.find(({ metadata }) => metadata.name === 'orphan')!;
+    await harness.changePod(orphan, (pod) => (pod.metadata.labels = { app: 'debug' }));
+    await harness.settle();
+    expect(harness.cluster.peek<Pod>(PODS, 'default/orphan')?.metadata.ownerReferences).toEqual([]);
+    expect(harness.activePods).toHaveLength(2);
+  });
+
+  it('are not adopted by a ReplicaSet that the API server knows to be leaving', async () => {
+    const harness = new ReplicaSetHarness(0);
+    harness.cluster.seed(PODS, aPod({ name: 'orphan' }));
+    harness.pods.catchUp();
+    const leaving = harness.replicaSet;
+    leaving.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
+    leaving.metadata.finalizers = ['orphan'];
+    await harness.cluster.update(REPLICA_SETS, leaving);
+    await harness.activate();
+    expect(harness.cluster.peek<Pod>(PODS, 'default/orphan')?.metadata.ownerReferences).toBeUndefined();
+  });
+});
+
+describe('time', () => {
+  it('asks to be called exactly when the next pod becomes available', async () => {
+    const harness = new ReplicaSetHarness(2, { spec: { minReadySeconds: 30 } });
+    await harness.settle();
+    const [first, second] = harness.activePods;
+    await harness.changePod(first!, (pod) => ready(pod, harness.clock.now() - 20_000));
+    await harness.changePod(second!, (pod) => ready(pod, harness.clock.now() - 5_000));
+    harness.catchUp();
+    expect((await harness.activate()).result).toEqual({ requeueAfterMs: 10_000 });
+    harness.catchUp();
+    await harness.clock.advance(10_000);
+    expect((await harness.activate()).result).toEqual({ requeueAfterMs: 15_000 });
+    expect(harness.replicaSet.status?.availableReplicas).toBe(1);
+    harness.catchUp();
+    await harness.clock.advance(15_000);
+    expect((await harness.activate()).result).toEqual({});
+    expect(harness.replicaSet.status?.availableReplicas).toBe(2);
+  });
+
+  it('lets a lost race for the status pass without an error', async () => {
+    const harness = new ReplicaSetHarness(0);
+    await harness.scale(0);
+    expect(await harness.activate()).toMatchObject({ result: { requeueAfterMs: 20 } });
+    await harness.settle();
+    expect(harness.replicaSet.status?.observedGeneration).toBe(2);
+  });
+});
+
+describe('a ReplicaSet that cannot or must not be managed', () => {
+  it.each([
+    ['an empty selector', { selector: {} }],
+    ['a selector that misses its own template', { selector: { matchLabels: { app: 'other' } } }],
+    [
+      'an operator that nobody knows',
+      { selector: { matchExpressions: [{ key: 'app', operator: 'Resembles', values: ['web'] }] } },
+    ],
+  ])('gets a Warning and no retry: %s', async (_name, spec: Partial<ReplicaSet['spec']>) => {
+    const harness = new ReplicaSetHarness(3, { spec });
+    expect(await harness.activate()).toEqual({ effects: 0, result: {} });
+    expect(harness.events.lines).toEqual([expect.stringMatching(/^Warning InvalidSelector /)]);
+  });
+
+  it('only has its status kept while it is being deleted', async () => {
+    const harness = new ReplicaSetHarness(3);
+    await harness.settle();
+    const { replicaSet } = harness;
+    replicaSet.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
+    replicaSet.metadata.finalizers = ['foregroundDeletion'];
+    await harness.cluster.update(REPLICA_SETS, replicaSet);
+    await harness.cluster.delete(PODS, harness.activePods[0]!.metadata);
+    await harness.settle();
+    expect(harness.activePods).toHaveLength(2);
+    expect(harness.replicaSet.status?.replicas).toBe(2);
+  });
+
+  it('is nothing to do when it is gone, and its intents are cleared', async () => {
+    const harness = new ReplicaSetHarness(3);
+    await harness.activate({ effect: 1, fault: 'killed-before' });
+    expect(harness.storedIntents).toBeDefined();
+    harness.cluster.vanish(REPLICA_SETS, harness.key);
+    harness.catchUp();
+    expect(await harness.activate()).toEqual({ effects: 0, result: {} });
+    expect(harness.storedIntents).toBeUndefined();
+  });
+
+  it('does not take over the intents of a namesake that is gone', async () => {
+    const harness = new ReplicaSetHarness(5);
+    await harness.activate({ effect: 1, fault: 'killed-before' });
+    harness.cluster.vanish(REPLICA_SETS, harness.key);
+    harness.cluster.seed(REPLICA_SETS, aReplicaSet({ replicas: 1 }));
+    await harness.settle();
+    expect(harness.activePods).toHaveLength(1);
+    expect(harness.storedIntents).toBeUndefined();
+  });
+});

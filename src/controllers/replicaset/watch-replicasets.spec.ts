@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import type { EnqueueRequest } from '../../controller/controller-definition.js';
+import { FakeClock, SeededRandom } from '../../clock/index.js';
+import type { Pod, ReplicaSet } from '../../kubernetes/index.js';
+import { PODS, REPLICA_SETS } from '../../kubernetes/index.js';
+import { silentLogger } from '../../logging/index.js';
+import { FakeCluster } from '../../testing/fake-cluster.js';
+import { FakeInformers } from '../../testing/fake-informers.js';
+import { MemoryEventRecorder } from '../../testing/memory-event-recorder.js';
+import { aPod } from '../../testing/pod-builder.js';
+import { aReplicaSet } from '../../testing/replicaset-harness.js';
+import { replicaSetController } from './definition.js';
+
+function start() {
+  const cluster = new FakeCluster();
+  const owner = cluster.seed(REPLICA_SETS, {
+    ...aReplicaSet({ replicas: 2 }),
+    status: { replicas: 2 },
+  });
+  const informers = new FakeInformers(cluster);
+  const built = replicaSetController.build({
+    informers,
+    events: new MemoryEventRecorder(),
+    clock: new FakeClock(),
+    random: new SeededRandom(1),
+    logger: silentLogger,
+  });
+  const requests: EnqueueRequest[] = [];
+  const stop = built.watch((request) => void requests.push(request));
+  const ownerUid = owner.metadata.uid!;
+  const seedPod = (traits: Parameters<typeof aPod>[0] = {}): Pod =>
+    cluster.seed(PODS, aPod({ ownerUid, ...traits }));
+  const change = async (pod: Pod, mutate: (pod: Pod) => void): Promise<void> => {
+    const changed = structuredClone(pod);
+    mutate(changed);
+    await cluster.update(PODS, changed);
+  };
+  /** What was enqueued since the last call, as `name priority delay`. */
+  const woken = (): string[] =>
+    requests
+      .splice(0)
+      .map(({ ref, priority = 'normal', delayMs = 0 }) => `${ref.name} ${priority} ${delayMs}`);
+  return { cluster, owner, requests, seedPod, change, woken, stop };
+}
+
+const READY = [{ type: 'Ready', status: 'True' as const, lastTransitionTime: '2026-01-01T00:00:00Z' }];
+
+describe('what wakes a ReplicaSet', () => {
+  it('the first list at low priority, then its own changes at high, with their cause', async () => {
+    const { cluster, owner, requests, woken } = start();
+    expect(woken()).toEqual(['web low 0']);
+    owner.spec.replicas = 5;
+    owner.metadata.generation = 2;
+    const written = await cluster.update<ReplicaSet>(REPLICA_SETS, owner);
+    expect(requests[0]?.cause).toEqual({
+      type: REPLICA_SETS,
+      resourceVersion: written.metadata.resourceVersion,
+    });
+    expect(woken()).toEqual(['web high 0']);
+  });
+
+  it('not its status', async () => {
+    const { cluster, owner, woken } = start();
+    woken();
+    owner.status = { replicas: 1 };
+    await cluster.update(REPLICA_SETS, owner, { subresource: 'status' });
+    expect(woken()).toEqual([]);
+  });
+
+  it('a pod of its own that appears or becomes ready, after a moment', async () => {
+    const { seedPod, change, woken } = start();
+    woken();
+    const pod = seedPod();
+    expect(woken()).toEqual(['web normal 150']);
+    await change(pod, (changed) => (changed.status = { phase: 'Running', conditions: READY }));
+    expect(woken()).toEqual(['web normal 30']);
+  });
+
+  it('not what no decision depends on', async () => {
+    const { seedPod, change, woken } = start();
+    const pod = seedPod();
+    woken();
+    await change(pod, (changed) => (changed.status = { ...changed.status, podIP: '10.0.0.1' }));
+    expect(woken()).toEqual([]);
+  });
+
+  it('a lost pod at once when it must be replaced, after a moment when it was one too many', async () => {
+    const { cluster, owner, seedPod, woken } = start();
+    const [first, second] = [seedPod({ name: 'a' }), seedPod({ name: 'b' })];
+    woken();
+    await cluster.delete(PODS, first.metadata);
+    expect(woken()).toEqual(['web normal 0']);
+    owner.spec.replicas = 1;
+    owner.metadata.generation = 2;
+    await cluster.update(REPLICA_SETS, owner);
+    woken();
+    await cluster.delete(PODS, second.metadata);
+    expect(woken()).toEqual(['web normal 30']);
+  });
+
+  it('the end of a pod that did not count any more, late', async () => {
+    const { cluster, seedPod, woken } = start();
+    const pod = seedPod({ node: 'n1' });
+    woken();
+    await cluster.delete(PODS, pod.metadata);
+    expect(woken(), 'terminating').toEqual(['web normal 0']);
+    await cluster.delete(PODS, pod.metadata, { gracePeriodSeconds: 0 });
+    expect(woken(), 'gone').toEqual(['web normal 500']);
+  });
+
+  it('a pod that failed, at once', async () => {
+    const { seedPod, change, woken } = start();
+    const pod = seedPod();
+    woken();
+    await change(pod, (changed) => (changed.status = { phase: 'Failed' }));
+    expect(woken()).toEqual(['web normal 0']);
+  });
+
+  it('an orphan that it selects, and no other', async () => {
+    const { cluster, woken } = start();
+    cluster.seed(REPLICA_SETS, {
+      ...aReplicaSet({ selector: { matchLabels: { app: 'db' } } }),
+      metadata: { name: 'db', namespace: 'default' },
+    });
+    woken();
+    cluster.seed(PODS, aPod({ name: 'orphan' }));
+    expect(woken()).toEqual(['web normal 30']);
+    cluster.seed(PODS, aPod({ name: 'stranger', labels: { app: 'cache' } }));
+    expect(woken()).toEqual([]);
+  });
+
+  it('a pod that was taken from it', async () => {
+    const { seedPod, change, woken } = start();
+    const pod = seedPod();
+    woken();
+    await change(pod, (changed) => {
+      changed.metadata.ownerReferences = [];
+      changed.metadata.labels = { app: 'debug' };
+    });
+    expect(woken()).toEqual(['web normal 0']);
+  });
+
+  it('not pods of a namesake that is gone, nor of other kinds', () => {
+    const { seedPod, woken } = start();
+    woken();
+    seedPod({ name: 'old', ownerUid: 'uid-of-a-namesake' });
+    seedPod({ name: 'else', ownerUid: 'x', ownerName: 'no-such' });
+    expect(woken()).toEqual([]);
+  });
+
+  it('nothing after the watch was stopped', () => {
+    const { stop, seedPod, woken } = start();
+    woken();
+    stop();
+    seedPod();
+    expect(woken()).toEqual([]);
+  });
+});

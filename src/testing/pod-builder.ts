@@ -1,0 +1,65 @@
+import type { Pod, PodStatus } from '../kubernetes/index.js';
+
+export interface PodTraits {
+  readonly name?: string;
+  readonly uid?: string;
+  readonly labels?: Record<string, string>;
+  readonly annotations?: Record<string, string>;
+  readonly node?: string;
+  /** @default 'Running' */
+  readonly phase?: NonNullable<PodStatus['phase']>;
+  readonly reason?: string;
+  /** RFC 3339; ready since then. */
+  readonly readySince?: string;
+  readonly createdAt?: string;
+  readonly deletedAt?: string;
+  readonly restarts?: number;
+  readonly ownerUid?: string;
+  /** @default 'web' */
+  readonly ownerName?: string;
+  readonly resourceVersion?: string;
+}
+
+/** A pod `default/web-x` labelled `app: web`, running, not ready. */
+export function aPod(traits: PodTraits = {}): Pod {
+  const name = traits.name ?? 'web-x';
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      namespace: 'default',
+      uid: traits.uid ?? `uid-${name}`,
+      labels: traits.labels ?? { app: 'web' },
+      ...(traits.annotations && { annotations: traits.annotations }),
+      ...(traits.createdAt && { creationTimestamp: traits.createdAt }),
+      ...(traits.deletedAt && { deletionTimestamp: traits.deletedAt }),
+      ...(traits.resourceVersion && { resourceVersion: traits.resourceVersion }),
+      ...(traits.ownerUid && { ownerReferences: [replicaSetRef(traits)] }),
+    },
+    spec: { containers: [{ name: 'web', image: 'nginx' }], ...(traits.node && { nodeName: traits.node }) },
+    status: {
+      phase: traits.phase ?? 'Running',
+      ...(traits.reason && { reason: traits.reason }),
+      ...(traits.readySince && {
+        conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: traits.readySince }],
+      }),
+      ...(traits.restarts !== undefined && { containerStatuses: [containerStatus(traits.restarts)] }),
+    },
+  };
+}
+
+function replicaSetRef(traits: PodTraits) {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    name: traits.ownerName ?? 'web',
+    uid: traits.ownerUid ?? '',
+    controller: true,
+    blockOwnerDeletion: true,
+  };
+}
+
+function containerStatus(restartCount: number) {
+  return { name: 'web', image: 'nginx', imageID: '', ready: true, restartCount };
+}
