@@ -1,4 +1,4 @@
-import type { EventNote } from '../events/event-recorder.js';
+import type { EventNote } from '../events/index.js';
 import type { DeepReadonly, Pod, PodStatus } from '../kubernetes/index.js';
 
 /**

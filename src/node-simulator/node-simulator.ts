@@ -2,7 +2,7 @@ import type { ApiClient } from '../api-client/index.js';
 import { isConflict, isNotFound } from '../api-client/index.js';
 import type { Clock, TimerHandle } from '../clock/index.js';
 import { IllegalStateError } from '../errors/index.js';
-import type { EventRecorder } from '../events/event-recorder.js';
+import type { EventRecorder } from '../events/index.js';
 import type { Informer, ResourceEvent } from '../informer/index.js';
 import type { DeepReadonly, Node, Pod } from '../kubernetes/index.js';
 import { keyOf } from '../kubernetes/index.js';

@@ -1,7 +1,7 @@
 import type { ApiClient } from '../api-client/index.js';
 import { isConflict, isNotFound } from '../api-client/index.js';
 import type { Clock } from '../clock/index.js';
-import type { EventRecorder } from '../events/event-recorder.js';
+import type { EventRecorder } from '../events/index.js';
 import type { DeepReadonly, Pod, PodStatus } from '../kubernetes/index.js';
 import { PODS } from '../kubernetes/index.js';
 import { decideContainerEvents } from './container-events.js';

@@ -2,7 +2,7 @@ import type { ApiClient } from '../api-client/index.js';
 import { isNotFound } from '../api-client/index.js';
 import type { Clock } from '../clock/index.js';
 import { toRfc3339 } from '../clock/index.js';
-import type { EventRecorder } from '../events/event-recorder.js';
+import type { EventRecorder } from '../events/index.js';
 import type { Lister } from '../informer/index.js';
 import type { DeepReadonly, KubernetesObject, Node, Pod } from '../kubernetes/index.js';
 import { PODS, keyOf } from '../kubernetes/index.js';

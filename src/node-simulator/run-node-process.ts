@@ -22,7 +22,7 @@ export interface NodeProcess {
   /** Names this program to the API server, for example `rollkeeper/0.1.0 (node)`. */
   readonly userAgent: string;
   /** Told once, when the nodes are registered and the pods known. */
-  onReady(): void;
+  readonly onReady: () => void;
 }
 
 /** How long an API server that does not answer yet is waited for at the start. */

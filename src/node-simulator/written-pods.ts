@@ -3,7 +3,6 @@ import type { DeepReadonly, Pod } from '../kubernetes/index.js';
 import { compareResourceVersions } from '../kubernetes/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;
-type Versioned = { readonly metadata: { readonly resourceVersion?: string } };
 
 /** The newest states of pods that we know: from the cache, or from our own writes while the cache is behind. */
 export class WrittenPods {
@@ -15,7 +14,7 @@ export class WrittenPods {
     const cached = this.lister.get(key);
     const own = this.written.get(key);
     if (!own) return cached;
-    if (cached?.metadata.uid === own.metadata.uid && !isNewer(cached, own)) return own;
+    if (cached && cached.metadata.uid === own.metadata.uid && !isNewer(cached, own)) return own;
     this.written.delete(key);
     return cached;
   }
@@ -29,6 +28,6 @@ export class WrittenPods {
   }
 }
 
-function isNewer(a: Versioned, b: Versioned): boolean {
+function isNewer(a: ReadablePod, b: ReadablePod): boolean {
   return compareResourceVersions(a.metadata.resourceVersion ?? '', b.metadata.resourceVersion ?? '') > 0;
 }

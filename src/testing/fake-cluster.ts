@@ -10,8 +10,8 @@ import type {
   PatchType,
   WatchEvent,
   WriteOptions,
-} from '../api-client/api-client.js';
-import { ApiStatusError } from '../api-client/api-status-error.js';
+} from '../api-client/index.js';
+import { ApiStatusError } from '../api-client/index.js';
 import type { Clock } from '../clock/index.js';
 import { FakeClock, toRfc3339 } from '../clock/index.js';
 import { UnsupportedError } from '../errors/index.js';

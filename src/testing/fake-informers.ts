@@ -1,7 +1,7 @@
-import type { InformerSource } from '../controller/controller-definition.js';
+import type { InformerSource } from '../controller/index.js';
 import { IllegalStateError } from '../errors/index.js';
-import type { IndexFunction, Informer, Lister, ResourceEvent } from '../informer/informer.js';
-import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '../informer/informer.js';
+import type { IndexFunction, Informer, Lister, ResourceEvent } from '../informer/index.js';
+import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '../informer/index.js';
 import type {
   DeepReadonly,
   KubernetesObject,

@@ -1,7 +1,7 @@
 import type { Clock, RandomSource } from '../clock/index.js';
 import { FakeClock, SeededRandom } from '../clock/index.js';
-import type { ControllerDefinition, EnqueueRequest } from '../controller/controller-definition.js';
-import type { EventNote } from '../events/event-recorder.js';
+import type { ControllerDefinition, EnqueueRequest } from '../controller/index.js';
+import type { EventNote } from '../events/index.js';
 import { keyOf, parseKey } from '../kubernetes/index.js';
 import { silentLogger } from '../logging/index.js';
 import type { FakeCluster } from './fake-cluster.js';

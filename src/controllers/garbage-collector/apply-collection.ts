@@ -1,5 +1,5 @@
-import type { ApiClient } from '../../api-client/api-client.js';
-import { isConflict, isNotFound } from '../../api-client/api-status-error.js';
+import type { ApiClient } from '../../api-client/index.js';
+import { isConflict, isNotFound } from '../../api-client/index.js';
 import type { DeepReadonly, KubernetesObject, OwnerReference, ResourceType } from '../../kubernetes/index.js';
 import type { CollectionPlan } from './decide-collection.js';
 import type { GraphNode } from './dependency-graph.js';

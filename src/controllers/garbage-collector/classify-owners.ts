@@ -1,6 +1,6 @@
-import type { ApiClient } from '../../api-client/api-client.js';
-import { isNotFound } from '../../api-client/api-status-error.js';
-import type { EventRecorder } from '../../events/event-recorder.js';
+import type { ApiClient } from '../../api-client/index.js';
+import { isNotFound } from '../../api-client/index.js';
+import type { EventRecorder } from '../../events/index.js';
 import type { DeepReadonly, KubernetesObject, OwnerReference, ResourceType } from '../../kubernetes/index.js';
 import type { AbsentOwners } from './absent-owners.js';
 import type { ClassifiedOwner, OwnerState } from './decide-collection.js';

@@ -1,4 +1,4 @@
-import type { ResourceEvent } from '../../informer/informer.js';
+import type { ResourceEvent } from '../../informer/index.js';
 import type { DeepReadonly, KubernetesObject, OwnerReference, ResourceType } from '../../kubernetes/index.js';
 import type { AbsentOwners } from './absent-owners.js';
 import type { DependencyGraph, GraphNode } from './dependency-graph.js';

@@ -1,6 +1,6 @@
-import type { InformerSource } from '../../controller/controller-definition.js';
-import type { Informer, ResourceEvent } from '../../informer/informer.js';
-import { OWNER_UID_INDEX } from '../../informer/informer.js';
+import type { InformerSource } from '../../controller/index.js';
+import type { Informer, ResourceEvent } from '../../informer/index.js';
+import { OWNER_UID_INDEX } from '../../informer/index.js';
 import type {
   DeepReadonly,
   KubernetesObject,

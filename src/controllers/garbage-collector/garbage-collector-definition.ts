@@ -2,7 +2,7 @@ import type {
   BuiltController,
   ControllerDefinition,
   ControllerDependencies,
-} from '../../controller/controller-definition.js';
+} from '../../controller/index.js';
 import { PODS } from '../../kubernetes/index.js';
 import { AbsentOwners } from './absent-owners.js';
 import { DependencyGraph } from './dependency-graph.js';

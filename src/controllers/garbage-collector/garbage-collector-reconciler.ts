@@ -1,11 +1,11 @@
-import type { ApiClient } from '../../api-client/api-client.js';
-import { isConflict, isNotFound } from '../../api-client/api-status-error.js';
+import type { ApiClient } from '../../api-client/index.js';
+import { isConflict, isNotFound } from '../../api-client/index.js';
 import type {
   ReconcileContext,
   ReconcileRequest,
   ReconcileResult,
   Reconciler,
-} from '../../controller/reconciler.js';
+} from '../../controller/index.js';
 import type { DeepReadonly, KubernetesObject } from '../../kubernetes/index.js';
 import type { Logger } from '../../logging/index.js';
 import { applyCollection, orphanDependents, removeFinalizer } from './apply-collection.js';

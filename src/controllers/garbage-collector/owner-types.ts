@@ -1,4 +1,4 @@
-import type { ApiClient, DiscoveredResource } from '../../api-client/api-client.js';
+import type { ApiClient, DiscoveredResource } from '../../api-client/index.js';
 import type { Clock } from '../../clock/index.js';
 import type { DeepReadonly, OwnerReference, ResourceType } from '../../kubernetes/index.js';
 import { apiVersionOf } from '../../kubernetes/index.js';

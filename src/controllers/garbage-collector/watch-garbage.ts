@@ -1,5 +1,5 @@
-import type { Enqueue } from '../../controller/controller-definition.js';
-import type { ResourceEvent } from '../../informer/informer.js';
+import type { Enqueue } from '../../controller/index.js';
+import type { ResourceEvent } from '../../informer/index.js';
 import type { KubernetesObject, ResourceType } from '../../kubernetes/index.js';
 import { newerResourceVersion } from '../../kubernetes/index.js';
 import type { AbsentOwners } from './absent-owners.js';

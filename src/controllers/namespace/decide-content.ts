@@ -1,4 +1,4 @@
-import type { DiscoveredResource } from '../../api-client/api-client.js';
+import type { DiscoveredResource } from '../../api-client/index.js';
 import type { DeepReadonly, KubernetesObject, Namespace, ResourceType } from '../../kubernetes/index.js';
 
 /** The finalizer of `spec.finalizers` that is ours. */

@@ -1,5 +1,5 @@
-import type { ApiClient, DiscoveredResources } from '../../api-client/api-client.js';
-import { isConflict, isNotFound } from '../../api-client/api-status-error.js';
+import type { ApiClient, DiscoveredResources } from '../../api-client/index.js';
+import { isConflict, isNotFound } from '../../api-client/index.js';
 import { errorMessage } from '../../errors/index.js';
 import type { KubernetesObject, ResourceType } from '../../kubernetes/index.js';
 import { apiVersionOf, qualifiedResource } from '../../kubernetes/index.js';

@@ -3,8 +3,8 @@ import type {
   ControllerDefinition,
   ControllerDependencies,
   Enqueue,
-} from '../../controller/controller-definition.js';
-import type { Informer } from '../../informer/informer.js';
+} from '../../controller/index.js';
+import type { Informer } from '../../informer/index.js';
 import type { Namespace, Pod } from '../../kubernetes/index.js';
 import { NAMESPACES, PODS } from '../../kubernetes/index.js';
 import { isOursToEmpty } from './decide-content.js';

@@ -1,5 +1,5 @@
-import type { ApiClient } from '../../api-client/api-client.js';
-import { isNotFound } from '../../api-client/api-status-error.js';
+import type { ApiClient } from '../../api-client/index.js';
+import { isNotFound } from '../../api-client/index.js';
 import type { Clock } from '../../clock/index.js';
 import { toRfc3339 } from '../../clock/index.js';
 import type {
@@ -7,8 +7,8 @@ import type {
   ReconcileRequest,
   ReconcileResult,
   Reconciler,
-} from '../../controller/reconciler.js';
-import type { Lister } from '../../informer/informer.js';
+} from '../../controller/index.js';
+import type { Lister } from '../../informer/index.js';
 import type { Namespace } from '../../kubernetes/index.js';
 import { NAMESPACES } from '../../kubernetes/index.js';
 import type { Logger } from '../../logging/index.js';

@@ -1,0 +1,277 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ObjectMeta, Pod, PodSpec, PodStatus } from '../kubernetes/index.js';
+import type { PodLifecycleFacts, PodPlan } from './decide-pod-lifecycle.js';
+import { decidePodLifecycle } from './decide-pod-lifecycle.js';
+import {
+  BEHAVIOUR_ANNOTATION,
+  POD_BEHAVIOURS,
+  READY_AFTER_ANNOTATION,
+  parseDuration,
+} from './pod-behaviour.js';
+
+const START = Date.UTC(2026, 0, 1);
+
+function aPod(metadata: Partial<ObjectMeta> = {}, spec: Partial<PodSpec> = {}): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'pod', namespace: 'default', uid: 'uid', ...metadata },
+    spec: { nodeName: 'node-0', containers: [{ name: 'main', image: 'nginx:1.27' }], ...spec },
+    status: { phase: 'Pending' },
+  };
+}
+
+const behaving = (behaviour: string, more: Record<string, string> = {}): Pod =>
+  aPod({ annotations: { [BEHAVIOUR_ANNOTATION]: behaviour, ...more } });
+
+function decide(pod: Pod, afterMs = 0, facts: Partial<PodLifecycleFacts> = {}): PodPlan {
+  return decidePodLifecycle(pod, {
+    nowMs: START + afterMs,
+    readyDelayMs: 0,
+    terminationDelayMs: 0,
+    hostIp: '172.18.0.2',
+    podIp: '10.0.0.2',
+    ...facts,
+  });
+}
+
+/** The node's whole story of a pod up to a time: every status it writes, following its own wake-ups. */
+function play(pod: Pod, untilMs: number, facts: Partial<PodLifecycleFacts> = {}) {
+  const written: { atMs: number; status: PodStatus }[] = [];
+  let current = pod;
+  for (let atMs = 0, steps = 0; atMs <= untilMs; steps++) {
+    if (steps > 1000) throw new Error('the pod never rests');
+    const plan = decide(current, atMs, facts);
+    if (plan.action === 'write-status') {
+      current = { ...current, status: structuredClone(plan.status) };
+      written.push({ atMs, status: plan.status });
+      continue;
+    }
+    const wakeAtMs = plan.action === 'rest' ? plan.wakeAtMs : undefined;
+    if (wakeAtMs === undefined) break;
+    atMs = wakeAtMs - START;
+  }
+  return { written, pod: current };
+}
+
+const condition = (status: PodStatus | undefined, type: string) =>
+  status?.conditions?.find((candidate) => candidate.type === type);
+const waitingReason = (status: PodStatus) => status.containerStatuses?.[0]?.state?.waiting?.reason;
+
+describe('a pod that works', () => {
+  it('is running and ready by one write, and then rests', () => {
+    const { written, pod } = play(aPod(), 3_600_000);
+    expect(written).toHaveLength(1);
+    expect(pod.status).toMatchObject({
+      phase: 'Running',
+      podIP: '10.0.0.2',
+      hostIP: '172.18.0.2',
+      startTime: '2026-01-01T00:00:00Z',
+      containerStatuses: [{ name: 'main', image: 'nginx:1.27', ready: true, restartCount: 0 }],
+    });
+    for (const type of ['PodScheduled', 'Initialized', 'ContainersReady', 'Ready']) {
+      expect(condition(pod.status, type)?.status).toBe('True');
+    }
+  });
+
+  it('becomes ready after the delay that the node has', () => {
+    const { written } = play(aPod(), 60_000, { readyDelayMs: 3_000 });
+    expect(written.map(({ atMs, status }) => [atMs, condition(status, 'Ready')?.status])).toEqual([
+      [0, 'False'],
+      [3_000, 'True'],
+    ]);
+    expect(condition(written[0]?.status, 'Ready')).toMatchObject({
+      reason: 'ContainersNotReady',
+      message: 'containers with unready status: [main]',
+    });
+  });
+
+  it('becomes ready after the time that it asks for itself', () => {
+    const pod = aPod({ annotations: { [READY_AFTER_ANNOTATION]: '5s' } });
+    expect(play(pod, 60_000).written.map(({ atMs }) => atMs)).toEqual([0, 5_000]);
+  });
+
+  it('waits for its readiness gates', () => {
+    const pod = aPod({}, { readinessGates: [{ conditionType: 'example.com/gate' }] });
+    const { pod: waiting } = play(pod, 1_000);
+    expect(condition(waiting.status, 'ContainersReady')?.status).toBe('True');
+    expect(condition(waiting.status, 'Ready')?.reason).toBe('ReadinessGatesNotReady');
+    waiting.status?.conditions?.push({ type: 'example.com/gate', status: 'True' });
+    const { pod: open } = play(waiting, 1_000);
+    expect(condition(open.status, 'Ready')?.status).toBe('True');
+    expect(condition(open.status, 'example.com/gate')?.status).toBe('True');
+  });
+
+  it('starts its container again with the new image when the image changes', () => {
+    const { pod } = play(aPod(), 1_000);
+    pod.spec.containers = [{ name: 'main', image: 'nginx:1.28' }];
+    const plan = decide(pod, 10_000);
+    expect(plan).toMatchObject({
+      action: 'write-status',
+      status: { containerStatuses: [{ image: 'nginx:1.28', restartCount: 1, ready: true }] },
+    });
+  });
+});
+
+describe('a pod that fails', () => {
+  it('is pending with a malformed image, and the node does not try again', () => {
+    const { written, pod } = play(aPod({}, { containers: [{ name: 'main', image: 'NGINX:::' }] }), 3_600_000);
+    expect(written).toHaveLength(1);
+    expect(pod.status?.phase).toBe('Pending');
+    expect(waitingReason(written[0]!.status)).toBe('InvalidImageName');
+  });
+
+  it.each([
+    behaving('image-pull-error'),
+    aPod({}, { containers: [{ name: 'main', image: 'nginx:broken' }] }),
+  ])('backs off from an image that cannot be pulled, for 10, 20, 40 … seconds', (pod) => {
+    const { written } = play(pod, 75_000);
+    expect(written.map(({ atMs, status }) => [atMs / 1000, waitingReason(status), status.phase])).toEqual([
+      [0, 'ErrImagePull', 'Pending'],
+      [2, 'ImagePullBackOff', 'Pending'],
+      [10, 'ErrImagePull', 'Pending'],
+      [12, 'ImagePullBackOff', 'Pending'],
+      [30, 'ErrImagePull', 'Pending'],
+      [32, 'ImagePullBackOff', 'Pending'],
+      [70, 'ErrImagePull', 'Pending'],
+      [72, 'ImagePullBackOff', 'Pending'],
+    ]);
+    expect(written.every(({ status }) => condition(status, 'Ready')?.status === 'False')).toBe(true);
+  });
+
+  it('crashes, backs off longer each time, and is never ready', () => {
+    const { written } = play(behaving('crash-loop'), 35_000);
+    const story = written.map(({ atMs, status }) => {
+      const container = status.containerStatuses?.[0];
+      return [atMs / 1000, container?.state?.waiting?.reason ?? 'running', container?.restartCount];
+    });
+    expect(story).toEqual([
+      [0, 'running', 0],
+      [1, 'CrashLoopBackOff', 0],
+      [11, 'running', 1],
+      [12, 'CrashLoopBackOff', 1],
+      [32, 'running', 2],
+      [33, 'CrashLoopBackOff', 2],
+    ]);
+    expect(written.every(({ status }) => status.phase === 'Running')).toBe(true);
+    expect(written.every(({ status }) => condition(status, 'Ready')?.status === 'False')).toBe(true);
+  });
+
+  it('runs and never gets ready', () => {
+    const { written, pod } = play(behaving('never-ready'), 3_600_000);
+    expect(written).toHaveLength(1);
+    expect(pod.status?.phase).toBe('Running');
+    expect(condition(pod.status, 'Ready')?.status).toBe('False');
+  });
+
+  it('is rejected by the node once and for all', () => {
+    const { written, pod } = play(behaving('reject'), 3_600_000);
+    expect(written).toHaveLength(1);
+    expect(pod.status).toMatchObject({ phase: 'Failed', reason: 'OutOfcpu' });
+  });
+
+  it('recovers when its image is mended', () => {
+    const { pod } = play(aPod({}, { containers: [{ name: 'main', image: 'nginx:broken' }] }), 5_000);
+    pod.spec.containers = [{ name: 'main', image: 'nginx:1.27' }];
+    const { pod: mended } = play(pod, 6_000);
+    expect(mended.status?.phase).toBe('Running');
+    expect(condition(mended.status, 'Ready')?.status).toBe('True');
+  });
+});
+
+describe('a pod that is deleted', () => {
+  const leaving = {
+    deletionTimestamp: new Date(START + 30_000).toISOString(),
+    deletionGracePeriodSeconds: 30,
+  };
+
+  it('goes at once where containers stop at once', () => {
+    expect(decide(aPod(leaving)).action).toBe('delete');
+  });
+
+  it('goes when its containers have stopped', () => {
+    expect(decide(aPod(leaving), 0, { terminationDelayMs: 5_000 })).toEqual({
+      action: 'rest',
+      wakeAtMs: START + 5_000,
+    });
+    expect(decide(aPod(leaving), 5_000, { terminationDelayMs: 5_000 }).action).toBe('delete');
+  });
+
+  it('goes at the end of its grace period at the latest', () => {
+    expect(decide(aPod(leaving), 30_000, { terminationDelayMs: 90_000 }).action).toBe('delete');
+  });
+
+  it('is left to the server once its grace period is over', () => {
+    expect(decide(aPod({ ...leaving, deletionGracePeriodSeconds: 0 })).action).toBe('rest');
+  });
+
+  it('says that it has ended before it goes, where a finalizer will keep it', () => {
+    const { pod } = play(aPod({ finalizers: ['example.com/hold'] }), 1_000);
+    Object.assign(pod.metadata, leaving);
+    const plan = decide(pod, 2_000);
+    expect(plan).toMatchObject({ action: 'write-status', status: { phase: 'Succeeded' } });
+    if (plan.action !== 'write-status') return;
+    expect(decide({ ...pod, status: plan.status }, 2_000).action).toBe('delete');
+  });
+
+  it('goes even if it was rejected', () => {
+    const { pod } = play(behaving('reject'), 1_000);
+    Object.assign(pod.metadata, leaving);
+    expect(decide(pod, 2_000).action).toBe('delete');
+  });
+});
+
+describe('every decision', () => {
+  it('is at rest after its own write, and never asks to be woken in the past', () => {
+    const pods = fc.record({
+      behaviour: fc.constantFrom(undefined, ...POD_BEHAVIOURS),
+      image: fc.constantFrom('nginx', 'nginx:broken', 'crash:1', 'BAD::', 'nginx:2'),
+      readyDelayMs: fc.constantFrom(0, 40, 2_500),
+      times: fc.array(fc.nat(400_000), { maxLength: 12 }),
+    });
+    fc.assert(
+      fc.property(pods, ({ behaviour, image, readyDelayMs, times }) => {
+        const annotations: Record<string, string> = behaviour ? { [BEHAVIOUR_ANNOTATION]: behaviour } : {};
+        // What the node remembers, because the API keeps whole seconds.
+        const startedMs = new Map<string, number>();
+        let pod = aPod({ annotations }, { containers: [{ name: 'main', image }] });
+        for (const atMs of times.toSorted((a, b) => a - b)) {
+          const plan = decide(pod, atMs, { readyDelayMs, startedMs });
+          if (plan.action === 'write-status') {
+            pod = { ...pod, status: JSON.parse(JSON.stringify(plan.status)) };
+            for (const { containerID = '', state } of plan.status.containerStatuses ?? []) {
+              if (state?.running && !startedMs.has(containerID)) startedMs.set(containerID, START + atMs);
+            }
+          }
+          const again = decide(pod, atMs, { readyDelayMs, startedMs });
+          expect(again.action).toBe('rest');
+          if (again.action === 'rest' && again.wakeAtMs !== undefined) {
+            expect(again.wakeAtMs).toBeGreaterThan(START + atMs);
+          }
+        }
+      }),
+    );
+  });
+
+  it('leaves the pod it is made from as it was', () => {
+    const { pod } = play(behaving('crash-loop'), 5_000);
+    const before = JSON.stringify(pod);
+    decide(pod, 20_000);
+    expect(JSON.stringify(pod)).toBe(before);
+  });
+});
+
+describe('parseDuration', () => {
+  it.each([
+    ['5s', 5_000],
+    ['1m30s', 90_000],
+    ['200ms', 200],
+    ['0.5h', 1_800_000],
+    ['soon', undefined],
+    ['5', undefined],
+    ['', undefined],
+  ])('reads %j as %j', (text, ms) => {
+    expect(parseDuration(text)).toBe(ms);
+  });
+});

@@ -1,0 +1,225 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeClock } from '../clock/index.js';
+import type { Lease, Node, Pod, PodSpec } from '../kubernetes/index.js';
+import { LEASES, NODES, PODS } from '../kubernetes/index.js';
+import { silentLogger } from '../logging/index.js';
+import { FakeCluster } from '../testing/fake-cluster.js';
+import { FakeInformers } from '../testing/fake-informers.js';
+import { MemoryEventRecorder } from '../testing/memory-event-recorder.js';
+import { NodeSimulator } from './node-simulator.js';
+import type { NodeSimulatorOptions } from './node-simulator.options.js';
+import { compileNodeSimulatorOptions } from './node-simulator.options.js';
+
+let clock: FakeClock;
+let cluster: FakeCluster;
+let events: MemoryEventRecorder;
+let stoppers: (() => Promise<void>)[] = [];
+
+beforeEach(() => {
+  clock = new FakeClock();
+  cluster = new FakeCluster(clock);
+  events = new MemoryEventRecorder();
+});
+
+afterEach(async () => {
+  for (const stop of stoppers) await stop();
+  stoppers = [];
+});
+
+async function start(options: NodeSimulatorOptions = {}) {
+  const informers = new FakeInformers(cluster);
+  const simulator = new NodeSimulator(
+    {
+      client: cluster,
+      pods: informers.informerFor<Pod>(PODS),
+      nodes: informers.informerFor<Node>(NODES),
+      events,
+      clock,
+      logger: silentLogger,
+    },
+    compileNodeSimulatorOptions(options),
+  );
+  const stopper = new AbortController();
+  await simulator.register(stopper.signal);
+  const done = simulator.run(stopper.signal);
+  const stop = async (): Promise<void> => {
+    stopper.abort();
+    await done;
+  };
+  stoppers.push(stop);
+  await clock.advance(0);
+  return { informers, stop };
+}
+
+function putPod(name: string, spec: Partial<PodSpec> = {}, annotations: Record<string, string> = {}) {
+  return cluster.seed<Pod>(PODS, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default', annotations },
+    spec: { containers: [{ name: 'main', image: 'nginx' }], ...spec },
+    status: { phase: 'Pending' },
+  });
+}
+
+const pod = (name: string) => cluster.peek<Pod>(PODS, `default/${name}`);
+const isReady = (name: string) =>
+  pod(name)?.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+
+describe('NodeSimulator', () => {
+  it('registers its nodes, ready and with room, and keeps their leases fresh', async () => {
+    await start({ nodes: 2 });
+    expect(cluster.all(NODES).map(({ metadata }) => metadata.name)).toEqual(['node-0', 'node-1']);
+    const node = cluster.peek<Node>(NODES, 'node-0');
+    expect(node?.status?.conditions?.find(({ type }) => type === 'Ready')?.status).toBe('True');
+    const renewTime = () => cluster.peek<Lease>(LEASES, 'kube-node-lease/node-1')?.spec?.renewTime;
+    const before = renewTime();
+    await clock.advance(10_000);
+    expect(before).toBe('2026-01-01T00:00:00.000000Z');
+    expect(renewTime()).toBe('2026-01-01T00:00:10.000000Z');
+  });
+
+  it('registers a node again that somebody deleted', async () => {
+    await start({ nodes: 1 });
+    cluster.vanish(NODES, 'node-0');
+    cluster.vanish(LEASES, 'kube-node-lease/node-0');
+    await clock.advance(10_000);
+    expect(cluster.peek(NODES, 'node-0')).toBeDefined();
+  });
+
+  it('spreads pods evenly and makes each ready by two writes', async () => {
+    await start({ nodes: 3 });
+    const writes = cluster.requests.length;
+    for (let index = 0; index < 30; index++) putPod(`pod-${index}`);
+    await clock.advance(0);
+    const pods = cluster.all<Pod>(PODS);
+    expect(pods.every(({ metadata }) => isReady(metadata.name))).toBe(true);
+    for (const node of ['node-0', 'node-1', 'node-2']) {
+      expect(pods.filter(({ spec }) => spec.nodeName === node)).toHaveLength(10);
+    }
+    expect(new Set(pods.map(({ status }) => status?.podIP)).size).toBe(30);
+    expect(cluster.requests.length - writes).toBe(60);
+  });
+
+  it('takes deleted pods out of the API', async () => {
+    await start();
+    putPod('pod');
+    await clock.advance(0);
+    await cluster.delete(PODS, { namespace: 'default', name: 'pod' });
+    await clock.advance(0);
+    expect(pod('pod')).toBeUndefined();
+    expect(cluster.requests.at(-1)?.deleteOptions).toMatchObject({ gracePeriodSeconds: 0 });
+    expect(cluster.requests.at(-1)?.deleteOptions?.preconditions?.uid).toBeDefined();
+  });
+
+  it('lets containers take their time to start and to stop', async () => {
+    await start({ readyDelayMs: 50, terminationDelayMs: 200 });
+    putPod('pod');
+    await clock.advance(49);
+    expect([pod('pod')?.status?.phase, isReady('pod')]).toEqual(['Running', false]);
+    await clock.advance(1);
+    expect(isReady('pod')).toBe(true);
+    await cluster.delete(PODS, { namespace: 'default', name: 'pod' });
+    await clock.advance(199);
+    expect(pod('pod')).toBeDefined();
+    await clock.advance(1);
+    expect(pod('pod')).toBeUndefined();
+  });
+
+  it('runs pods on the node that they name, and leaves those of other nodes alone', async () => {
+    await start();
+    putPod('mine', { nodeName: 'node-2' });
+    putPod('foreign', { nodeName: 'elsewhere' });
+    await clock.advance(0);
+    expect(isReady('mine')).toBe(true);
+    expect(pod('foreign')?.status?.phase).toBe('Pending');
+  });
+
+  it('says why a pod fits nowhere, and places it when room comes free', async () => {
+    await start({ nodes: 1, podsPerNode: 1 });
+    putPod('first');
+    await clock.advance(0);
+    putPod('second');
+    await clock.advance(0);
+    expect(pod('second')?.status?.conditions).toMatchObject([
+      {
+        type: 'PodScheduled',
+        status: 'False',
+        reason: 'Unschedulable',
+        message: '0/1 nodes are available: 1 Too many pods.',
+      },
+    ]);
+    expect(events.lines).toEqual(['Warning FailedScheduling 0/1 nodes are available: 1 Too many pods.']);
+    await cluster.delete(PODS, { namespace: 'default', name: 'first' });
+    await clock.advance(100);
+    expect(isReady('second')).toBe(true);
+  });
+
+  it('places pods again when a node is uncordoned', async () => {
+    await start({ nodes: 1 });
+    const cordon = (unschedulable: boolean) =>
+      cluster.patch(NODES, { name: 'node-0' }, { type: 'merge', body: { spec: { unschedulable } } });
+    await cordon(true);
+    putPod('pod');
+    await clock.advance(0);
+    expect(pod('pod')?.spec.nodeName).toBeUndefined();
+    await cordon(false);
+    await clock.advance(100);
+    expect(isReady('pod')).toBe(true);
+  });
+
+  it('goes on where it was stopped, without a write for pods that are well', async () => {
+    const { stop } = await start();
+    putPod('well');
+    putPod('crashing', { containers: [{ name: 'main', image: 'crash:1' }] });
+    await clock.advance(5_000);
+    await stop();
+    const before = cluster.requests.filter(({ type }) => type.resource === 'pods').length;
+    await start();
+    await clock.advance(0);
+    expect(cluster.requests.filter(({ type }) => type.resource === 'pods')).toHaveLength(before);
+    await clock.advance(10_000);
+    expect(pod('crashing')?.status?.containerStatuses?.[0]?.restartCount).toBe(1);
+  });
+
+  it('tells of trouble by events', async () => {
+    await start();
+    putPod('pull', { containers: [{ name: 'main', image: 'nginx:does-not-exist' }] });
+    await clock.advance(3_000);
+    expect(events.lines.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
+      'Warning Failed',
+      'Warning Failed',
+      'Normal BackOff',
+    ]);
+  });
+
+  it('tries again after a server error', async () => {
+    await start();
+    let failures = 3;
+    cluster.intercept = ({ verb, type }) =>
+      verb === 'patch' && type.resource === 'pods' && failures-- > 0
+        ? new Error('connection reset')
+        : undefined;
+    putPod('pod');
+    await clock.advance(700);
+    expect(isReady('pod')).toBe(true);
+  });
+
+  it('does not act on its own writes twice while its cache is behind', async () => {
+    const { informers } = await start({ readyDelayMs: 10 });
+    putPod('pod');
+    informers.pause();
+    await clock.advance(0);
+    const writes = cluster.requests.length;
+    await clock.advance(10);
+    expect(isReady('pod')).toBe(true);
+    expect(cluster.requests.length - writes).toBe(1);
+  });
+
+  it('leaves no timer behind when it stops', async () => {
+    const { stop } = await start();
+    putPod('crashing', { containers: [{ name: 'main', image: 'crash:1' }] });
+    await clock.advance(0);
+    await stop();
+    expect(clock.pendingTimers).toBe(0);
+  });
+});
