@@ -200,11 +200,17 @@ export function byCreation(a: ReplicaSetDraft, b: ReplicaSetDraft): number {
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }
 
+/**
+ * Whether the status answers to the size that was asked for before this pass. If not, its pods may be others by
+ * now: after 1 → 0 → 1 it can still tell of an available pod that was asked to stop in between.
+ */
+export function isObserved({ observed, status }: ReplicaSetDraft): boolean {
+  return observed !== undefined && (observed.metadata.generation ?? 0) <= (status.observedGeneration ?? 0);
+}
+
 /** Whether the ReplicaSet controller has seen everything that we ask for, this pass included. */
 export function isSettled(replicaSet: ReplicaSetDraft): boolean {
-  const { observed } = replicaSet;
-  if (!observed || replicaSet.replicas !== (observed.spec.replicas ?? 1)) return false;
-  return (observed.metadata.generation ?? 0) <= (replicaSet.status.observedGeneration ?? 0);
+  return isObserved(replicaSet) && replicaSet.replicas === (replicaSet.observed?.spec.replicas ?? 1);
 }
 
 function draftOf(

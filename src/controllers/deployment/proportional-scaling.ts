@@ -1,6 +1,6 @@
 import { DESIRED_REPLICAS, MAX_REPLICAS, integerAnnotation } from './annotations.js';
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
-import { activeOf, byCreation, totalReplicas } from './draft.js';
+import { activeOf, byCreation, isObserved, totalReplicas } from './draft.js';
 import { roundToInt32, toInt32 } from './int32.js';
 import { isRollingUpdate, maxSurge, maxTotalReplicas } from './limits.js';
 import type { RolloutRules } from './rollout-rules.js';
@@ -37,6 +37,7 @@ function isSaturated(draft: RolloutDraft, newOne: ReplicaSetDraft): boolean {
   return (
     newOne.replicas === draft.replicas &&
     integerAnnotation(newOne.annotations, DESIRED_REPLICAS) === draft.replicas &&
+    isObserved(newOne) &&
     (newOne.status.availableReplicas ?? 0) === draft.replicas
   );
 }

@@ -1,5 +1,5 @@
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
-import { activeOf, totalReplicas } from './draft.js';
+import { activeOf, isObserved, totalReplicas } from './draft.js';
 import { toInt32 } from './int32.js';
 import { minAvailable } from './limits.js';
 import { cleanUpHistory } from './cleanup.js';
@@ -57,8 +57,8 @@ function scaleDownOld(
 
 /**
  * Pods that are not available anyway go first, or they could block the rollout for ever. The ReplicaSet controller
- * takes them first too, so this costs no availability. `undefined` at a ReplicaSet with more available pods than it
- * asks for: it is still shrinking, and how many of them stay is not known yet.
+ * takes them first too, so this costs no availability. `undefined` at a ReplicaSet that is not where it was told to
+ * be yet: how many of its pods stay is not known.
  */
 function cleanUpUnhealthy(
   draft: RolloutDraft,
@@ -69,7 +69,7 @@ function cleanUpUnhealthy(
   for (const replicaSet of oldestFirst) {
     if (cleanedUp >= limit) break;
     const unhealthy = replicaSet.replicas - available(replicaSet);
-    if (unhealthy < 0) return undefined;
+    if (unhealthy < 0 || !isObserved(replicaSet)) return undefined;
     const size = Math.min(limit - cleanedUp, unhealthy);
     if (size > 0) draft.scale(replicaSet, replicaSet.replicas - size);
     cleanedUp += size;
@@ -96,6 +96,7 @@ function sumAvailable(replicaSets: readonly ReplicaSetDraft[]): number {
   return replicaSets.reduce((sum, replicaSet) => sum + available(replicaSet), 0);
 }
 
+/** The pods that are known to be available; none while the status answers to an earlier size. */
 function available(replicaSet: ReplicaSetDraft): number {
-  return replicaSet.status.availableReplicas ?? 0;
+  return isObserved(replicaSet) ? (replicaSet.status.availableReplicas ?? 0) : 0;
 }

@@ -1,0 +1,119 @@
+import { randomInt } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { AttemptedWrite } from '../../conformance/in-memory-api.js';
+import { SeededRandom } from '../../clock/index.js';
+import { REPLICA_SETS } from '../../kubernetes/index.js';
+import { aDeployment, setImage } from '../../testing/deployment-builder.js';
+import { BROKEN_IMAGE, RolloutWorld, refusal } from '../../testing/rollout-world.js';
+import { maxTotalReplicas, minAvailable } from './limits.js';
+
+/*
+ * Invariants, for any size, any limits, any order and delay of what the others do, and any refusals of the API:
+ *
+ * 1. The sizes of all ReplicaSets together never exceed spec.replicas + maxSurge.
+ * 2. Never fewer than spec.replicas - maxUnavailable pods are available, once they have been.
+ * 3. A Recreate never runs pods of two versions at the same time.
+ * 4. In the end exactly the wanted version runs, and the status says so.
+ * 5. Nothing of the caches is ever changed: all objects are frozen.
+ */
+const seed = Number(process.env.SEED ?? randomInt(2 ** 31 - 1));
+const limit = fc.oneof(
+  fc.integer({ min: 0, max: 6 }),
+  fc.integer({ min: 0, max: 100 }).map((percent) => `${percent}%`),
+);
+const scenario = fc.record({
+  seed: fc.integer(),
+  replicas: fc.integer({ min: 0, max: 14 }),
+  maxSurge: limit,
+  maxUnavailable: limit,
+  refusals: fc.double({ min: 0, max: 0.3, noNaN: true }),
+  images: fc.array(fc.constantFrom('app:1', 'app:2', 'app:3', BROKEN_IMAGE), { maxLength: 4 }),
+});
+type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
+type Strategy = 'RollingUpdate' | 'Recreate';
+
+/** Most rounds of "all others do their part, then a sync" that a rollout of 14 pods one by one can take. */
+const ROUNDS = 60;
+
+describe(`a rollout in any circumstances (SEED=${seed})`, () => {
+  it('keeps to its limits at every write and ends complete', async () => {
+    await check('RollingUpdate', (world) => {
+      const { spec } = world.deployment;
+      const asked = world.replicaSets.reduce((sum, set) => sum + (set.spec.replicas ?? 0), 0);
+      expect(asked, 'asked for').toBeLessThanOrEqual(maxTotalReplicas(spec));
+      expect(world.availablePods.length, 'available').toBeGreaterThanOrEqual(minAvailable(spec));
+    });
+  });
+
+  it('never runs two versions together when it is a Recreate, and ends complete', async () => {
+    await check('Recreate', (world) => {
+      const versions = new Set(world.allPods.map((pod) => pod.spec.containers[0]?.image));
+      expect(versions.size, [...versions].join(' and ')).toBeLessThanOrEqual(1);
+    });
+  });
+});
+
+async function check(type: Strategy, invariant: (world: RolloutWorld) => void): Promise<void> {
+  const property = fc.asyncProperty(scenario, (drawn) => rollOut(drawn, type, invariant));
+  await fc.assert(property, { seed, numRuns: 150 });
+}
+
+async function rollOut(
+  drawn: Scenario,
+  type: Strategy,
+  invariant: (world: RolloutWorld) => void,
+): Promise<void> {
+  const random = new SeededRandom(drawn.seed);
+  let refusing = false;
+  const world = new RolloutWorld({
+    deployment: aDeployment({ replicas: drawn.replicas, strategy: strategyOf(drawn, type) }),
+    random,
+    onWrite: (write: AttemptedWrite) => {
+      if (refusing && write.type === REPLICA_SETS && random.next() < drawn.refusals) throw refusal(409);
+      if (refusing && random.next() < drawn.refusals / 2) throw refusal(500);
+    },
+  });
+  await finish(world);
+  for (const image of [...drawn.images, 'app:last']) {
+    world.change((deployment) => setImage(deployment, image));
+    refusing = true;
+    for (let moves = 40 + Math.floor(random.next() * 60); moves > 0; moves--) {
+      await world.move();
+      invariant(world);
+    }
+  }
+  refusing = false;
+  await finish(world, () => invariant(world));
+  expectComplete(world, 'app:last');
+}
+
+async function finish(world: RolloutWorld, each: () => void = () => undefined): Promise<void> {
+  for (let round = 0; round < ROUNDS; round++) {
+    await world.sync();
+    each();
+    await world.settle();
+    each();
+  }
+}
+
+function expectComplete(world: RolloutWorld, image: string): void {
+  const { spec, status, metadata } = world.deployment;
+  const replicas = spec.replicas ?? 0;
+  expect(world.availablePods.map((pod) => pod.spec.containers[0]?.image)).toEqual(
+    Array(replicas).fill(image),
+  );
+  expect(world.allPods).toHaveLength(replicas);
+  expect(status?.updatedReplicas ?? 0).toBe(replicas);
+  expect(status?.availableReplicas ?? 0).toBe(replicas);
+  expect(status?.observedGeneration).toBe(metadata.generation);
+  const progressing = status?.conditions?.find((condition) => condition.type === 'Progressing');
+  expect(progressing?.reason).toBe('NewReplicaSetAvailable');
+}
+
+function strategyOf(
+  { maxSurge, maxUnavailable }: Scenario,
+  type: Strategy,
+): ReturnType<typeof aDeployment>['spec']['strategy'] {
+  return type === 'Recreate' ? { type } : { type, rollingUpdate: { maxSurge, maxUnavailable } };
+}

@@ -1,0 +1,212 @@
+import { ApiStatusError } from '../api-client/api-status-error.js';
+import type { WriteOptions } from '../api-client/api-client.js';
+import type { RandomSource } from '../clock/index.js';
+import { InMemoryApi } from '../conformance/in-memory-api.js';
+import type { AttemptedWrite } from '../conformance/in-memory-api.js';
+import { ReconcilerRun } from '../conformance/run-reconciler.js';
+import { StandingClock } from '../conformance/standing-clock.js';
+import { deploymentController } from '../controllers/deployment/index.js';
+import type { Deployment, KubernetesObject, Pod, ReplicaSet, ResourceType } from '../kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS, newControllerRef } from '../kubernetes/index.js';
+import { semanticEqual } from '../controllers/deployment/semantic-equality.js';
+
+export const WORLD_NOW_MS = Date.UTC(2026, 0, 1, 12);
+
+/** An image whose pods never become ready. */
+export const BROKEN_IMAGE = 'app:broken';
+
+export interface WorldOptions {
+  readonly deployment: Deployment;
+  readonly random: RandomSource;
+  /** Called before each write of the Deployment controller; what it throws is the API's answer. */
+  readonly onWrite?: (write: AttemptedWrite) => void;
+}
+
+/**
+ * A cluster in a nutshell around the real Deployment controller: a ReplicaSet controller that reports what it saw
+ * before it acted, as the genuine one does, and kubelets that take their time. Every move is made by hand.
+ */
+export class RolloutWorld {
+  readonly api: GenerationApi;
+  private readonly run: ReconcilerRun;
+  private pods = 0;
+
+  constructor(private readonly options: WorldOptions) {
+    this.api = new GenerationApi((write) => {
+      if (write.type !== PODS) options.onWrite?.(write);
+    });
+    this.api.seed(DEPLOYMENTS, options.deployment);
+    this.run = new ReconcilerRun(deploymentController, this.api, new StandingClock(WORLD_NOW_MS));
+  }
+
+  get deployment(): Deployment {
+    const [deployment] = this.api.all<Deployment>(DEPLOYMENTS);
+    if (!deployment) throw new Error('the Deployment is gone');
+    return deployment;
+  }
+
+  get replicaSets(): ReplicaSet[] {
+    return this.api.all<ReplicaSet>(REPLICA_SETS);
+  }
+
+  get allPods(): Pod[] {
+    return this.api.all<Pod>(PODS);
+  }
+
+  /** Pods that serve: ready, and nobody has asked them to stop. */
+  get availablePods(): Pod[] {
+    return this.allPods.filter((pod) => isReady(pod) && !isTerminating(pod));
+  }
+
+  get events(): readonly string[] {
+    return this.run.notes.map(({ type, reason, message }) => `${type} ${reason} ${message}`);
+  }
+
+  /** One sync of the Deployment. */
+  async sync(): Promise<void> {
+    await this.run.once(this.deployment.metadata);
+  }
+
+  /** One sync of a ReplicaSet: its status tells of the pods from before it created or deleted some. */
+  async syncReplicaSet(replicaSet: ReplicaSet): Promise<void> {
+    const pods = this.podsOf(replicaSet).filter((pod) => !isTerminating(pod));
+    const wanted = replicaSet.spec.replicas ?? 1;
+    for (let i = pods.length; i < wanted; i++) this.createPod(replicaSet);
+    const victims = [...pods].sort((a, b) => Number(isReady(a)) - Number(isReady(b)));
+    for (const pod of victims.slice(0, Math.max(0, pods.length - wanted))) this.terminate(pod);
+    const ready = pods.filter(isReady).length;
+    const status = {
+      replicas: pods.length,
+      readyReplicas: ready,
+      availableReplicas: ready,
+      observedGeneration: replicaSet.metadata.generation ?? 0,
+    };
+    if (!semanticEqual(status, replicaSet.status)) this.api.seed(REPLICA_SETS, { ...replicaSet, status });
+  }
+
+  /** A kubelet starts a pod, unless it is broken. */
+  startPod(pod: Pod): void {
+    if (isTerminating(pod) || isReady(pod) || pod.spec.containers[0]?.image === BROKEN_IMAGE) return;
+    this.api.seed(PODS, {
+      ...pod,
+      status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
+    });
+  }
+
+  /** A kubelet has stopped a terminating pod. */
+  async stopPod(pod: Pod): Promise<void> {
+    if (isTerminating(pod)) await this.api.delete(PODS, pod.metadata);
+  }
+
+  /** A person changes the Deployment. */
+  change(change: (deployment: Deployment) => void): void {
+    const deployment = structuredClone(this.deployment);
+    change(deployment);
+    deployment.metadata.generation = (deployment.metadata.generation ?? 1) + 1;
+    this.api.seed(DEPLOYMENTS, deployment);
+  }
+
+  /** Everybody but the Deployment controller does all there is to do. */
+  async settle(): Promise<void> {
+    for (let before = -1; before !== this.api.changes;) {
+      before = this.api.changes;
+      for (const replicaSet of this.replicaSets) await this.syncReplicaSet(replicaSet);
+      for (const pod of this.allPods) this.startPod(pod);
+      for (const pod of this.allPods) await this.stopPod(pod);
+    }
+  }
+
+  /** One random move of anybody. */
+  async move(): Promise<void> {
+    const choice = Math.floor(this.options.random.next() * 4);
+    const replicaSet = this.pick(this.replicaSets);
+    const pod = this.pick(this.allPods);
+    if (choice === 0) await this.sync().catch(ignoreRefusal);
+    else if (choice === 1 && replicaSet) await this.syncReplicaSet(replicaSet);
+    else if (choice === 2 && pod) this.startPod(pod);
+    else if (choice === 3 && pod) await this.stopPod(pod);
+  }
+
+  podsOf(replicaSet: ReplicaSet): Pod[] {
+    const { uid } = replicaSet.metadata;
+    return this.allPods.filter((pod) => pod.metadata.ownerReferences?.[0]?.uid === uid);
+  }
+
+  private pick<T>(from: readonly T[]): T | undefined {
+    return from[Math.floor(this.options.random.next() * from.length)];
+  }
+
+  private createPod(replicaSet: ReplicaSet): void {
+    const { name, namespace } = replicaSet.metadata;
+    const { template } = replicaSet.spec;
+    this.api.seed<Pod>(PODS, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name: `${name}-${++this.pods}`,
+        namespace,
+        uid: `pod-${this.pods}`,
+        labels: template?.metadata?.labels,
+        ownerReferences: [newControllerRef(replicaSet)],
+      },
+      spec: template?.spec as Pod['spec'],
+      status: { phase: 'Pending' },
+    });
+  }
+
+  private terminate(pod: Pod): void {
+    const metadata = { ...pod.metadata, deletionTimestamp: '2026-01-01T12:00:00Z' };
+    this.api.seed(PODS, { ...pod, metadata });
+  }
+}
+
+/** Numbers the generations of ReplicaSets, as the API server does. */
+export class GenerationApi extends InMemoryApi {
+  changes = 0;
+
+  override seed<T extends KubernetesObject>(type: ResourceType, object: T): T {
+    this.changes++;
+    return super.seed(type, object);
+  }
+
+  override async create<T extends KubernetesObject>(type: ResourceType, object: T): Promise<T> {
+    const metadata = { ...object.metadata, generation: 1, creationTimestamp: this.nextTime() };
+    return super.create(type, { ...object, metadata });
+  }
+
+  override async update<T extends KubernetesObject>(
+    type: ResourceType,
+    object: T,
+    options: WriteOptions = {},
+  ): Promise<T> {
+    const current = await this.get<T>(type, object.metadata);
+    const changed = options.subresource === undefined && !semanticEqual(specOf(current), specOf(object));
+    const generation = (current.metadata.generation ?? 1) + (changed ? 1 : 0);
+    return super.update(type, { ...object, metadata: { ...object.metadata, generation } }, options);
+  }
+
+  private nextTime(): string {
+    return new Date(WORLD_NOW_MS + 1000 * this.writes.length).toISOString().replace('.000', '');
+  }
+}
+
+/** A refusal that a controller must survive. */
+export function refusal(code: number): ApiStatusError {
+  return new ApiStatusError({ code, reason: code === 409 ? 'Conflict' : 'InternalError' });
+}
+
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof ApiStatusError)) throw error;
+}
+
+function specOf(object: unknown): unknown {
+  return (object as { spec?: unknown }).spec;
+}
+
+function isReady(pod: Pod): boolean {
+  return pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
+}
+
+function isTerminating(pod: Pod): boolean {
+  return pod.metadata.deletionTimestamp !== undefined;
+}
