@@ -8,11 +8,6 @@ function mapBy(...keys: [string, ...string[]]): MergeFacts {
   return { patchStrategy: 'merge', patchMergeKey: keys[0], listType: 'map', listMapKeys: keys };
 }
 
-/** Strategic merge patch merges by `key`, server-side apply replaces the whole list. */
-function patchedBy(key: string): MergeFacts {
-  return { patchStrategy: 'merge', patchMergeKey: key };
-}
-
 const MERGED_SET: MergeFacts = { patchStrategy: 'merge', listType: 'set' };
 const RETAIN_KEYS: MergeFacts = { patchStrategy: 'retainKeys' };
 const ATOMIC: MergeFacts = { listType: 'atomic' };
@@ -64,7 +59,7 @@ export const MERGE_FACTS: Readonly<Record<string, Readonly<Record<string, MergeF
     resourceClaimStatuses: { ...mapBy('name'), patchStrategy: 'merge,retainKeys' },
   },
   'io.k8s.api.core.v1.ProjectedVolumeSource': { sources: ATOMIC },
-  'io.k8s.api.core.v1.NodeSpec': { podCIDRs: MERGED_SET, taints: { ...patchedBy('key'), ...ATOMIC } },
+  'io.k8s.api.core.v1.NodeSpec': { podCIDRs: MERGED_SET, taints: ATOMIC },
   'io.k8s.api.core.v1.NodeStatus': { addresses: mapBy('type'), conditions: mapBy('type') },
   'io.k8s.api.core.v1.NamespaceStatus': { conditions: mapBy('type') },
   'io.k8s.api.core.v1.NamespaceSpec': { finalizers: ATOMIC },

@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { canonicalQuantity, formatQuantity, parseQuantity } from './quantity.js';
+
+describe('quantities', () => {
+  it.each([
+    ['0', '0'],
+    ['1', '1'],
+    ['0.5', '500m'],
+    ['1000m', '1'],
+    ['1500m', '1500m'],
+    ['.5', '500m'],
+    ['1.', '1'],
+    ['1024Ki', '1Mi'],
+    ['1.5Gi', '1536Mi'],
+    ['512Ki', '512Ki'],
+    ['0.5Ki', '512'],
+    ['1e3', '1e3'],
+    ['1000e0', '1e3'],
+    ['2000000', '2M'],
+    ['-5', '-5'],
+    ['+5', '5'],
+    ['100n', '100n'],
+    ['0.0000000001', '1n'],
+    ['0Mi', '0'],
+  ])('writes %s as %s', (text, canonical) => {
+    expect(canonicalQuantity(text)).toBe(canonical);
+  });
+
+  it.each(['', 'abc', '1.2.3', '1 Gi', '1GiB', '1e', '--1', '0x10', 'Mi'])('refuses %j', (text) => {
+    expect(canonicalQuantity(text)).toBeUndefined();
+  });
+
+  it('keeps the value, and writing it twice changes nothing', () => {
+    const texts = fc
+      .tuple(
+        fc.integer({ min: -100_000, max: 100_000 }),
+        fc.nat({ max: 999 }),
+        fc.constantFrom('', 'm', 'u', 'n', 'k', 'M', 'G', 'Ki', 'Mi', 'Gi', 'e2', 'E-1'),
+      )
+      .map(([whole, fraction, suffix]) => `${whole}.${fraction}${suffix}`);
+    fc.assert(
+      fc.property(texts, (text) => {
+        const canonical = canonicalQuantity(text) as string;
+        expect(parseQuantity(canonical)?.nanos).toBe(parseQuantity(text)?.nanos);
+        expect(canonicalQuantity(canonical)).toBe(canonical);
+        const parsed = parseQuantity(text);
+        expect(parsed && formatQuantity(parsed)).toBe(canonical);
+      }),
+    );
+  });
+});
