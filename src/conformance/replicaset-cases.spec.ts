@@ -18,9 +18,7 @@ describe('recorded ReplicaSet syncs', () => {
   });
 
   it.each(cases)('$id comes to the same', async (testCase) => {
-    const before = JSON.stringify(testCase);
     expect(await runReplicaSetCase(testCase)).toEqual([]);
-    expect(JSON.stringify(testCase), 'the cache must not be changed').toBe(before);
   });
 
   it('a wrong expectation is reported field by field', async () => {

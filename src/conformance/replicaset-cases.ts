@@ -1,13 +1,12 @@
-import { FakeClock, SeededRandom, toRfc3339 } from '../clock/index.js';
-import { ReplicaSetReconciler, compileReplicaSetControllerOptions } from '../controllers/replicaset/index.js';
-import { ORPHAN_INDEX, orphanIndex } from '../controllers/shared/index.js';
-import { isCancellation } from '../errors/index.js';
-import { OWNER_UID_INDEX } from '../informer/informer.js';
-import type { DeepReadonly, KubernetesObject, Pod, ReplicaSet } from '../kubernetes/index.js';
-import { keyOf } from '../kubernetes/index.js';
-import { silentLogger } from '../logging/index.js';
-import { ReplicaSetCaseApi } from './replicaset-api.js';
-import { StaticLister } from './static-lister.js';
+import { ApiStatusError } from '../api-client/api-status-error.js';
+import { toRfc3339 } from '../clock/index.js';
+import { createReplicaSetController } from '../controllers/replicaset/index.js';
+import type { DeepReadonly, Pod, ReplicaSet } from '../kubernetes/index.js';
+import { PODS, REPLICA_SETS, isControlledBy } from '../kubernetes/index.js';
+import type { AttemptedWrite } from './in-memory-api.js';
+import { InMemoryApi } from './in-memory-api.js';
+import { ReconcilerRun } from './run-reconciler.js';
+import { StandingClock } from './standing-clock.js';
 
 /** One line of a recording of the ReplicaSet controller: a state, and what one run made of it. */
 export interface ReplicaSetCase {
@@ -41,50 +40,63 @@ export function isReplicaSetCase(line: unknown): line is ReplicaSetCase {
  * @returns the differences from what was recorded, one line each; none when it passed
  */
 export async function runReplicaSetCase(testCase: ReplicaSetCase): Promise<string[]> {
-  const { replicaSet } = testCase.given;
-  const pods = testCase.given.pods ?? [];
-  const api = new ReplicaSetCaseApi(replicaSet, pods, testCase.createFailsAfter);
-  const failed = await syncOnce(testCase, api);
-  const { expect } = testCase;
+  const { expect, given, now } = testCase;
+  const api = new InMemoryApi(quotaOf(testCase.createFailsAfter ?? Infinity));
+  const replicaSet = api.seed(REPLICA_SETS, structuredClone(given.replicaSet) as ReplicaSet);
+  for (const pod of given.pods ?? []) api.seed(PODS, structuredClone(pod) as Pod);
+  const failed = await syncOnce(replicaSet, api, now);
+  const written = (verb: AttemptedWrite['verb']): string[] =>
+    api.writes
+      .filter((write) => write.verb === verb && write.type === PODS)
+      .map(({ ref }) => ref.name)
+      .sort();
+  const owned = new Set(
+    api
+      .all<Pod>(PODS)
+      .filter((pod) => isControlledBy(pod, replicaSet))
+      .map(({ metadata }) => metadata.name),
+  );
+  const patched = written('patch');
+  const { status } = await api.get<ReplicaSet>(REPLICA_SETS, replicaSet.metadata);
   return [
-    ...difference('created', expect.created, api.created.length),
-    ...difference('deleted', expect.deleted, api.deleted.sort()),
-    ...difference('adopted', expect.adopted, api.adopted.sort()),
-    ...difference('released', expect.released, api.released.sort()),
-    ...difference('status', normalise(expect.status), normalise(withoutNow(api.status, testCase.now))),
+    ...difference('created', expect.created, written('create').length),
+    ...difference('deleted', expect.deleted, written('delete')),
+    ...difference(
+      'adopted',
+      expect.adopted,
+      patched.filter((name) => owned.has(name) || written('delete').includes(name)),
+    ),
+    ...difference(
+      'released',
+      expect.released,
+      patched.filter((name) => !owned.has(name) && !written('delete').includes(name)),
+    ),
+    ...difference('status', normalise(expect.status), normalise(withoutNow(status, now))),
     ...difference('error', expect.error ?? false, failed),
   ];
 }
 
+/** Refuses the creation of pods after the first `limit`. */
+function quotaOf(limit: number): (write: AttemptedWrite) => void {
+  let created = 0;
+  return ({ verb }) => {
+    if (verb !== 'create' || created++ < limit) return;
+    throw new ApiStatusError({ code: 403, reason: 'Forbidden', message: 'exceeded quota' });
+  };
+}
+
 /** Whether the run failed. */
-async function syncOnce(testCase: ReplicaSetCase, client: ReplicaSetCaseApi): Promise<boolean> {
-  const { replicaSet } = testCase.given;
-  const byOwnerUid = (object: DeepReadonly<KubernetesObject>): string[] =>
-    (object.metadata.ownerReferences ?? []).map(({ uid }) => uid);
-  const reconciler = new ReplicaSetReconciler({
-    replicaSets: new StaticLister<ReplicaSet>([replicaSet], { [OWNER_UID_INDEX]: byOwnerUid }),
-    pods: new StaticLister<Pod>(testCase.given.pods ?? [], {
-      [OWNER_UID_INDEX]: byOwnerUid,
-      [ORPHAN_INDEX]: orphanIndex,
-    }),
-    events: { record: () => undefined },
-    clock: new FakeClock(Date.parse(testCase.now)),
-    random: new SeededRandom(1),
-    logger: silentLogger,
-    // The recordings are of single runs, so the status has to follow in the run that changed the pods.
-    options: compileReplicaSetControllerOptions({ statusAfterScaling: 'now' }),
-  });
+async function syncOnce(replicaSet: ReplicaSet, api: InMemoryApi, now: string): Promise<boolean> {
+  // The recordings are of single runs, so the status has to follow in the run that changed the pods.
+  const controller = createReplicaSetController({ statusAfterScaling: 'now' });
+  const run = new ReconcilerRun(controller, api, new StandingClock(Date.parse(now)));
   const { namespace, name } = replicaSet.metadata;
-  const intents = { current: undefined, store: async () => undefined, clear: () => undefined };
   try {
-    await reconciler.reconcile(
-      { namespace, name, key: keyOf(replicaSet.metadata) },
-      { signal: new AbortController().signal, client, intents },
-    );
+    await run.once({ namespace, name });
     return false;
   } catch (error) {
-    if (isCancellation(error) || error instanceof TypeError) throw error;
-    return true;
+    if (error instanceof ApiStatusError) return true;
+    throw error;
   }
 }
 
@@ -113,7 +125,5 @@ function normalise(value: unknown): unknown {
 }
 
 function isNothing(value: unknown): boolean {
-  return (
-    value === null || value === 0 || (typeof value === 'object' && Object.keys(value).length === 0)
-  );
+  return value === null || value === 0 || (typeof value === 'object' && Object.keys(value).length === 0);
 }
