@@ -137,6 +137,19 @@ describe('LeaderElector', () => {
     await stopped(a);
   });
 
+  it('counts a renewal from before its request was sent, too', async () => {
+    const a = await aLeader();
+    a.lock.faults = { ...NO_FAULTS, answerMs: 1000 };
+    // Sent at 400, answered at 1400, and no other comes through.
+    await clock.advance(401);
+    a.lock.faults = { ...NO_FAULTS, loseRequests: true };
+    await clock.advance(400 + RENEW_DEADLINE_MS - 402);
+    expect(a.elector.isLeader).toBe(true);
+    await clock.advance(1);
+    expect(a.elector.isLeader).toBe(false);
+    await stopped(a);
+  });
+
   it('lives on after a loss and campaigns again', async () => {
     const a = await aLeader();
     a.lock.faults = { ...NO_FAULTS, loseRequests: true };
