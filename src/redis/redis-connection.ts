@@ -16,6 +16,11 @@ export interface RedisConnectionOptions {
   /** @default 2000 */
   commandTimeoutMs?: number;
   /**
+   * Commands of one turn of the event loop travel in one batch, one batch at a time: more throughput, more latency.
+   * @default on for `fail-fast`
+   */
+  autoPipelining?: boolean;
+  /**
    * Whether a command that was sent and not answered when the link broke is sent again. Without, it fails by
    * `commandTimeoutMs`; its author learns that it may have happened.
    * @default true
@@ -34,7 +39,7 @@ export function createRedisConnection(options: RedisConnectionOptions): Redis {
   const redis = new Redis(options.url, {
     connectionName: options.connectionName,
     lazyConnect: true,
-    enableAutoPipelining: failFast,
+    enableAutoPipelining: options.autoPipelining ?? failFast,
     maxRetriesPerRequest: failFast ? 3 : null,
     ...(failFast ? { commandTimeout: options.commandTimeoutMs ?? 2000 } : {}),
     autoResendUnfulfilledCommands: options.resendUnanswered ?? true,

@@ -5,6 +5,7 @@ import { InvalidOptionError } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
 import { silentLogger } from '../logging/index.js';
 import { LuaScript, createRedisConnection } from '../redis/index.js';
+import { ConcurrencyLimit } from './concurrency-limit.js';
 import type { PendingAdd } from './pending-add.js';
 import { PRIORITY_RANK, pendingAddOf } from './pending-add.js';
 import { RedisQueueState } from './redis-queue-state.js';
@@ -37,6 +38,8 @@ const clearStray = new LuaScript(new URL('./lua/clear-stray-4.lua', import.meta.
 const MAINTENANCE_BATCH = 100;
 /** A timer this late has lost its wake-up job. */
 const OVERDUE_TIMER_MS = 1000;
+/** Adds on their way at once; enough to keep Redis busy, few enough to be answered in time. */
+const ADDS_IN_FLIGHT = 128;
 const JOB_MISSING = -1;
 
 /**
@@ -62,6 +65,7 @@ export class BullMqWorkQueue implements WorkQueue {
   private readonly redis: Redis;
   private readonly state: RedisQueueState;
   private readonly logger: Logger;
+  private readonly addLimit = new ConcurrencyLimit(ADDS_IN_FLIGHT);
   private opened: Promise<Queue<QueueJobData, unknown, QueueJobName>> | undefined;
 
   constructor(dependencies: BullMqWorkQueueDependencies) {
@@ -78,6 +82,8 @@ export class BullMqWorkQueue implements WorkQueue {
     this.redis = createRedisConnection({
       url: dependencies.redisUrl,
       connectionName: `rollkeeper-queue-${name}`,
+      // Every batch copies all the scripts that BullMQ defines: twice the CPU and the latency of an add.
+      autoPipelining: false,
       logger: this.logger,
     });
     this.state = new RedisQueueState(this.redis, this.prefix);
@@ -192,11 +198,15 @@ export class BullMqWorkQueue implements WorkQueue {
     return repaired;
   }
 
+  private addNow(key: string, add: PendingAdd): Promise<void> {
+    return this.addLimit.run(() => this.sendAdd(key, add));
+  }
+
   /**
    * Both steps travel together, in this order. Only where the run has a higher priority than this add does more
    * follow: BullMQ has given the successor of a running job the priority of the add that came last.
    */
-  private async addNow(key: string, add: PendingAdd): Promise<void> {
+  private async sendAdd(key: string, add: PendingAdd): Promise<void> {
     const ownRank = PRIORITY_RANK[add.priority];
     await this.open();
     const [{ rank, raised }] = await Promise.all([

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { ConcurrencyLimit } from './concurrency-limit.js';
+
+describe('a concurrency limit', () => {
+  it('lets so many run at once, in the order of the calls, and everybody in the end', async () => {
+    const limit = new ConcurrencyLimit(2);
+    const started: number[] = [];
+    let running = 0;
+    let most = 0;
+    const calls = Array.from({ length: 7 }, (_, index) =>
+      limit.run(async () => {
+        started.push(index);
+        most = Math.max(most, ++running);
+        await new Promise((resolve) => setImmediate(resolve));
+        running -= 1;
+        return index;
+      }),
+    );
+    expect(await Promise.all(calls)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    expect(started).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    expect(most).toBe(2);
+  });
+
+  it('goes on after a call that failed', async () => {
+    const limit = new ConcurrencyLimit(1);
+    const failed = limit.run(() => Promise.reject(new Error('no')));
+    const next = limit.run(async () => 'yes');
+    await expect(failed).rejects.toThrow('no');
+    expect(await next).toBe('yes');
+  });
+});
