@@ -6,8 +6,8 @@ import type { DeepReadonly, Pod, ReplicaSet } from '../../kubernetes/index.js';
 import { keyOf } from '../../kubernetes/index.js';
 import { isPodActive } from '../shared/index.js';
 import type { ClaimedPods } from './claim-pods.js';
+import { createPods } from './create-pods.js';
 import { decidePodCount } from './decide-pod-count.js';
-import type { CreateOutcome } from './pod-control.js';
 import { PodControl } from './pod-control.js';
 import type { DeleteIntent, PodIntents } from './pod-intents.js';
 import { decideFromIntents, isEmptyIntents, parsePodIntents } from './pod-intents.js';
@@ -16,14 +16,13 @@ import { podsToDelete } from './pods-to-delete.js';
 import { decideRejectionBackoff } from './rejection-backoff.js';
 import { relatedPods } from './related-pods.js';
 import type { CompiledReplicaSetControllerOptions } from './replicaset.options.js';
-import { slowStartBatch } from './slow-start-batch.js';
 import type { ManageFailure } from './status.js';
-import { FAILED_CREATE, FAILED_DELETE } from './status.js';
+import { FAILED_DELETE } from './status.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
-/** How often names that turn out to be somebody else's are replaced by others in one sync. */
-const MAX_NAME_ROUNDS = 3;
+/** Bound on what is kept for ReplicaSets that went away unseen; losing it costs a few requests. */
+const MAX_CONFIRMED = 10_000;
 
 export interface PodManagerDependencies {
   readonly replicaSets: Lister<ReplicaSet>;
@@ -137,7 +136,6 @@ export class PodManager {
         .filter((pod, index) => pod?.metadata.uid === probeDeletes[index]?.uid && isActive(pod))
         .map(uidOf),
     );
-    const settledDeletes = new Set(probeDeletes.map(({ uid }) => uid));
     const existing = found.filter((pod) => pod !== undefined);
     return {
       intents,
@@ -151,7 +149,7 @@ export class PodManager {
       pendingDeletes: decision.pendingDeletes.filter(({ uid }) => !spared.has(uid)),
       unseen: existing.map((pod) => pod.metadata.name),
       freeNames: probeCreates.filter((_, index) => found[index] === undefined),
-      corrected: probeCreates.length > 0 || settledDeletes.size > 0,
+      corrected: probeCreates.length + probeDeletes.length > 0,
     };
   }
 
@@ -218,7 +216,14 @@ export class PodManager {
     const confirmed = this.confirmed.get(plan.intents.ownerUid) ?? new Set<string>();
     const toDelete = plan.deletes.filter(({ uid }) => !confirmed.has(uid));
     if (plan.creates.length === 0 && toDelete.length === 0) return { changedPods: false };
-    const creations = await this.createAll(replicaSet, plan, context, control);
+    const creations = await createPods({
+      names: plan.creates,
+      fresh: plan.fresh,
+      intents: plan.intents,
+      control,
+      context,
+      otherNames: (count, taken) => this.newNames(replicaSet, count, [], taken),
+    });
     const deletions = await Promise.all(toDelete.map((pod) => control.tryDelete(pod)));
     context.signal.throwIfAborted();
 
@@ -240,56 +245,9 @@ export class PodManager {
     return failure ? { changedPods, failure } : { changedPods };
   }
 
-  /**
-   * Creates in slow-start batches; names that belong to others are replaced, stored, and tried again.
-   *
-   * A name that an earlier sync may have tried stays an intent even when it is refused or not tried now: a quota
-   * is checked before the name is, so a refusal does not say that the pod does not exist.
-   */
-  private async createAll(
-    replicaSet: DeepReadonly<ReplicaSet>,
-    plan: Plan,
-    context: ReconcileContext,
-    control: PodControl,
-  ): Promise<{
-    readonly intents: PodIntents;
-    readonly created: number;
-    /** Names that certainly stand for no pod of ours. */
-    readonly dropped: ReadonlySet<string>;
-    readonly failure?: ManageFailure;
-  }> {
-    let { intents } = plan;
-    let names = plan.creates;
-    let { fresh } = plan;
-    let created = 0;
-    const dropped = new Set<string>();
-    for (let round = 0; ; round++) {
-      const { outcomes, untried } = await slowStartBatch(
-        names,
-        (name) => control.tryCreate(name),
-        stopsBatches,
-      );
-      context.signal.throwIfAborted();
-      created += outcomes.filter(({ kind }) => kind === 'created').length;
-      const undone = outcomes.filter(({ kind }) => kind === 'refused' || kind === 'pointless');
-      for (const name of [...undone.map(({ name }) => name), ...untried]) {
-        if (fresh.has(name)) dropped.add(name);
-      }
-      const taken = outcomes.filter(({ kind }) => kind === 'taken').map(({ name }) => name);
-      for (const name of taken) dropped.add(name);
-      const failed = outcomes.find((outcome) => 'error' in outcome);
-      if (failed)
-        return { intents, created, dropped, failure: { reason: FAILED_CREATE, error: failed.error } };
-      if (taken.length === 0 || round === MAX_NAME_ROUNDS) return { intents, created, dropped };
-      names = this.newNames(replicaSet, taken.length, [], new Set(intents.creates));
-      fresh = new Set(names);
-      intents = { ...intents, creates: [...intents.creates.filter((name) => !dropped.has(name)), ...names] };
-      await context.intents.store(intents);
-    }
-  }
-
   private confirm(ownerUid: string, podUid: string): void {
     const uids = this.confirmed.get(ownerUid) ?? new Set();
+    if (this.confirmed.size >= MAX_CONFIRMED) this.confirmed.clear();
     this.confirmed.set(ownerUid, uids.add(podUid));
   }
 
@@ -318,10 +276,6 @@ async function keepOnlyOpenIntents(
 
 function desiredReplicas(replicaSet: DeepReadonly<ReplicaSet>): number {
   return replicaSet.spec.replicas ?? 1;
-}
-
-function stopsBatches({ kind }: CreateOutcome): boolean {
-  return kind === 'refused' || kind === 'unknown' || kind === 'pointless';
 }
 
 function uidOf(pod: ReadablePod | undefined): string {
