@@ -54,7 +54,7 @@ describe('decodeObject', () => {
     const decoded = decodeObject(text, 'application/json', schemas, DEPLOYMENT, {
       fieldValidation: 'Ignore',
     });
-    expect(decoded).toEqual({ object: { kind: 'b' }, findings: [] });
+    expect(decoded).toEqual({ object: { kind: 'b', metadata: {} }, findings: [] });
   });
 
   it('takes null and empty optional values for absent, and keeps empty objects', () => {

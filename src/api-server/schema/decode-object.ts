@@ -65,7 +65,10 @@ export function describeFinding(finding: FieldFinding): string {
 
 function coerceAs(object: UnstructuredObject, decoder: FieldDecoder): ReturnType<typeof coerce> {
   try {
-    return coerce(object, decoder);
+    const result = coerce(object, decoder);
+    // In Go, metadata is always there.
+    if (decoder.properties.has('metadata')) object.metadata ??= {} as UnstructuredObject['metadata'];
+    return result;
   } catch (error) {
     if (!(error instanceof FieldTypeError)) throw error;
     const kind = decoder.structName;

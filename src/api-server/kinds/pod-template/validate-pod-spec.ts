@@ -7,6 +7,7 @@ import { validateSyntax, validateWords } from '../validation/words.js';
 import type { WordRule } from '../validation/words.js';
 import { validateContainers } from './validate-containers.js';
 import { validateTolerations } from './validate-tolerations.js';
+import { validateTopologySpread } from './validate-topology-spread.js';
 import { validateVolumes } from './validate-volumes.js';
 
 const WORDS: readonly WordRule[] = [
@@ -44,6 +45,7 @@ export function validatePodSpec(spec: PodSpec, path: string, errors: FieldError[
   spec.imagePullSecrets?.forEach((secret, index) => {
     if (!secret.name) errors.push(required(`${path}.imagePullSecrets[${index}].name`));
   });
+  validateTopologySpread(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`, errors);
   validateTolerations(spec.tolerations, `${path}.tolerations`, errors);
 }
 

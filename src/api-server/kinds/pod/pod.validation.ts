@@ -4,16 +4,12 @@ import type { Pod, PodSpec } from '../../../kubernetes/index.js';
 import { semanticEqual } from '../common/semantic-equal.js';
 import type { FieldError, Subresource } from '../kind-definition.js';
 import { validatePodSpec } from '../pod-template/validate-pod-spec.js';
-import { forbidden, invalid, required } from '../validation/field-errors.js';
+import { forbidden, invalid } from '../validation/field-errors.js';
 
 const ONLY_THESE =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 
 export function validatePod({ spec }: Pod, errors: FieldError[]): void {
-  if (!spec) {
-    errors.push(required('spec.containers'));
-    return;
-  }
   validatePodSpec(spec, 'spec', errors);
   spec.containers?.forEach(({ image }, index) => {
     if (image && image !== image.trim()) {

@@ -1,0 +1,30 @@
+import type { ITopologySpreadConstraint } from 'kubernetes-models/v1/TopologySpreadConstraint';
+import type { FieldError } from '../kind-definition.js';
+import { duplicate, invalid, required } from '../validation/field-errors.js';
+import { checkQualifiedName } from '../validation/syntax.js';
+import { validateSyntax, validateWords } from '../validation/words.js';
+import type { WordRule } from '../validation/words.js';
+
+const WORDS: readonly WordRule[] = [
+  { field: 'whenUnsatisfiable', words: ['DoNotSchedule', 'ScheduleAnyway'], isRequired: true },
+];
+
+/** Source: validateTopologySpreadConstraints in pkg/apis/core/validation/validation.go. */
+export function validateTopologySpread(
+  constraints: readonly ITopologySpreadConstraint[] | undefined,
+  path: string,
+  errors: FieldError[],
+): void {
+  const seen = new Set<string>();
+  constraints?.forEach((constraint, index) => {
+    const at = `${path}[${index}]`;
+    const { maxSkew, topologyKey, whenUnsatisfiable } = constraint;
+    if (!(maxSkew > 0)) errors.push(invalid(`${at}.maxSkew`, maxSkew ?? 0, 'must be greater than zero'));
+    if (!topologyKey) errors.push(required(`${at}.topologyKey`, 'can not be empty'));
+    else validateSyntax(topologyKey, checkQualifiedName, `${at}.topologyKey`, errors);
+    validateWords(constraint, WORDS, at, errors);
+    const pair = `{${topologyKey ?? ''}, ${whenUnsatisfiable ?? ''}}`;
+    if (seen.has(pair)) errors.push(duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, pair));
+    seen.add(pair);
+  });
+}
