@@ -26,8 +26,11 @@ import {
 import { silentLogger } from '../../src/logging/index.js';
 import { KeyedExecutor } from '../../src/node-simulator/keyed-executor.js';
 import { runNodeProcess } from '../../src/node-simulator/index.js';
-import { waitFor } from '../../src/testing/wait-for.js';
+import { waitFor as waitForUpTo } from '../../src/testing/wait-for.js';
 
+/** Generous, because the whole cluster shares a process that may share its machine. */
+const waitFor = (condition: () => Promise<boolean>, { what }: { what: string }) =>
+  waitForUpTo(condition, { what, timeoutMs: 45_000, intervalMs: 50 });
 const clock = new SystemClock();
 const random = new SystemRandom();
 const logger = silentLogger;
@@ -77,17 +80,22 @@ async function runControllers(definitions: readonly ControllerDefinition[]): Pro
   );
   running.push(informers.run(signal));
   await informers.waitForSync(signal);
-  for (const { reconciler, watch } of built) {
+  for (const controller of built) {
     const intents = { current: undefined, store: () => Promise.resolve(), clear: () => undefined };
     const executor = new KeyedExecutor(
       async (key, signal) => {
-        const result = await reconciler.reconcile({ key, ...parseKey(key) }, { client, signal, intents });
+        const result = await controller.reconciler.reconcile(
+          { key, ...parseKey(key) },
+          { client, signal, intents },
+        );
         return { wakeInMs: result.requeueAfterMs };
       },
       { concurrency: 20, clock, logger },
     );
     running.push(executor.run(signal));
-    watch(({ ref, delayMs = 0 }) => void clock.setTimeout(() => executor.add(keyOf(ref)), delayMs));
+    controller.watch(
+      ({ ref, delayMs = 0 }) => void clock.setTimeout(() => executor.add(keyOf(ref)), delayMs),
+    );
   }
 }
 
@@ -119,7 +127,7 @@ async function aTree(name: string, pods: number, namespace = 'default') {
     ...apps,
     kind: 'Deployment',
     metadata: { name, namespace },
-  } as KubernetesObject);
+  });
   const replicaSet = await client.create<ReplicaSet>(REPLICA_SETS, {
     ...apps,
     kind: 'ReplicaSet',
