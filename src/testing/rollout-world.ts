@@ -1,12 +1,19 @@
 import { ApiStatusError } from '../api-client/api-status-error.js';
-import type { WriteOptions } from '../api-client/api-client.js';
+import type { DeleteOptions, DeleteResult, WriteOptions } from '../api-client/api-client.js';
 import type { RandomSource } from '../clock/index.js';
 import { InMemoryApi } from '../conformance/in-memory-api.js';
 import type { AttemptedWrite } from '../conformance/in-memory-api.js';
 import { ReconcilerRun } from '../conformance/run-reconciler.js';
 import { StandingClock } from '../conformance/standing-clock.js';
 import { deploymentController } from '../controllers/deployment/index.js';
-import type { Deployment, KubernetesObject, Pod, ReplicaSet, ResourceType } from '../kubernetes/index.js';
+import type {
+  Deployment,
+  KubernetesObject,
+  ObjectRef,
+  Pod,
+  ReplicaSet,
+  ResourceType,
+} from '../kubernetes/index.js';
 import { DEPLOYMENTS, PODS, REPLICA_SETS, newControllerRef } from '../kubernetes/index.js';
 import { semanticEqual } from '../controllers/deployment/semantic-equality.js';
 
@@ -160,7 +167,7 @@ export class RolloutWorld {
   }
 }
 
-/** Numbers the generations of ReplicaSets, as the API server does. */
+/** Numbers the generations, as the API server does, and counts every change. */
 export class GenerationApi extends InMemoryApi {
   changes = 0;
 
@@ -170,6 +177,7 @@ export class GenerationApi extends InMemoryApi {
   }
 
   override async create<T extends KubernetesObject>(type: ResourceType, object: T): Promise<T> {
+    this.changes++;
     const metadata = { ...object.metadata, generation: 1, creationTimestamp: this.nextTime() };
     return super.create(type, { ...object, metadata });
   }
@@ -179,10 +187,20 @@ export class GenerationApi extends InMemoryApi {
     object: T,
     options: WriteOptions = {},
   ): Promise<T> {
+    this.changes++;
     const current = await this.get<T>(type, object.metadata);
     const changed = options.subresource === undefined && !semanticEqual(specOf(current), specOf(object));
     const generation = (current.metadata.generation ?? 1) + (changed ? 1 : 0);
     return super.update(type, { ...object, metadata: { ...object.metadata, generation } }, options);
+  }
+
+  override async delete<T extends KubernetesObject>(
+    type: ResourceType,
+    ref: ObjectRef,
+    options: DeleteOptions = {},
+  ): Promise<DeleteResult<T>> {
+    this.changes++;
+    return super.delete(type, ref, options);
   }
 
   private nextTime(): string {

@@ -1,6 +1,7 @@
 import { DESIRED_REPLICAS, MAX_REPLICAS, integerAnnotation } from './annotations.js';
+import { lastingAvailable } from './availability.js';
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
-import { activeOf, byCreation, isObserved, totalReplicas } from './draft.js';
+import { activeOf, byCreation, totalReplicas } from './draft.js';
 import { roundToInt32, toInt32 } from './int32.js';
 import { isRollingUpdate, maxSurge, maxTotalReplicas } from './limits.js';
 import type { RolloutRules } from './rollout-rules.js';
@@ -25,7 +26,7 @@ export function scaleToSpec(draft: RolloutDraft, sides: RolloutSides, rules: Rol
   if (active.length <= 1) {
     const only = active[0] ?? newOne ?? old.at(-1);
     if (only && only.replicas !== draft.replicas) draft.scale(only, draft.replicas);
-  } else if (newOne && isSaturated(draft, newOne)) {
+  } else if (newOne && isSaturated(draft, newOne, rules)) {
     for (const replicaSet of activeOf(old).reverse()) draft.scale(replicaSet, 0);
   } else if (isRollingUpdate(draft.spec)) {
     scaleInProportion(draft, active, rules);
@@ -33,12 +34,11 @@ export function scaleToSpec(draft: RolloutDraft, sides: RolloutSides, rules: Rol
 }
 
 /** The new ReplicaSet is as large as asked for, and all of it is available. */
-function isSaturated(draft: RolloutDraft, newOne: ReplicaSetDraft): boolean {
+function isSaturated(draft: RolloutDraft, newOne: ReplicaSetDraft, rules: RolloutRules): boolean {
   return (
     newOne.replicas === draft.replicas &&
     integerAnnotation(newOne.annotations, DESIRED_REPLICAS) === draft.replicas &&
-    isObserved(newOne) &&
-    (newOne.status.availableReplicas ?? 0) === draft.replicas
+    lastingAvailable(newOne, rules) === draft.replicas
   );
 }
 

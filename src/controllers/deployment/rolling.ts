@@ -1,3 +1,4 @@
+import { available, lastingAvailable, sumAvailable } from './availability.js';
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { activeOf, isObserved, totalReplicas } from './draft.js';
 import { toInt32 } from './int32.js';
@@ -43,14 +44,12 @@ function scaleDownOld(
 ): boolean {
   const active = activeOf(old);
   const floor = minAvailable(draft.spec);
-  const missing = toInt32(newOne.replicas - available(newOne));
-  // A new ReplicaSet that is shrinking still reports pods that are on their way out.
-  const newUnavailable = rules.faultsOf120 ? missing : Math.max(0, missing);
-  const room = totalReplicas(all) - floor - newUnavailable;
+  const newAvailable = lastingAvailable(newOne, rules);
+  const room = totalReplicas(all) - floor - toInt32(newOne.replicas - newAvailable);
   if (active.length === 0 || room <= 0) return false;
   const cleanedUp = cleanUpUnhealthy(draft, active, room);
   if (cleanedUp === undefined) return false;
-  const spare = sumAvailable([...active, newOne]) - floor;
+  const spare = sumAvailable(active) + newAvailable - floor;
   const limit = rules.faultsOf120 ? spare : Math.min(spare, room - cleanedUp);
   return scaleDownInOrder(draft, active, limit) + cleanedUp > 0;
 }
@@ -90,13 +89,4 @@ function scaleDownInOrder(
     scaledDown += size;
   }
   return scaledDown;
-}
-
-function sumAvailable(replicaSets: readonly ReplicaSetDraft[]): number {
-  return replicaSets.reduce((sum, replicaSet) => sum + available(replicaSet), 0);
-}
-
-/** The pods that are known to be available; none while the status answers to an earlier size. */
-function available(replicaSet: ReplicaSetDraft): number {
-  return isObserved(replicaSet) ? (replicaSet.status.availableReplicas ?? 0) : 0;
 }

@@ -1,0 +1,289 @@
+import { describe, expect, it } from 'vitest';
+import { SeededRandom } from '../../clock/index.js';
+import { InMemoryApi } from '../../conformance/in-memory-api.js';
+import type { AttemptedWrite } from '../../conformance/in-memory-api.js';
+import { ReconcilerRun } from '../../conformance/run-reconciler.js';
+import { StandingClock } from '../../conformance/standing-clock.js';
+import { ApiStatusError } from '../../api-client/api-status-error.js';
+import { TerminalError } from '../../errors/index.js';
+import type { Deployment, ReplicaSet } from '../../kubernetes/index.js';
+import { DEPLOYMENTS, REPLICA_SETS, newControllerRef } from '../../kubernetes/index.js';
+import type { DeploymentShape } from '../../testing/deployment-builder.js';
+import { aDeployment, setImage } from '../../testing/deployment-builder.js';
+import { BROKEN_IMAGE, RolloutWorld, WORLD_NOW_MS, refusal } from '../../testing/rollout-world.js';
+import { deploymentController } from './definition.js';
+import { podTemplateHash } from './pod-template.js';
+
+interface Lab {
+  readonly world: RolloutWorld;
+  /** Writes since the last look, as `verb kind size` or `verb kind subresource`. */
+  newWrites(): string[];
+}
+
+async function rolledOut(shape: DeploymentShape = {}): Promise<Lab> {
+  const writes: string[] = [];
+  const world = new RolloutWorld({
+    deployment: aDeployment(shape),
+    random: new SeededRandom(1),
+    onWrite: (write) => writes.push(describeWrite(write)),
+  });
+  for (let round = 0; round < 4; round++) {
+    await world.sync();
+    await world.settle();
+  }
+  const newWrites = (): string[] => writes.splice(0);
+  newWrites();
+  return { world, newWrites };
+}
+
+function describeWrite({ verb, type, subresource, object }: AttemptedWrite): string {
+  const size = type === REPLICA_SETS ? (object as ReplicaSet | undefined)?.spec.replicas : subresource;
+  return [verb, type.kind, size].filter((part) => part !== undefined).join(' ');
+}
+
+function sizes(world: RolloutWorld): Record<string, number | undefined> {
+  return Object.fromEntries(
+    world.replicaSets.map(({ spec }) => [spec.template?.spec?.containers[0]?.image, spec.replicas]),
+  );
+}
+
+function condition(world: RolloutWorld, type: string): string | undefined {
+  return world.deployment.status?.conditions?.find((found) => found.type === type)?.reason;
+}
+
+describe('a rolling update of 10 pods at 25 %/25 %', () => {
+  it('goes to 8 old and 5 new in one pass, the old ones down first', async () => {
+    const { world, newWrites } = await rolledOut();
+    world.change((deployment) => setImage(deployment, 'app:2'));
+    await world.sync();
+    expect(sizes(world)).toEqual({ 'app:1': 8, 'app:2': 5 });
+    expect(newWrites()).toEqual(['update ReplicaSet 8', 'create ReplicaSet 5', 'update Deployment status']);
+    expect(world.deployment.metadata.annotations).toEqual({ 'deployment.kubernetes.io/revision': '2' });
+  });
+
+  it('takes at most 15 writes by the controller and ends complete', async () => {
+    const { world, newWrites } = await rolledOut();
+    world.change((deployment) => setImage(deployment, 'app:2'));
+    for (let wave = 0; wave < 6; wave++) {
+      await world.sync();
+      await world.settle();
+    }
+    expect(sizes(world)).toEqual({ 'app:1': 0, 'app:2': 10 });
+    expect(condition(world, 'Progressing')).toBe('NewReplicaSetAvailable');
+    expect(newWrites().length).toBeLessThanOrEqual(15);
+  });
+
+  it('writes nothing when there is nothing to do', async () => {
+    const { world, newWrites } = await rolledOut();
+    await world.sync();
+    expect(newWrites()).toEqual([]);
+  });
+
+  it('stops at its limits when the new pods never become ready', async () => {
+    const { world } = await rolledOut();
+    world.change((deployment) => setImage(deployment, BROKEN_IMAGE));
+    for (let wave = 0; wave < 6; wave++) {
+      await world.sync();
+      await world.settle();
+    }
+    expect(sizes(world)).toEqual({ 'app:1': 8, [BROKEN_IMAGE]: 5 });
+    expect(condition(world, 'Available')).toBe('MinimumReplicasAvailable');
+  });
+
+  it('gives room for nothing new when taking the old ones down is refused', async () => {
+    let refused = false;
+    const world = new RolloutWorld({
+      deployment: aDeployment(),
+      random: new SeededRandom(1),
+      onWrite: ({ verb, type }) => {
+        if (refused && verb === 'update' && type === REPLICA_SETS) throw refusal(409);
+      },
+    });
+    for (let round = 0; round < 3; round++) {
+      await world.sync();
+      await world.settle();
+    }
+    refused = true;
+    world.change((deployment) => setImage(deployment, 'app:2'));
+    await expect(world.sync()).rejects.toThrow(ApiStatusError);
+    expect(sizes(world)).toEqual({ 'app:1': 10 });
+  });
+});
+
+describe('pause, scale and rollback', () => {
+  it('changes no template while paused, and scales all the same', async () => {
+    const { world } = await rolledOut();
+    world.change((deployment) => {
+      deployment.spec.paused = true;
+      deployment.spec.replicas = 4;
+      setImage(deployment, 'app:2');
+    });
+    await world.sync();
+    expect(sizes(world)).toEqual({ 'app:1': 4 });
+    expect(condition(world, 'Progressing')).toBe('DeploymentPaused');
+  });
+
+  it('rolls back to the previous revision on request and takes the request away', async () => {
+    const { world } = await rolledOut();
+    world.change((deployment) => setImage(deployment, 'app:2'));
+    for (let wave = 0; wave < 6; wave++) {
+      await world.sync();
+      await world.settle();
+    }
+    world.change(({ metadata }) => {
+      metadata.annotations = { ...metadata.annotations, 'deprecated.deployment.rollback.to': '0' };
+    });
+    for (let wave = 0; wave < 8; wave++) {
+      await world.sync();
+      await world.settle();
+    }
+    expect(sizes(world)).toEqual({ 'app:1': 10, 'app:2': 0 });
+    expect(world.deployment.metadata.annotations).toEqual({ 'deployment.kubernetes.io/revision': '3' });
+    expect(world.deployment.status?.observedGeneration).toBe(world.deployment.metadata.generation);
+    expect(world.events).toContain('Normal DeploymentRollback Rolled back deployment "web" to revision 1');
+  });
+
+  it('keeps as many old ReplicaSets as revisionHistoryLimit says', async () => {
+    const { world } = await rolledOut({ replicas: 2, spec: { revisionHistoryLimit: 1 } });
+    for (const image of ['app:2', 'app:3', 'app:4']) {
+      world.change((deployment) => setImage(deployment, image));
+      for (let wave = 0; wave < 8; wave++) {
+        await world.sync();
+        await world.settle();
+      }
+    }
+    expect(sizes(world)).toEqual({ 'app:3': 0, 'app:4': 2 });
+  });
+});
+
+describe('a Recreate', () => {
+  it('creates the new ReplicaSet only when the last old pod is gone', async () => {
+    const { world } = await rolledOut({ replicas: 3, strategy: { type: 'Recreate' } });
+    world.change((deployment) => setImage(deployment, 'app:2'));
+    await world.sync();
+    expect(sizes(world)).toEqual({ 'app:1': 0 });
+    for (let round = 0; round < 2; round++) {
+      for (const replicaSet of world.replicaSets) await world.syncReplicaSet(replicaSet);
+    }
+    await world.sync();
+    expect(sizes(world), 'three pods are terminating').toEqual({ 'app:1': 0 });
+    for (const pod of world.allPods) await world.stopPod(pod);
+    await world.sync();
+    expect(sizes(world)).toEqual({ 'app:1': 0, 'app:2': 3 });
+  });
+});
+
+describe('what stands in the way', () => {
+  it('an empty selector gets a warning, the generation observed, and nothing else', async () => {
+    const { api, run } = alone(aDeployment({ spec: { selector: {} } }));
+    await run.once(WEB);
+    await run.once(WEB);
+    expect(api.writes).toHaveLength(1);
+    expect(api.all<Deployment>(DEPLOYMENTS)[0]?.status).toEqual({ observedGeneration: 1 });
+    expect(run.notes[0]).toMatchObject({ type: 'Warning', reason: 'SelectingAll' });
+  });
+
+  it.each<[string, Partial<Deployment['spec']>]>([
+    ['a limit that is no percentage', { strategy: { rollingUpdate: { maxSurge: 'many' } } }],
+    ['an operator that does not exist', { selector: { matchExpressions: [{ key: 'a', operator: 'Like' }] } }],
+    ['a negative size', { replicas: -1 }],
+  ])('%s gets a warning and no retry', async (_name, spec) => {
+    const { api, run } = alone(aDeployment({ spec }));
+    await expect(run.once(WEB)).rejects.toThrow(TerminalError);
+    expect(api.writes).toEqual([]);
+    expect(run.notes[0]).toMatchObject({ type: 'Warning', reason: 'InvalidDeployment' });
+  });
+
+  it('a taken name is counted as a collision, and another one is chosen', async () => {
+    const deployment = aDeployment();
+    const { api, run } = alone(deployment);
+    const name = `web-${podTemplateHash(deployment.spec.template)}`;
+    const selector = { matchLabels: { app: 'other' } };
+    api.seed<ReplicaSet>(REPLICA_SETS, {
+      apiVersion: 'apps/v1',
+      kind: 'ReplicaSet',
+      metadata: { name, namespace: 'default', uid: 'theirs', labels: { app: 'other' } },
+      spec: { selector, replicas: 1, template: {} },
+    });
+    await run.toRest(WEB);
+    expect(api.all<Deployment>(DEPLOYMENTS)[0]?.status?.collisionCount).toBe(1);
+    expect(api.all(REPLICA_SETS).map(({ metadata }) => metadata.name)).toHaveLength(2);
+  });
+
+  it('a namespace that is going away ends the sync quietly', async () => {
+    const details = { causes: [{ reason: 'NamespaceTerminating' }] };
+    const api = new InMemoryApi(() => {
+      throw new ApiStatusError({ code: 403, reason: 'Forbidden', details });
+    });
+    const { run } = alone(aDeployment(), api);
+    await expect(run.once(WEB)).resolves.toBeUndefined();
+    expect(run.notes).toEqual([]);
+  });
+
+  it('a ReplicaSet that cannot be created is told in the status and by an event, and tried again', async () => {
+    const api = new InMemoryApi(({ verb }) => {
+      if (verb === 'create')
+        throw new ApiStatusError({ code: 403, reason: 'Forbidden', message: 'exceeded quota' });
+    });
+    const { run } = alone(aDeployment(), api);
+    await expect(run.once(WEB)).rejects.toThrow('exceeded quota');
+    const [deployment] = api.all<Deployment>(DEPLOYMENTS);
+    expect(deployment?.status?.conditions?.[0]).toMatchObject({
+      status: 'False',
+      reason: 'ReplicaSetCreateError',
+    });
+    expect(run.notes[0]).toMatchObject({ type: 'Warning', reason: 'ReplicaSetCreateError' });
+  });
+});
+
+describe('adoption', () => {
+  it('is rechecked past the cache: a Deployment that is being deleted takes nothing back', async () => {
+    class DeletedMeanwhile extends InMemoryApi {
+      override async get<T>(): Promise<T> {
+        const deployment = aDeployment();
+        deployment.metadata.deletionTimestamp = '2026-01-01T12:00:00Z';
+        return deployment as T;
+      }
+    }
+    const api = new DeletedMeanwhile();
+    const { run } = alone(aDeployment(), api);
+    api.seed(REPLICA_SETS, anOrphan());
+    await expect(run.once(WEB)).rejects.toThrow('has just been deleted');
+    expect(api.writes).toEqual([]);
+  });
+
+  it('is part of the one write that the ReplicaSet gets', async () => {
+    const deployment = aDeployment();
+    const { api, run } = alone(deployment);
+    api.seed(REPLICA_SETS, anOrphan());
+    await run.once(WEB);
+    const [adopted] = api.all<ReplicaSet>(REPLICA_SETS);
+    expect(adopted?.metadata.ownerReferences).toEqual([newControllerRef(deployment)]);
+    expect(adopted?.spec.replicas).toBe(10);
+    expect(api.writes.filter(({ type }) => type === REPLICA_SETS)).toHaveLength(1);
+  });
+});
+
+const WEB = { namespace: 'default', name: 'web' };
+
+function alone(deployment: Deployment, api = new InMemoryApi()): { api: InMemoryApi; run: ReconcilerRun } {
+  api.seed(DEPLOYMENTS, deployment);
+  return { api, run: new ReconcilerRun(deploymentController, api, new StandingClock(WORLD_NOW_MS)) };
+}
+
+function anOrphan(): ReplicaSet {
+  const { selector, template } = aDeployment().spec;
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: {
+      name: 'web-orphan',
+      namespace: 'default',
+      uid: 'orphan',
+      labels: { app: 'web' },
+      generation: 1,
+    },
+    spec: { replicas: 0, selector, template },
+    status: { replicas: 0, observedGeneration: 1 },
+  };
+}
