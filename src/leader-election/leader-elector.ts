@@ -285,10 +285,17 @@ export class LeaderElector {
   }
 
   private async waitOrWake(waitMs: number, signal: AbortSignal): Promise<'woken' | 'elapsed'> {
-    const woken = new AbortController();
-    this.wake = () => woken.abort();
-    await this.clock.sleep(waitMs, AbortSignal.any([woken.signal, signal])).catch(() => undefined);
-    return woken.signal.aborted ? 'woken' : 'elapsed';
+    const ended = new AbortController();
+    let isWoken = false;
+    const end = (): void => ended.abort();
+    this.wake = () => {
+      isWoken = true;
+      end();
+    };
+    signal.addEventListener('abort', end, { once: true });
+    await this.clock.sleep(waitMs, ended.signal).catch(() => undefined);
+    signal.removeEventListener('abort', end);
+    return isWoken ? 'woken' : 'elapsed';
   }
 
   private safely(callback: () => void): void {

@@ -67,13 +67,16 @@ export class LeaseAttempts {
       () => limit.abort(new TimeoutError(`no answer within ${Math.round(timeoutMs)} ms`)),
       timeoutMs,
     );
-    const both = AbortSignal.any([limit.signal, signal]);
+    const onAbort = (): void => limit.abort(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
     return new Promise<T>((resolve, reject) => {
-      const onAbort = (): void => reject(both.reason as Error);
-      both.addEventListener('abort', onAbort, { once: true });
-      if (both.aborted) onAbort();
-      else ask(both).then(resolve, reject);
-    }).finally(() => timer.cancel());
+      limit.signal.addEventListener('abort', () => reject(limit.signal.reason as Error), { once: true });
+      if (signal.aborted) onAbort();
+      else ask(limit.signal).then(resolve, reject);
+    }).finally(() => {
+      timer.cancel();
+      signal.removeEventListener('abort', onAbort);
+    });
   }
 }
 

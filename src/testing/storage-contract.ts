@@ -8,6 +8,7 @@ import {
   StorageNotFoundError,
 } from '../api-server/storage/index.js';
 import { FakeClock } from '../clock/index.js';
+import { IllegalStateError } from '../errors/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../kubernetes/index.js';
 import { runStorageModel } from './storage-model.js';
 import { waitFor } from './wait-for.js';
@@ -444,6 +445,10 @@ export function runStorageContract(
         expect(await storage.get(pod('a'))).toEqual(a);
         expect(namesOf(await storage.list(PODS))).toEqual(['default/a']);
       });
+    });
+
+    it('runs once', async () => {
+      await expect(storage.run(stopWatches.signal)).rejects.toThrow(IllegalStateError);
     });
 
     it('answers a ping', async () => {

@@ -9,7 +9,7 @@ import {
   StorageUnavailableError,
 } from '../../src/api-server/storage/index.js';
 import { FakeClock } from '../../src/clock/index.js';
-import { IllegalStateError, InvalidOptionError } from '../../src/errors/index.js';
+import { InvalidOptionError } from '../../src/errors/index.js';
 import type { UnstructuredObject } from '../../src/kubernetes/index.js';
 import type { TestRedisServer } from '../../src/testing/redis-server.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
@@ -186,11 +186,6 @@ describe('RedisStorage', () => {
     await mine.create(pod('a'), object('a'));
     keyPrefix = `test-${randomUUID()}:`;
     expect((await start().list('pods')).items).toEqual([]);
-  });
-
-  it('runs once', async () => {
-    const storage = start();
-    await expect(storage.run(stop.signal)).rejects.toThrow(IllegalStateError);
   });
 
   it('names the option that is wrong', () => {

@@ -106,10 +106,10 @@ export class MemoryStorage implements Storage {
     this.log = this.log.filter((entry) => entry.revision > revision);
   }
 
-  run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal): Promise<void> {
     if (this.hasRun) throw new IllegalStateError('the storage has been run already');
     this.hasRun = true;
-    return new Promise((resolve) => {
+    await new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       signal.addEventListener('abort', () => resolve(), { once: true });
     });

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { ShutdownError, errorMessage } from '../../errors/index.js';
+import { ShutdownError, TimeoutError, errorMessage } from '../../errors/index.js';
 import { LuaScript, abortable } from '../../redis/index.js';
 import { StorageExpiredError } from './errors.js';
 import type { LogEntry } from './log-entry.js';
@@ -12,6 +12,8 @@ const followScript = new LuaScript(new URL('./lua/follow-2.lua', import.meta.url
 
 /** How long one `XREAD` waits. Also how often an idle reader makes sure that its history still exists. */
 const BLOCK_MS = 1000;
+/** A link that has died without a word: its answer to `XREAD` is so late that it will never come. */
+const DEAD_AFTER_MS = 5000;
 const BATCH = 500;
 const RETRY_MS = 100;
 
@@ -105,8 +107,17 @@ export class RedisLogReader {
       this.keys.log,
       streamId(ring.last),
     );
-    const reply = (await abortable(wait, signal)) as [string, StreamEntry[]][] | null;
+    const reply = (await this.orReconnect(abortable(wait, signal))) as [string, StreamEntry[]][] | null;
     return (reply?.[0]?.[1] ?? []).map(parseLogEntry);
+  }
+
+  private async orReconnect<T>(answer: Promise<T>): Promise<T> {
+    const dead = new AbortController();
+    const timer = this.options.clock.setTimeout(() => {
+      dead.abort(new TimeoutError(`no answer to XREAD within ${DEAD_AFTER_MS} ms`));
+      this.redis.disconnect(true);
+    }, DEAD_AFTER_MS);
+    return abortable(answer, dead.signal).finally(() => timer.cancel());
   }
 
   private async verify(signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 --[[
-  Whether a reader that has followed the log up to a write may go on from there: false when that write is not part
-  of this history, because the data was lost or put back to an earlier state.
+  Whether a reader that has followed the log up to a write may go on from there: not when that write is no part of
+  this history, because the data was lost or put back to an earlier state, nor when the one after it was trimmed.
 
   KEYS[1] meta  hash: rev = last revision, writeId = last write
   KEYS[2] log   stream, one entry "revision-0" for each write
@@ -19,10 +19,12 @@ local known = 0
 if last == revision then
   known = lastWriteId == writeId and 1 or 0
 else
-  local entry = redis.call("XRANGE", KEYS[2], revision .. "-0", revision .. "-0")[1]
+  -- The write after it names it. That one is looked at, because it is what the reader needs next.
+  local nextId = string.format("%.0f-0", tonumber(revision) + 1)
+  local entry = redis.call("XRANGE", KEYS[2], nextId, nextId)[1]
   if entry then
     for i = 1, #entry[2], 2 do
-      if entry[2][i] == "w" and entry[2][i + 1] == writeId then
+      if entry[2][i] == "b" and entry[2][i + 1] == writeId then
         known = 1
       end
     end
