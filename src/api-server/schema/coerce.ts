@@ -45,7 +45,7 @@ class Coercer implements CoerceResult {
       this.path.push(key);
       this.owner = decoder.structName;
       const before = object[key];
-      const after = before === null ? undefined : this.value(before, field);
+      const after = before === null || before === undefined ? undefined : this.value(before, field);
       if (after === undefined || (isEmpty(after, field) && !decoder.required.has(key))) delete object[key];
       else if (after !== before) object[key] = after;
       this.path.pop();

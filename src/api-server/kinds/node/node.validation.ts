@@ -11,9 +11,10 @@ export function validateNode({ spec }: Node, errors: FieldError[]): void {
   const seen = new Set<string>();
   spec?.taints?.forEach((taint, index) => {
     const path = `spec.taints[${index}]`;
-    validateSyntax(taint.key, checkQualifiedName, `${path}.key`, errors);
+    validateSyntax(taint.key ?? '', checkQualifiedName, `${path}.key`, errors);
     validateSyntax(taint.value ?? '', checkLabelValue, `${path}.value`, errors);
-    if (!EFFECTS.includes(taint.effect)) errors.push(notSupported(`${path}.effect`, taint.effect, EFFECTS));
+    if (!EFFECTS.includes(taint.effect))
+      errors.push(notSupported(`${path}.effect`, taint.effect ?? '', EFFECTS));
     const identity = `${taint.key}:${taint.effect}`;
     if (seen.has(identity)) errors.push(duplicate(path, taint));
     seen.add(identity);
