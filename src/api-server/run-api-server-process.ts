@@ -18,7 +18,7 @@ import { ensureTlsFiles } from './tls/index.js';
 export interface ApiServerProcess {
   readonly logger: Logger;
   /** Told once, when the server listens. */
-  onReady(url: string): void;
+  readonly onReady: (url: string) => void;
 }
 
 /**

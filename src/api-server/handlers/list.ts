@@ -3,8 +3,8 @@ import type { UnstructuredObject } from '../../kubernetes/index.js';
 import { badRequest, expired, resourceVersionTooLarge } from '../errors/index.js';
 import { ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
-import { translateStoreFailure } from '../registry/index.js';
-import type { RegistryContext } from '../registry/index.js';
+import { storageKeyOf, translateStoreFailure } from '../registry/index.js';
+import type { ObjectTarget, RegistryContext } from '../registry/index.js';
 import { parseSelection } from '../selectors/index.js';
 import type { Selection } from '../selectors/index.js';
 import { StorageExpiredError } from '../storage/index.js';
@@ -50,6 +50,9 @@ export async function selectPage(
   selection: Selection,
   { limit, continueFrom }: { readonly limit?: number; readonly continueFrom?: StorageCursor },
 ): Promise<SelectedPage> {
+  if (selection.name && !continueFrom && (namespace !== '' || !kind.type.namespaced)) {
+    return selectOne(context, { kind, namespace, name: selection.name }, selection);
+  }
   const resource = qualifiedResource(kind.type);
   const scope = kind.type.namespaced && namespace !== '' ? { namespace } : {};
   const items: UnstructuredObject[] = [];
@@ -69,6 +72,29 @@ export async function selectPage(
     if (!cursor || (limit && items.length >= limit)) {
       return { items, revision: page.revision, next: cursor, remaining: page.remaining };
     }
+  }
+}
+
+/**
+ * The list that can have one object only, without reading the others. The state is asked for first: what is found
+ * is as new or newer, and then its own version is one that nothing selected lies behind.
+ */
+async function selectOne(
+  context: RegistryContext,
+  target: ObjectTarget,
+  selection: Selection,
+): Promise<SelectedPage> {
+  try {
+    const revision = await context.storage.currentRevision();
+    const stored = await context.storage.get(storageKeyOf(target));
+    const object = stored?.object as UnstructuredObject | undefined;
+    return {
+      items: object && selection.matches(object) ? [object] : [],
+      revision: Math.max(revision, stored?.revision ?? 0),
+      remaining: 0,
+    };
+  } catch (error) {
+    throw translateStoreFailure(error);
   }
 }
 

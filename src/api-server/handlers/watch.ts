@@ -27,7 +27,7 @@ interface WireEvent {
 export async function handleWatch(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { query } = call.request;
   if (call.request.flag('sendInitialEvents')) throw initialEventsUnsupported();
-  const selection = parseSelection(query, call.kind);
+  const selection = parseSelection(query, call.kind, call.name);
   const after = parseNumber(query, 'resourceVersion');
   const current = await context.storage.currentRevision();
   if (after !== undefined && after > current) throw resourceVersionTooLarge(after, current);
@@ -132,7 +132,7 @@ function presenter(context: RegistryContext, call: ResourceCall) {
 function timeLimited(
   context: RegistryContext,
   call: ResourceCall,
-): { readonly signal: AbortSignal; release(): void } {
+): { readonly signal: AbortSignal; readonly release: () => void } {
   const asked = parseNumber(call.request.query, 'timeoutSeconds');
   const seconds = asked || DEFAULT_TIMEOUT_SECONDS * (1 + context.random.next());
   const controller = new AbortController();

@@ -66,6 +66,10 @@ async function sendRaw(response: ServerResponse, answer: RawResponse, options: S
     response.setHeader('Content-Encoding', 'gzip');
     response.setHeader('Vary', 'Accept-Encoding');
   }
+  if (answer.status === 304) {
+    response.writeHead(304, answer.headers).end();
+    return;
+  }
   response.writeHead(answer.status, {
     'Content-Type': answer.contentType,
     'Content-Length': typeof body === 'string' ? Buffer.byteLength(body) : body.length,

@@ -7,9 +7,9 @@ export interface ObjectListMerge {
   readonly key: string;
   /** `$setElementOrder`: items that carry nothing but the key. */
   readonly order?: readonly unknown[];
-  mergeItem(into: JsonObject, from: JsonObject): JsonObject;
+  readonly mergeItem: (into: JsonObject, from: JsonObject) => JsonObject;
   /** An item of the patch without its directives. */
-  plain(item: JsonObject): JsonObject;
+  readonly plain: (item: JsonObject) => JsonObject;
 }
 
 /** Merges a list of objects by their merge key. */

@@ -12,14 +12,18 @@ export interface Selection {
   matches(object: Readonly<UnstructuredObject>): boolean;
 }
 
-/** @throws StatusError 400 for a selector that cannot be read */
-export function parseSelection(query: URLSearchParams, kind: KindDefinition): Selection {
+/**
+ * @param only the name in the path, when the request is about one object
+ * @throws StatusError 400 for a selector that cannot be read
+ */
+export function parseSelection(query: URLSearchParams, kind: KindDefinition, only = ''): Selection {
   const labels = parseLabelSelector(query.get('labelSelector'));
   const fields = parseFieldSelector(query.get('fieldSelector'), kind);
   return {
-    all: labels === undefined && fields === undefined,
-    name: fields?.name,
+    all: labels === undefined && fields === undefined && only === '',
+    name: only || fields?.name,
     matches: (object) =>
+      (only === '' || object.metadata.name === only) &&
       (labels === undefined || labels(object.metadata.labels)) &&
       (fields === undefined || fields.matches(object)),
   };

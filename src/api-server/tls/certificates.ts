@@ -90,7 +90,7 @@ function generalName(host: string): JsonGeneralName {
 }
 
 async function generateKeys(): Promise<Keys> {
-  return (await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])) as Keys;
+  return await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
 }
 
 async function toPem(key: KeyOfPair): Promise<string> {
@@ -102,6 +102,8 @@ export async function loadAuthority(pem: KeyPair): Promise<Authority> {
   const certificate = new X509Certificate(pem.cert);
   const der = PemConverter.decodeFirst(pem.key);
   const privateKey = await crypto.subtle.importKey('pkcs8', der, ALGORITHM, true, ['sign']);
-  const publicKey = await certificate.publicKey.export(ALGORITHM, ['verify'], crypto);
+  const publicKey = await crypto.subtle.importKey('spki', certificate.publicKey.rawData, ALGORITHM, true, [
+    'verify',
+  ]);
   return { certificate, keys: { privateKey, publicKey }, pem };
 }

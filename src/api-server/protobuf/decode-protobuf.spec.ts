@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { decodeProtobuf } from './decode-protobuf.js';
+
+/** Length-delimited field. */
+function bytes(field: number, content: Buffer | string): Buffer {
+  const body = Buffer.from(content);
+  return Buffer.concat([varint((field << 3) | 2), varint(body.length), body]);
+}
+
+function varint(value: number): Buffer {
+  const out: number[] = [];
+  let rest = value;
+  while (rest > 127) {
+    out.push((rest & 127) | 128);
+    rest >>>= 7;
+  }
+  return Buffer.from([...out, rest]);
+}
+
+function envelope(apiVersion: string, kind: string, message: Buffer): Buffer {
+  const type = Buffer.concat([bytes(1, apiVersion), bytes(2, kind)]);
+  return Buffer.concat([Buffer.from('k8s\0'), bytes(1, type), bytes(2, message), bytes(3, ''), bytes(4, '')]);
+}
+
+describe('decodeProtobuf', () => {
+  it('reads what kubectl create namespace sends, recorded', () => {
+    const recorded =
+      'k8s\u0000\n\u000f\n\u0002v1\u0012\tNamespace\u0012\u001c\n\u0014\n\u0004demo\u0012\u0000\u001a\u0000"\u0000*\u00002\u00008\u0000B\u0000\u0012\u0000\u001a\u0002\n\u0000\u001a\u0000"\u0000';
+    expect(decodeProtobuf(Buffer.from(recorded, 'latin1'))).toEqual({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'demo' },
+      spec: {},
+    });
+  });
+
+  it('keeps the zero of a pointer and drops that of a plain field', () => {
+    const spec = Buffer.from([1 << 3, 0, 5 << 3, 0, 7 << 3, 0]);
+    const message = bytes(2, spec);
+    expect(decodeProtobuf(envelope('apps/v1', 'Deployment', message))).toMatchObject({
+      spec: { replicas: 0 },
+    });
+    expect(decodeProtobuf(envelope('apps/v1', 'Deployment', message)).spec).toEqual({ replicas: 0 });
+  });
+
+  it('reads maps, lists, and numbers that may be text', () => {
+    const label = Buffer.concat([bytes(1, 'app'), bytes(2, 'web')]);
+    const percent = Buffer.concat([Buffer.from([1 << 3, 1]), bytes(3, '25%')]);
+    const strategy = Buffer.concat([bytes(1, 'RollingUpdate'), bytes(2, bytes(2, percent))]);
+    const container = Buffer.concat([bytes(1, 'c'), bytes(3, 'run'), bytes(3, '')]);
+    const template = Buffer.concat([bytes(1, bytes(11, label)), bytes(2, bytes(2, container))]);
+    const message = bytes(2, Buffer.concat([bytes(3, template), bytes(4, strategy)]));
+    expect(decodeProtobuf(envelope('apps/v1', 'Deployment', message)).spec).toEqual({
+      template: {
+        metadata: { labels: { app: 'web' } },
+        spec: { containers: [{ name: 'c', command: ['run', ''] }] },
+      },
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%' } },
+    });
+  });
+
+  it.each([
+    ['a kind', envelope('v1', 'Secret', Buffer.alloc(0)), 'Secret is not supported in this encoding'],
+    [
+      'a field',
+      envelope('v1', 'Namespace', bytes(9, 'x')),
+      'field 9 of Namespace is not supported in this encoding',
+    ],
+  ])('names %s that it has not got', (_what, body, words) => {
+    expect(() => decodeProtobuf(body)).toThrow(words);
+  });
+
+  it('refuses bytes that are none, and a message that is cut short', () => {
+    expect(() => decodeProtobuf(Buffer.from('{"a":1}'))).toThrow(/expected prefix/);
+    expect(() => decodeProtobuf(Buffer.from('k8s\0\n\u0040abc'))).toThrow(/cut short/);
+  });
+});

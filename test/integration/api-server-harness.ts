@@ -1,0 +1,139 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Agent, fetch } from 'undici';
+import type { Dispatcher, Headers } from 'undici';
+import {
+  ApiServer,
+  createKindRegistry,
+  createSchemaRegistry,
+  ensureTlsFiles,
+  MemoryStorage,
+  writeKubeconfig,
+} from '../../src/api-server/index.js';
+import type { Storage } from '../../src/api-server/index.js';
+import { SystemClock, SystemRandom } from '../../src/clock/index.js';
+import { silentLogger } from '../../src/logging/index.js';
+
+export const TOKEN = 'the-token-of-the-tests';
+
+export interface RunningApiServer {
+  readonly url: string;
+  readonly storage: Storage;
+  /** Path of a kubeconfig; only with TLS. */
+  readonly kubeconfig: string;
+  readonly dir: string;
+  /** Sends JSON with the token; answers status, headers and the parsed body. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
+  stop(): Promise<void>;
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- bodies are looked into freely by assertions
+export type Body = any;
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: Body;
+}
+
+/** A real server on a real port, on its own store in memory. */
+export async function startApiServer(
+  options: { tls?: boolean; storage?: Storage } = {},
+): Promise<RunningApiServer> {
+  const clock = new SystemClock();
+  const storage = options.storage ?? new MemoryStorage({ clock });
+  const dir = await mkdtemp(join(tmpdir(), 'rollkeeper-api-'));
+  const tls = options.tls ? await ensureTlsFiles({ dir, nowMs: clock.now() }) : undefined;
+  const server = new ApiServer({
+    storage,
+    kinds: createKindRegistry(),
+    schemas: createSchemaRegistry(),
+    clock,
+    random: new SystemRandom(),
+    logger: silentLogger,
+    token: TOKEN,
+    drainTimeoutMs: 1000,
+    ...(tls && { tls }),
+  });
+  const stop = new AbortController();
+  const storeStop = new AbortController();
+  const storeRun = storage.run(storeStop.signal);
+  const run = server.run(stop.signal);
+  const { url } = await Promise.race([server.ready, run.then(() => server.ready)]);
+  const kubeconfig = join(dir, 'kubeconfig');
+  const dispatcher = new Agent({ connect: tls ? { ca: tls.ca } : {} });
+  if (tls) await writeKubeconfig({ path: kubeconfig, server: url, caPem: tls.ca, token: TOKEN });
+  return {
+    url,
+    storage,
+    kubeconfig,
+    dir,
+    call: (method, path, body, headers) => call(dispatcher, url, method, path, body, headers),
+    async stop() {
+      await dispatcher.close();
+      stop.abort();
+      await run;
+      storeStop.abort();
+      await storeRun;
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function call(
+  dispatcher: Dispatcher,
+  url: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<ApiAnswer> {
+  const response = await fetch(url + path, {
+    dispatcher,
+    method,
+    headers: {
+      authorization: `Bearer ${TOKEN}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson && text !== '' ? JSON.parse(text) : undefined,
+  };
+}
+
+/** A Deployment that is valid. */
+export function aDeployment(name: string, spec: Record<string, unknown> = {}): Body {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, labels: { app: name } },
+    spec: {
+      replicas: 3,
+      selector: { matchLabels: { app: name } },
+      template: {
+        metadata: { labels: { app: name } },
+        spec: { containers: [{ name: 'nginx', image: 'nginx:1.9' }] },
+      },
+      ...spec,
+    },
+  };
+}
+
+/** A Pod that is valid. */
+export function aPod(name: string, metadata: Record<string, unknown> = {}): Body {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, ...metadata },
+    spec: { containers: [{ name: 'nginx', image: 'nginx:1.9' }] },
+  };
+}

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aPod, startApiServer, TOKEN } from './api-server-harness.js';
+import type { Body, RunningApiServer } from './api-server-harness.js';
+
+const MERGE = { 'content-type': 'application/merge-patch+json' };
+
+let server: RunningApiServer;
+let counter = 0;
+beforeAll(async () => {
+  server = await startApiServer();
+});
+afterAll(() => server.stop());
+
+/** The path of the pods of a namespace that nobody else uses. */
+async function ownPods(): Promise<string> {
+  const name = `watch-${++counter}`;
+  await server.call('POST', '/api/v1/namespaces', { metadata: { name } });
+  return `/api/v1/namespaces/${name}/pods`;
+}
+
+/** An open watch, of which events are taken as they come. */
+async function open(path: string, headers: Record<string, string> = {}) {
+  const stop = new AbortController();
+  const response = await fetch(server.url + path, {
+    headers: { authorization: `Bearer ${TOKEN}`, ...headers },
+    signal: stop.signal,
+  });
+  expect(response.status).toBe(200);
+  const events = eventsOf(response.body!);
+  return {
+    /** Fewer than asked for when the watch ends before. */
+    async take(count: number): Promise<Body[]> {
+      const taken: Body[] = [];
+      while (taken.length < count) {
+        const next = await events.next();
+        if (next.done) break;
+        taken.push(next.value);
+      }
+      return taken;
+    },
+    close: () => stop.abort(),
+  };
+}
+
+async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Body> {
+  let rest = '';
+  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) yield JSON.parse(line);
+  }
+}
+
+/** The first events of a watch, or all when it ends before. */
+async function watch(path: string, count: number, headers: Record<string, string> = {}): Promise<Body[]> {
+  const watching = await open(path, headers);
+  const events = await watching.take(count);
+  watching.close();
+  return events;
+}
+
+const summary = (events: Body[]) => events.map(({ type, object }) => [type, object.metadata?.name]);
+
+describe('a watch', () => {
+  it('without a version shows what there is, then what happens', async () => {
+    const pods = await ownPods();
+    await server.call('POST', pods, aPod('old'));
+    const watching = await open(`${pods}?watch=true`);
+    expect(summary(await watching.take(1))).toEqual([['ADDED', 'old']]);
+    await server.call('POST', pods, aPod('new'));
+    await server.call('PATCH', `${pods}/new`, { metadata: { labels: { a: 'b' } } }, MERGE);
+    await server.call('DELETE', `${pods}/new`);
+    expect(summary(await watching.take(3))).toEqual([
+      ['ADDED', 'new'],
+      ['MODIFIED', 'new'],
+      ['DELETED', 'new'],
+    ]);
+    watching.close();
+  });
+
+  it('from a version shows every later change once, in order, with growing versions', async () => {
+    const pods = await ownPods();
+    const { body: list } = await server.call('GET', pods);
+    await server.call('POST', pods, aPod('a'));
+    await server.call('PATCH', `${pods}/a`, { metadata: { labels: { x: '1' } } }, MERGE);
+    await server.call('DELETE', `${pods}/a`);
+    const events = await watch(`${pods}?watch=true&resourceVersion=${list.metadata.resourceVersion}`, 3);
+    expect(summary(events)).toEqual([
+      ['ADDED', 'a'],
+      ['MODIFIED', 'a'],
+      ['DELETED', 'a'],
+    ]);
+    const versions = events.map(({ object }) => Number(object.metadata.resourceVersion));
+    expect(versions).toEqual([...versions].sort((a, b) => a - b));
+    expect(new Set(versions).size).toBe(3);
+  });
+
+  it('with a selector shows objects come and go as they match', async () => {
+    const pods = await ownPods();
+    const { body: list } = await server.call('GET', pods);
+    await server.call('POST', pods, aPod('other', { labels: { app: 'no' } }));
+    await server.call('POST', pods, aPod('p', { labels: { app: 'no' } }));
+    await server.call('PATCH', `${pods}/p`, { metadata: { labels: { app: 'yes' } } }, MERGE);
+    await server.call('PATCH', `${pods}/p`, { metadata: { labels: { b: 'c' } } }, MERGE);
+    await server.call('PATCH', `${pods}/p`, { metadata: { labels: { app: 'no' } } }, MERGE);
+    const query = `watch=true&labelSelector=app%3Dyes&resourceVersion=${list.metadata.resourceVersion}`;
+    expect(summary(await watch(`${pods}?${query}`, 3))).toEqual([
+      ['ADDED', 'p'],
+      ['MODIFIED', 'p'],
+      ['DELETED', 'p'],
+    ]);
+  });
+
+  it('ends by itself after timeoutSeconds', async () => {
+    const pods = await ownPods();
+    expect(await watch(`${pods}?watch=true&timeoutSeconds=1`, 1)).toEqual([]);
+  });
+
+  it('from a version that is gone says 410 in an ERROR event', async () => {
+    const pods = await ownPods();
+    const { body: list } = await server.call('GET', pods);
+    await server.call('POST', pods, aPod('a'));
+    await server.storage.compact(await server.storage.currentRevision());
+    const events = await watch(`${pods}?watch=true&resourceVersion=${list.metadata.resourceVersion}`, 1);
+    expect(events).toMatchObject([
+      { type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } },
+    ]);
+  });
+
+  it('as a Table tells the columns once', async () => {
+    const pods = await ownPods();
+    await server.call('POST', pods, aPod('a'));
+    await server.call('POST', pods, aPod('b'));
+    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+    const events = await watch(`${pods}?watch=true`, 2, { accept });
+    expect(
+      events.map(({ object }) => [object.kind, object.rows[0].cells[0], object.columnDefinitions === null]),
+    ).toEqual([
+      ['Table', 'a', false],
+      ['Table', 'b', true],
+    ]);
+  });
+
+  it('of one object by its path is a watch of that object alone', async () => {
+    const pods = await ownPods();
+    await server.call('POST', pods, aPod('one'));
+    await server.call('POST', pods, aPod('two'));
+    const watching = await open(`${pods}/two?watch=true`);
+    expect(summary(await watching.take(1))).toEqual([['ADDED', 'two']]);
+    await server.call('PATCH', `${pods}/one`, { metadata: { labels: { a: 'b' } } }, MERGE);
+    await server.call('PATCH', `${pods}/two`, { metadata: { labels: { a: 'b' } } }, MERGE);
+    expect(summary(await watching.take(1))).toEqual([['MODIFIED', 'two']]);
+    watching.close();
+  });
+
+  it('ends cleanly when the server stops', async () => {
+    const other = await startApiServer();
+    const response = await fetch(`${other.url}/api/v1/pods?watch=true`, {
+      headers: { authorization: `Bearer ${TOKEN}` },
+    });
+    const text = response.text();
+    await other.stop();
+    expect(await text).toBe('');
+  });
+});
