@@ -4,6 +4,7 @@ import type {
   DeploymentSpec,
   DeploymentStatus,
 } from '../../kubernetes/index.js';
+import { parseTimeMs } from '../shared/index.js';
 import type { ConditionType } from './conditions.js';
 import { findCondition, newCondition, withCondition, withoutCondition } from './conditions.js';
 import type { RolloutDraft } from './draft.js';
@@ -125,7 +126,7 @@ function isTimedOut(draft: RolloutDraft, status: Status): boolean {
 }
 
 function deadlineMs(spec: Spec, condition: DeepReadonly<DeploymentCondition>): number {
-  return Date.parse(condition.lastUpdateTime ?? '') + (spec.progressDeadlineSeconds ?? 0) * 1000;
+  return (parseTimeMs(condition.lastUpdateTime) ?? 0) + (spec.progressDeadlineSeconds ?? 0) * 1000;
 }
 
 /** A ReplicaSet that cannot create its pods says so, and the Deployment repeats it: the new one's word first. */

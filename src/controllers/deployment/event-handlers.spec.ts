@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import { SeededRandom } from '../../clock/index.js';
+import { InMemoryApi } from '../../conformance/in-memory-api.js';
+import { InMemoryInformers } from '../../conformance/in-memory-informers.js';
+import { StandingClock } from '../../conformance/standing-clock.js';
+import type { EnqueueRequest } from '../../controller/controller-definition.js';
+import type { Deployment, Pod, ReplicaSet } from '../../kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS, keyOf, newControllerRef } from '../../kubernetes/index.js';
+import { silentLogger } from '../../logging/index.js';
+import { aDeployment, setImage } from '../../testing/deployment-builder.js';
+import { createDeploymentController } from './definition.js';
+
+/** A cache with one Deployment, its ReplicaSet and a pod; `happens` gives what a change enqueues. */
+function watched(strategy?: Deployment['spec']['strategy']) {
+  const api = new InMemoryApi();
+  const informers = new InMemoryInformers(api);
+  const controller = createDeploymentController({ coalesceMs: 30, statusEchoMs: 1000 }).build({
+    informers,
+    events: { record: () => undefined },
+    clock: new StandingClock(0),
+    random: new SeededRandom(1),
+    logger: silentLogger,
+  });
+  const deployment = api.seed(DEPLOYMENTS, aDeployment({ strategy }));
+  const replicaSet = api.seed(REPLICA_SETS, aReplicaSet(deployment));
+  const pod = api.seed(PODS, aPod(replicaSet));
+  informers.refresh();
+  const requests: EnqueueRequest[] = [];
+  const stop = controller.watch((request) => requests.push(request));
+  const happens = (change: () => void): EnqueueRequest[] => {
+    requests.length = 0;
+    change();
+    informers.refresh();
+    return [...requests];
+  };
+  return { api, informers, requests, deployment, replicaSet, pod, happens, stop };
+}
+
+function aReplicaSet(owner?: Deployment, name = 'web-1'): ReplicaSet {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: {
+      name,
+      namespace: 'default',
+      uid: `uid-of-${name}`,
+      labels: { app: 'web' },
+      ownerReferences: owner ? [newControllerRef(owner)] : [],
+    },
+    spec: { selector: { matchLabels: { app: 'web' } }, replicas: 1 },
+  };
+}
+
+function aPod(owner: ReplicaSet): Pod {
+  const metadata = { name: 'web-1-a', namespace: 'default', ownerReferences: [newControllerRef(owner)] };
+  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [] } };
+}
+
+function keys(requests: readonly EnqueueRequest[]): string[] {
+  return requests.map(({ ref }) => keyOf(ref));
+}
+
+describe('changes that concern a Deployment', () => {
+  it('what is there already comes once, after what people change', () => {
+    const { requests } = watched();
+    expect(requests).toMatchObject([{ priority: 'low', reason: 'initial-list' }]);
+  });
+
+  it('a changed spec overtakes everything, with the version that caused it', () => {
+    const { api, deployment, happens } = watched();
+    const changed = structuredClone(deployment);
+    setImage(changed, 'app:2');
+    changed.metadata.generation = 2;
+    const requests = happens(() => void api.seed(DEPLOYMENTS, changed));
+    const { resourceVersion } = api.all(DEPLOYMENTS)[0]!.metadata;
+    expect(requests).toMatchObject([
+      { priority: 'high', reason: 'user-change', cause: { type: DEPLOYMENTS, resourceVersion } },
+    ]);
+    expect(requests[0]?.delayMs).toBeUndefined();
+  });
+
+  it('a changed annotation is a change by a person, our own status write is not', () => {
+    const { api, deployment, happens } = watched();
+    const annotated = structuredClone(deployment);
+    annotated.metadata.annotations = { 'deprecated.deployment.rollback.to': '1' };
+    expect(happens(() => void api.seed(DEPLOYMENTS, annotated))).toMatchObject([{ priority: 'high' }]);
+    const ours = structuredClone(annotated);
+    ours.metadata.annotations = {
+      ...annotated.metadata.annotations,
+      'deployment.kubernetes.io/revision': '2',
+    };
+    ours.status = { replicas: 3 };
+    expect(happens(() => void api.seed(DEPLOYMENTS, ours))).toMatchObject([
+      { priority: 'low', delayMs: 1000 },
+    ]);
+  });
+
+  it('a burst of its ReplicaSet is waited for', () => {
+    const { api, replicaSet, happens } = watched();
+    const requests = happens(() => void api.seed(REPLICA_SETS, { ...replicaSet, status: { replicas: 1 } }));
+    expect(requests).toMatchObject([{ reason: 'child-change', delayMs: 30, cause: { type: REPLICA_SETS } }]);
+  });
+
+  it('a ReplicaSet that is taken away wakes the Deployment it leaves', () => {
+    const { api, replicaSet, happens } = watched();
+    const taken = structuredClone(replicaSet);
+    taken.metadata.ownerReferences = [
+      newControllerRef({ ...aDeployment(), metadata: { name: 'x', uid: 'x' } }),
+    ];
+    expect(keys(happens(() => void api.seed(REPLICA_SETS, taken)))).toEqual(['default/web']);
+  });
+
+  it('an orphan wakes those that select it', () => {
+    const { api, happens } = watched();
+    expect(keys(happens(() => void api.seed(REPLICA_SETS, aReplicaSet(undefined, 'stray'))))).toEqual([
+      'default/web',
+    ]);
+    const other = aReplicaSet(undefined, 'other');
+    other.metadata.labels = { app: 'other' };
+    expect(happens(() => void api.seed(REPLICA_SETS, other))).toEqual([]);
+  });
+
+  it('a deleted ReplicaSet is noticed, one of a Deployment of the same name before is not', async () => {
+    const { api, replicaSet, happens } = watched();
+    await api.delete(REPLICA_SETS, replicaSet.metadata);
+    expect(keys(happens(() => undefined))).toEqual(['default/web']);
+    const former = aDeployment();
+    former.metadata.uid = 'former';
+    expect(happens(() => void api.seed(REPLICA_SETS, aReplicaSet(former, 'former')))).toEqual([]);
+  });
+
+  it('the last pod of a ReplicaSet wakes a Recreate, and nothing else', async () => {
+    const recreate = watched({ type: 'Recreate' });
+    await recreate.api.delete(PODS, recreate.pod.metadata);
+    expect(keys(recreate.happens(() => undefined))).toEqual(['default/web']);
+    const rolling = watched();
+    await rolling.api.delete(PODS, rolling.pod.metadata);
+    expect(rolling.happens(() => undefined)).toEqual([]);
+  });
+
+  it('after the unsubscribe nothing is enqueued', () => {
+    const { api, deployment, happens, stop } = watched();
+    stop();
+    expect(happens(() => void api.seed(DEPLOYMENTS, { ...deployment, status: { replicas: 1 } }))).toEqual([]);
+  });
+});
