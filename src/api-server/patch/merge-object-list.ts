@@ -1,6 +1,6 @@
 import { badRequest } from '../errors/index.js';
+import type { JsonObject } from './json-object.js';
 import { orderMerged } from './order-merged.js';
-import type { JsonObject } from './strategic-merge.js';
 
 export interface ObjectListMerge {
   /** The field that tells the items apart. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSchemaRegistry } from '../schema/index.js';
+import type { JsonObject } from './json-object.js';
 import { strategicMerge } from './strategic-merge.js';
-import type { JsonObject } from './strategic-merge.js';
 
 const schemas = createSchemaRegistry();
 

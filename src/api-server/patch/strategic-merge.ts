@@ -1,10 +1,8 @@
 import { badRequest } from '../errors/index.js';
 import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';
+import type { JsonObject } from './json-object.js';
 import { mergeObjectList } from './merge-object-list.js';
 import { mergeScalarList } from './merge-scalar-list.js';
-
-/** A JSON object. */
-export type JsonObject = Record<string, unknown>;
 
 /** Merges one JSON object, at a place that `schema` describes, with a patch. */
 export type MergeObject = (
