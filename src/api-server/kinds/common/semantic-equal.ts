@@ -23,6 +23,8 @@ function sameFields(a: Record<string, unknown>, b: Record<string, unknown>): boo
 function isNothing(value: unknown): boolean {
   if (value === undefined || value === null) return true;
   if (typeof value !== 'object') return false;
-  for (const _key in value) return false;
+  if (Array.isArray(value)) return value.length === 0;
+  const fields = value as Record<string, unknown>;
+  for (const key in fields) if (fields[key] !== undefined && fields[key] !== null) return false;
   return true;
 }
