@@ -1,12 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { Clock } from '../clock/index.js';
 import { StartupError } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
+import { freePort } from './free-port.js';
 import { assertUsableRedis, shutDownRedisOf } from './redis-probe.js';
 
 /** A Redis to keep everything in: one that was named, or a child of ours. */
@@ -118,12 +117,4 @@ function findServer(): string {
   const found = ['redis-server', 'valkey-server'].find((name) => spawnSync(name, ['--version']).status === 0);
   if (!found) throw new StartupError('no redis-server in PATH; install Redis 7 or newer, or set REDIS_URL');
   return found;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((done) => probe.listen(0, '127.0.0.1', done));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((done) => probe.close(done));
-  return port;
 }

@@ -5,6 +5,7 @@ import { writeKubeconfig } from '../api-server/kubeconfig/index.js';
 import type { Clock } from '../clock/index.js';
 import { StartupError, errorMessage } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
+import { freePort } from './free-port.js';
 import type { RedisProcess } from './redis-process.js';
 import { startRedis, useRedis } from './redis-process.js';
 import type { RunState } from './run-state.js';
