@@ -17,7 +17,7 @@ import { podTemplateHash } from './pod-template.js';
 interface Lab {
   readonly world: RolloutWorld;
   /** Writes since the last look, as `verb kind size` or `verb kind subresource`. */
-  newWrites(): string[];
+  readonly newWrites: () => string[];
 }
 
 async function rolledOut(shape: DeploymentShape = {}): Promise<Lab> {
