@@ -7,6 +7,7 @@ import type {
   WorkQueueOptions,
 } from '../work-queue/index.js';
 import { ExclusiveProbe, gate } from './exclusive-probe.js';
+import type { PropertyParameters } from './work-queue-properties.js';
 import { workQueueProperties } from './work-queue-properties.js';
 
 /** One shared queue as several replicas see it. */
@@ -19,13 +20,19 @@ export interface WorkQueueHarness {
   until(condition: () => boolean | Promise<boolean>, withinMs?: number): Promise<void>;
   /** Lets time go on, to see that something does not happen. */
   pass(ms: number): Promise<void>;
+  /** What a handler does that takes this long. */
+  workFor(ms: number): Promise<void>;
   close(): Promise<void>;
 }
 
 export type MakeWorkQueueHarness = (options?: WorkQueueOptions) => Promise<WorkQueueHarness>;
 
 /** What every WorkQueue with its consumer promises, whatever it is made of. */
-export function runWorkQueueContract(name: string, make: MakeWorkQueueHarness, propertyRuns: number): void {
+export function runWorkQueueContract(
+  name: string,
+  make: MakeWorkQueueHarness,
+  property: PropertyParameters,
+): void {
   describe(`${name}: the contract of a work queue`, () => {
     let harness: WorkQueueHarness;
     let stop: AbortController;
@@ -384,6 +391,6 @@ export function runWorkQueueContract(name: string, make: MakeWorkQueueHarness, p
     workQueueProperties(async (options) => {
       harness = await make(options);
       return harness;
-    }, propertyRuns);
+    }, property);
   });
 }

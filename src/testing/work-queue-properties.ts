@@ -8,6 +8,9 @@ type Action =
   | { readonly kind: 'addAfter'; readonly key: number; readonly delayMs: number }
   | { readonly kind: 'pass'; readonly ms: number };
 
+/** How thoroughly to look; `endOnFailure` where time is real and looking for a smaller example takes too long. */
+export type PropertyParameters = { readonly numRuns: number; readonly endOnFailure?: boolean };
+
 const KEYS = 4;
 
 const action: fc.Arbitrary<Action> = fc.oneof(
@@ -50,7 +53,7 @@ class World {
   constructor(
     private readonly queue: WorkQueue,
     private readonly outcomes: readonly number[],
-    private readonly clockTurn: () => Promise<void>,
+    private readonly workFor: (ms: number) => Promise<void>,
   ) {}
 
   async change(key: string, add: () => Promise<void>): Promise<void> {
@@ -64,7 +67,7 @@ class World {
     // A reconciler reads the world at its start.
     const version = this.versions.get(item.key) ?? 0;
     const outcome = this.outcomes[this.turn++ % this.outcomes.length] ?? 0;
-    for (let step = 0; step < outcome % 4; step++) await this.clockTurn();
+    await this.workFor(outcome);
     this.inside.delete(item.key);
     if (outcome % 3 === 0 && item.retries < 3) {
       await this.queue.addRateLimited(item.key, new Error('failed'));
@@ -81,7 +84,7 @@ class World {
 }
 
 /** Random adds, delays, failures and consumers; the seed is in the failure's message. */
-export function workQueueProperties(make: MakeWorkQueueHarness, numRuns: number): void {
+export function workQueueProperties(make: MakeWorkQueueHarness, parameters: PropertyParameters): void {
   it('loses no change and works on no key twice at once, whatever happens', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -97,7 +100,7 @@ export function workQueueProperties(make: MakeWorkQueueHarness, numRuns: number)
           }
         },
       ),
-      { numRuns, verbose: 1 },
+      { verbose: 1, ...parameters },
     );
   });
 }
@@ -109,7 +112,7 @@ async function play(
   consumers: number,
 ): Promise<void> {
   const queue = harness.queue();
-  const world = new World(queue, outcomes, () => new Promise((resolve) => setImmediate(resolve)));
+  const world = new World(queue, outcomes, (ms) => harness.workFor(ms));
   const stop = new AbortController();
   const runs = Array.from({ length: consumers }, () =>
     harness.consumer().run((item) => world.handle(item), { concurrency: 2 }, stop.signal),

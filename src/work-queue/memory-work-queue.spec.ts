@@ -18,8 +18,9 @@ runWorkQueueContract(
         }
       },
       pass: (ms) => clock.advance(ms),
+      workFor: (ms) => clock.sleep(ms),
       close: () => queue.close(),
     };
   },
-  60,
+  { numRuns: 60 },
 );

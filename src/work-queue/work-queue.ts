@@ -75,7 +75,11 @@ export interface WorkQueue {
   close(): Promise<void>;
 }
 
-/** Handles one key. The queue neither retries nor forgets by itself: the controller decides by the outcome. */
+/**
+ * Handles one key. The queue neither retries nor forgets by itself: the controller decides by the outcome. A handler
+ * that rejects has decided nothing, so that its key is worked on again: with backoff, or at once when it was
+ * cancelled. Work that ended after its signal had aborted for a lost key counts for nothing either.
+ */
 export type WorkHandler = (item: WorkItem, signal: AbortSignal) => Promise<void>;
 
 /** The consumer's side, one per replica and queue. */

@@ -30,10 +30,11 @@ runWorkQueueContract(
         await waitFor(condition, { timeoutMs: withinMs, intervalMs: 5 });
       },
       pass: (ms) => clock.sleep(ms),
+      workFor: (ms) => clock.sleep(ms),
       async close() {
         await Promise.all(queues.map((made) => made.close()));
       },
     };
   },
-  10,
+  { numRuns: 10, endOnFailure: true },
 );

@@ -22,7 +22,7 @@ const handler: WorkHandler = async (item, signal) => {
   if ((await redis.set(proof.inside(item.key), pid, 'NX')) === null)
     await redis.rpush(proof.violations, item.key);
   const version = await redis.hget(proof.versions, item.key);
-  await sleep(version ? Number(version) % 4 : 0);
+  await sleep((Number(version) * 7) % 16);
   await redis
     .multi()
     .hset(proof.seen, item.key, version ?? '')
