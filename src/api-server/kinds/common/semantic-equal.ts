@@ -1,6 +1,7 @@
 /**
  * Whether two values mean the same to the API: absent, null, and empty lists and maps are equal, as in
- * `equality.Semantic.DeepEqual` of k8s.io/apimachinery.
+ * `equality.Semantic.DeepEqual` of k8s.io/apimachinery. An object that holds nothing but such values is empty, too;
+ * Go tells an empty optional struct from an absent one, which no controller does.
  */
 export function semanticEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
@@ -25,6 +26,6 @@ function isNothing(value: unknown): boolean {
   if (typeof value !== 'object') return false;
   if (Array.isArray(value)) return value.length === 0;
   const fields = value as Record<string, unknown>;
-  for (const key in fields) if (fields[key] !== undefined && fields[key] !== null) return false;
+  for (const key in fields) if (!isNothing(fields[key])) return false;
   return true;
 }
