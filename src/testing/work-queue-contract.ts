@@ -1,31 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type {
-  WorkHandler,
-  WorkItem,
-  WorkQueue,
-  WorkQueueConsumer,
-  WorkQueueOptions,
-} from '../work-queue/index.js';
+import type { WorkHandler, WorkItem, WorkQueue, WorkQueueOptions } from '../work-queue/index.js';
 import { ExclusiveProbe, gate } from './exclusive-probe.js';
+import type { MakeWorkQueueHarness, WorkQueueHarness } from './work-queue-harness.js';
 import type { PropertyParameters } from './work-queue-properties.js';
 import { workQueueProperties } from './work-queue-properties.js';
-
-/** One shared queue as several replicas see it. */
-export interface WorkQueueHarness {
-  /** Another producer on the same queue. */
-  queue(): WorkQueue;
-  /** Another consumer on the same queue; each runs once. */
-  consumer(): WorkQueueConsumer;
-  /** Lets time go on until the condition holds; throws after `withinMs` (default 5000). */
-  until(condition: () => boolean | Promise<boolean>, withinMs?: number): Promise<void>;
-  /** Lets time go on, to see that something does not happen. */
-  pass(ms: number): Promise<void>;
-  /** What a handler does that takes this long. */
-  workFor(ms: number): Promise<void>;
-  close(): Promise<void>;
-}
-
-export type MakeWorkQueueHarness = (options?: WorkQueueOptions) => Promise<WorkQueueHarness>;
 
 /** What every WorkQueue with its consumer promises, whatever it is made of. */
 export function runWorkQueueContract(

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { WorkItem, WorkQueue } from '../work-queue/index.js';
-import type { MakeWorkQueueHarness, WorkQueueHarness } from './work-queue-contract.js';
+import type { MakeWorkQueueHarness, WorkQueueHarness } from './work-queue-harness.js';
 
 type Action =
   | { readonly kind: 'add'; readonly key: number; readonly priority: 'high' | 'normal' | 'low' }
