@@ -1,7 +1,8 @@
 import { decodeDeleteOptions } from '../decoding/index.js';
 import { badRequest } from '../errors/index.js';
 import { created } from '../http/index.js';
-import type { ApiResponse } from '../http/index.js';
+import type { ApiRequest, ApiResponse } from '../http/index.js';
+import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/index.js';
 import { deleteObject } from '../registry/index.js';
 import type { PropagationPolicy, RegistryContext } from '../registry/index.js';
 import { isDryRun } from './dry-run.js';
@@ -9,20 +10,19 @@ import type { ResourceCall } from './handler.js';
 
 /** `POST` to a pod's `eviction`: a deletion, as there are no disruption budgets here. */
 export async function handleEviction(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
-  const text = (await call.request.readBody()).toString();
-  const options = decodeDeleteOptions(Buffer.from(JSON.stringify(evictionOptions(text))), 'application/json');
+  const { deleteOptions = {} } = await readEviction(call.request);
+  const options = decodeDeleteOptions(Buffer.from(JSON.stringify(deleteOptions)), 'application/json');
   const dryRun = isDryRun(call.request.query, options.dryRun);
-  const request = {
-    ...options,
-    propagationPolicy: options.propagationPolicy as PropagationPolicy | undefined,
-  };
-  await deleteObject(context, call, request, { dryRun });
+  const propagationPolicy = options.propagationPolicy as PropagationPolicy | undefined;
+  await deleteObject(context, call, { ...options, propagationPolicy }, { dryRun });
   return created({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
 }
 
-function evictionOptions(text: string): object {
+async function readEviction(request: ApiRequest): Promise<{ deleteOptions?: unknown }> {
+  const body = await request.readBody();
+  if (request.contentType === PROTOBUF_MEDIA_TYPE) return decodeProtobuf(body);
   try {
-    return (JSON.parse(text) as { deleteOptions?: object }).deleteOptions ?? {};
+    return JSON.parse(body.toString()) as { deleteOptions?: unknown };
   } catch (error) {
     throw badRequest(`Eviction in version "v1" cannot be handled as an Eviction: ${String(error)}`, error);
   }

@@ -33,7 +33,7 @@ const message = (name: string): FieldShape => ({ message: name });
 
 /**
  * The field numbers of the Kubernetes API's protobuf encoding, for what kubectl's typed commands send
- * (`create namespace`, `create deployment`, `create serviceaccount`, `run`, `auth can-i`, `delete`). Numbers are
+ * (`create namespace`, `create deployment`, `create serviceaccount`, `run`, `auth can-i`, `delete`, `drain`). Numbers are
  * part of the published API and never change.
  */
 const layouts = {
@@ -78,6 +78,10 @@ const layouts = {
     3: field('orphanDependents', 'bool?'),
     4: field('propagationPolicy', 'string'),
     5: list('dryRun', 'string'),
+  },
+  Eviction: {
+    1: field('metadata', message('ObjectMeta')),
+    2: field('deleteOptions', message('DeleteOptions')),
   },
   Preconditions: { 1: field('uid', 'string'), 2: field('resourceVersion', 'string') },
   Namespace: {
