@@ -6,7 +6,7 @@ import { ReconcilerRun } from '../../conformance/run-reconciler.js';
 import { StandingClock } from '../../conformance/standing-clock.js';
 import { ApiStatusError } from '../../api-client/api-status-error.js';
 import { TerminalError } from '../../errors/index.js';
-import type { Deployment, ReplicaSet } from '../../kubernetes/index.js';
+import type { Deployment, KubernetesObject, ReplicaSet, ResourceType } from '../../kubernetes/index.js';
 import { DEPLOYMENTS, REPLICA_SETS, newControllerRef } from '../../kubernetes/index.js';
 import type { DeploymentShape } from '../../testing/deployment-builder.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
@@ -208,6 +208,21 @@ describe('what stands in the way', () => {
     await run.toRest(WEB);
     expect(api.all<Deployment>(DEPLOYMENTS)[0]?.status?.collisionCount).toBe(1);
     expect(api.all(REPLICA_SETS).map(({ metadata }) => metadata.name)).toHaveLength(2);
+  });
+
+  it('a new ReplicaSet that the cache does not show yet is not created twice, and is no collision', async () => {
+    class StaleCache extends InMemoryApi {
+      override all<T extends KubernetesObject>(type: ResourceType): T[] {
+        return type === REPLICA_SETS ? [] : super.all<T>(type);
+      }
+    }
+    const { api, run } = alone(aDeployment(), new StaleCache());
+    await run.once(WEB);
+    await run.once(WEB);
+    const creations = api.writes.filter(({ verb }) => verb === 'create');
+    expect(creations).toHaveLength(1);
+    expect(run.notes).toHaveLength(1);
+    expect((await api.get<Deployment>(DEPLOYMENTS, WEB)).status?.collisionCount).toBeUndefined();
   });
 
   it('a namespace that is going away ends the sync quietly', async () => {
