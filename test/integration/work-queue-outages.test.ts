@@ -164,6 +164,32 @@ describe('the work queue when things go wrong', () => {
     await waitFor(async () => (await aQueue().counts()).active === 0);
   });
 
+  it('goes on with what is added after Redis has lost everything', async () => {
+    const queue = aQueue();
+    const started: string[] = [];
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    consume(queue, async (item) => {
+      started.push(item.key);
+      if (started.length === 1) await held;
+    });
+    await queue.add('ns/a');
+    await queue.addAfter('ns/b', 60_000);
+    await waitFor(() => started.length === 1);
+    const lost = await redis.keys(`{${keyPrefix}:queue:test}*`);
+    expect(lost.length).toBeGreaterThan(0);
+    await redis.del(lost);
+    release();
+    await queue.add('ns/a');
+    await queue.addAfter('ns/b', 10);
+    await waitFor(() => started.length === 3);
+    expect([...started].sort()).toEqual(['ns/a', 'ns/a', 'ns/b']);
+    await waitFor(async () => {
+      const { waiting, active, delayed } = await queue.counts();
+      return waiting + active + delayed === 0;
+    });
+  });
+
   it('stops soon although Redis is away', async () => {
     const link = await CuttableLink.to(inject('redisUrl'));
     ends.push(() => link.close());
