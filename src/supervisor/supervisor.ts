@@ -136,15 +136,10 @@ export class Supervisor {
 
   private async startApiServer(redisUrl: string): Promise<string> {
     const { up } = this.options;
-    const args = [
-      'apiserver',
-      '--port',
-      String(up.port),
-      '--data-dir',
-      up['data-dir'],
-      '--redis-url',
-      redisUrl,
-    ];
+    // Fixed from now on: clients must find a restarted server where they know it.
+    const port = up.port === 0 ? await freePort() : up.port;
+    const flags = { '--port': String(port), '--data-dir': up['data-dir'], '--redis-url': redisUrl };
+    const args = ['apiserver', ...Object.entries(flags).flat()];
     const ready = await this.startChild('apiserver', args, (pid, { url }) =>
       this.update({ apiServer: pid ? { pid, url } : undefined }),
     );
