@@ -55,14 +55,15 @@ export class InMemoryApi implements ApiClient {
     type: ResourceType,
     options: ListOptions = {},
   ): Promise<ListPage<T>> {
-    if (options.labelSelector !== undefined || options.fieldSelector !== undefined) {
-      throw new UnsupportedError('the in-memory API has no selectors');
+    if (options.fieldSelector !== undefined) {
+      throw new UnsupportedError('the in-memory API has no field selectors');
     }
     const prefix = `${qualifiedResource(type)} ${options.namespace === undefined ? '' : `${options.namespace}/`}`;
     const items = [...this.objects]
       .filter(([key]) => key.startsWith(prefix))
       .map(([, object]) => object as T);
-    return { items, resourceVersion: String(this.revision) };
+    const selected = items.filter(({ metadata }) => hasLabels(metadata.labels, options.labelSelector));
+    return { items: selected, resourceVersion: String(this.revision) };
   }
 
   // eslint-disable-next-line require-yield -- there is nothing to yield
@@ -156,6 +157,18 @@ export class InMemoryApi implements ApiClient {
     this.objects.set(keyIn(type, object.metadata), stored);
     return stored;
   }
+}
+
+/** Of selectors, only `key=value` with commas between. */
+function hasLabels(labels: Record<string, string> = {}, selector = ''): boolean {
+  return selector
+    .split(',')
+    .filter((part) => part !== '')
+    .every((part) => {
+      const [, key, value] = /^([^=!]+)=([^=]*)$/.exec(part) ?? [];
+      if (key === undefined) throw new UnsupportedError(`the in-memory API has no selector like "${part}"`);
+      return labels[key] === value;
+    });
 }
 
 function keyIn(type: ResourceType, ref: ObjectRef): string {

@@ -71,6 +71,8 @@ export class RolloutDraft implements Draft {
   annotations: Record<string, string>;
   status: DeepReadonly<DeploymentStatus>;
   readonly notes: EventNote[] = [];
+  /** The new ReplicaSet, when a Recreate starts it in this pass. */
+  startedByRecreate?: ReplicaSetDraft;
   private readonly sets: ReplicaSetDraft[];
   private changes = 0;
 

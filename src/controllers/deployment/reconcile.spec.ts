@@ -6,8 +6,8 @@ import { ReconcilerRun } from '../../conformance/run-reconciler.js';
 import { StandingClock } from '../../conformance/standing-clock.js';
 import { ApiStatusError } from '../../api-client/api-status-error.js';
 import { TerminalError } from '../../errors/index.js';
-import type { Deployment, KubernetesObject, ReplicaSet, ResourceType } from '../../kubernetes/index.js';
-import { DEPLOYMENTS, REPLICA_SETS, newControllerRef } from '../../kubernetes/index.js';
+import type { Deployment, KubernetesObject, Pod, ReplicaSet, ResourceType } from '../../kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS, newControllerRef } from '../../kubernetes/index.js';
 import type { DeploymentShape } from '../../testing/deployment-builder.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import { BROKEN_IMAGE, RolloutWorld, WORLD_NOW_MS, refusal } from '../../testing/rollout-world.js';
@@ -170,6 +170,43 @@ describe('a Recreate', () => {
     for (const pod of world.allPods) await world.stopPod(pod);
     await world.sync();
     expect(sizes(world)).toEqual({ 'app:1': 0, 'app:2': 3 });
+  });
+});
+
+describe('a Recreate whose cache of pods is behind', () => {
+  it('asks the API whether the last old pod has ended', async () => {
+    class StalePods extends InMemoryApi {
+      override all<T extends KubernetesObject>(type: ResourceType): T[] {
+        return type === PODS ? [] : super.all<T>(type);
+      }
+    }
+    const deployment = aDeployment({ strategy: { type: 'Recreate' } });
+    const { api, run } = alone(deployment, new StalePods());
+    const old = anOrphan();
+    old.metadata.ownerReferences = [newControllerRef(deployment)];
+    old.spec.template = aDeployment({ image: 'app:0' }).spec.template;
+    api.seed(REPLICA_SETS, old);
+    const pod = api.seed<Pod>(PODS, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name: 'old',
+        namespace: 'default',
+        labels: { app: 'web' },
+        ownerReferences: [newControllerRef(old)],
+      },
+      spec: { containers: [] },
+    });
+    await expect(run.once(WEB)).rejects.toThrow('old pod old still runs');
+    expect(api.writes).toEqual([]);
+    await api.delete(PODS, pod.metadata);
+    await run.once(WEB);
+    expect(
+      api
+        .all<ReplicaSet>(REPLICA_SETS)
+        .map(({ spec }) => spec.replicas)
+        .sort(),
+    ).toEqual([0, 10]);
   });
 });
 

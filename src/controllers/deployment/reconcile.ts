@@ -21,6 +21,7 @@ import { RolloutDraft } from './draft.js';
 import { invalidDeploymentNote, selectingAllNote } from './events.js';
 import { netPlan } from './plan.js';
 import { progressCheckAfterMs } from './progress.js';
+import { recheckOldPods } from './recheck-old-pods.js';
 import type { RolloutRules } from './rollout-rules.js';
 import { validateDeployment } from './validate.js';
 
@@ -65,6 +66,7 @@ export class DeploymentReconciler implements Reconciler {
     const now = toRfc3339(nowMs);
     const draft = new RolloutDraft({ deployment, owned: claims.owned, adopted: claims.adopt, now, nowMs });
     decideRollout(draft, { podsOf: ({ observed }) => this.podsOf(observed), rules });
+    await recheckOldPods(draft, client, signal);
     try {
       const outcome = await applyPlan(deployment, netPlan(draft, claims.release), {
         client,

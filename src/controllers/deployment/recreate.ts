@@ -27,6 +27,7 @@ export function stepRecreate(draft: RolloutDraft, observed: RolloutSides, podsOf
   }
   const sides = withNewReplicaSet(draft, observed);
   if (sides.newOne.replicas !== draft.replicas) draft.scale(sides.newOne, draft.replicas);
+  if ((sides.newOne.observed?.spec.replicas ?? 0) < draft.replicas) draft.startedByRecreate = sides.newOne;
   if (complete) cleanUpHistory(draft, sides.old);
   setRolloutStatus(draft, sides);
 }
