@@ -60,7 +60,7 @@ async function prepareDataDir(options: CompiledApiServerProcessOptions, nowMs: n
   return { token, tls };
 }
 
-/** The store goes last: requests under way still need it. */
+/** The store goes last: requests under way still need it. When it fails, the server stops as well. */
 async function runTogether(
   storage: RedisStorage,
   server: ApiServer,
@@ -68,14 +68,15 @@ async function runTogether(
   signal: AbortSignal,
 ): Promise<void> {
   const storeStop = new AbortController();
+  const storeFailed = new AbortController();
   const storeRun = storage.run(storeStop.signal);
-  storeRun.catch(() => undefined);
+  storeRun.catch(() => storeFailed.abort());
+  server.ready.then(({ url }) => onReady(url)).catch(() => undefined);
   try {
     await storage.ping().catch((error: unknown) => {
       throw new StartupError(`the store cannot be used: ${errorMessage(error)}`, { cause: error });
     });
-    server.ready.then(({ url }) => onReady(url)).catch(() => undefined);
-    await Promise.race([server.run(signal), storeRun]);
+    await server.run(AbortSignal.any([signal, storeFailed.signal]));
   } finally {
     storeStop.abort();
     await storeRun;

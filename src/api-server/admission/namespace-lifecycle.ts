@@ -9,13 +9,18 @@ import type { Storage } from '../storage/index.js';
 
 const RETRY_MS = 200;
 
+interface KnownNamespace {
+  readonly revision: number;
+  readonly terminating: boolean;
+}
+
 /**
  * Refuses creations in namespaces that do not exist or are going away (the genuine server's admission plugin of
  * that name). Knows the namespaces from a watch, so that a creation costs no extra read; what the watch has not
  * shown yet is looked up.
  */
 export class NamespaceLifecycle {
-  private readonly terminating = new Map<string, boolean>();
+  private readonly known = new Map<string, KnownNamespace>();
 
   constructor(
     private readonly storage: Storage,
@@ -39,21 +44,24 @@ export class NamespaceLifecycle {
   /** Tells of a write at once, so that this process never acts on its own yesterday. */
   observe(namespace: KubernetesObject): void {
     const { status, metadata } = namespace as Namespace;
-    const going = metadata.deletionTimestamp !== undefined || status?.phase === 'Terminating';
-    this.terminating.set(metadata.name, going);
+    const revision = Number(metadata.resourceVersion);
+    // The watch tells late what our own writes have told already.
+    if ((this.known.get(metadata.name)?.revision ?? 0) > revision) return;
+    const terminating = metadata.deletionTimestamp !== undefined || status?.phase === 'Terminating';
+    this.known.set(metadata.name, { revision, terminating });
   }
 
   forget(name: string): void {
-    this.terminating.delete(name);
+    this.known.delete(name);
   }
 
   /** @throws StatusError 404 or 403 when nothing may be created in `namespace` now */
   async admitCreate(kind: KindDefinition, namespace: string, name: string): Promise<void> {
     if (!kind.type.namespaced) return;
-    if (!this.terminating.has(namespace)) await this.lookUp(namespace);
-    const going = this.terminating.get(namespace);
-    if (going === undefined) throw notFound({ group: '', resource: 'namespaces' }, namespace);
-    if (!going) return;
+    if (!this.known.has(namespace)) await this.lookUp(namespace);
+    const found = this.known.get(namespace);
+    if (!found) throw notFound({ group: '', resource: 'namespaces' }, namespace);
+    if (!found.terminating) return;
     const message = `unable to create new content in namespace ${namespace} because it is being terminated`;
     throw forbidden(kind.type, name, message, [
       {
@@ -72,7 +80,7 @@ export class NamespaceLifecycle {
   private async follow(signal: AbortSignal): Promise<void> {
     const resource = qualifiedResource(NAMESPACES);
     const list = await this.storage.list(resource);
-    this.terminating.clear();
+    this.known.clear();
     for (const { object } of list.items) this.observe(object);
     for await (const event of this.storage.watch({ resource, after: list.revision }, signal)) {
       if (event.type === 'deleted') this.forget(event.key.name);

@@ -1,7 +1,7 @@
 import { apiVersionOf, qualifiedResource } from '../../kubernetes/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../../kubernetes/index.js';
 import { MAX_TIMER_MS } from '../../clock/index.js';
-import { expired, internalError, invalid, resourceVersionTooLarge, StatusError } from '../errors/index.js';
+import { expired, internalError, invalid, StatusError } from '../errors/index.js';
 import type { ApiResponse } from '../http/index.js';
 import { translateStoreFailure } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
@@ -29,8 +29,6 @@ export async function handleWatch(context: RegistryContext, call: ResourceCall):
   if (call.request.flag('sendInitialEvents')) throw initialEventsUnsupported();
   const selection = parseSelection(query, call.kind, call.name);
   const after = parseNumber(query, 'resourceVersion');
-  const current = await context.storage.currentRevision();
-  if (after !== undefined && after > current) throw resourceVersionTooLarge(after, current);
   const stream = encodeEvents(withErrorEvent(watchEvents(context, call, selection, after)));
   return { status: 200, stream, contentType: 'application/json' };
 }

@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { stringify as toYaml } from 'yaml';
@@ -84,7 +83,21 @@ async function sendStream(response: ServerResponse, answer: StreamResponse): Pro
   response.flushHeaders();
   for await (const chunk of answer.stream) {
     if (response.destroyed) break;
-    if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (!response.write(chunk)) await drained(response);
   }
   response.end();
+}
+
+/** Resolves when the client has read on, or has gone; leaves no listener behind. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
+    if (response.destroyed) done();
+  });
 }
