@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { deploymentController } from '../controllers/deployment/index.js';
 import type { RecordedCase } from './conformance-format.js';
-import { countSyncs, deploymentCases } from './deployment-cases.js';
+import { countSyncs, deploymentCases, deploymentFormat } from './deployment-cases.js';
 import { runConformance } from './run-conformance.js';
 
 const FILE = 'test/vectors/deployment-sync.jsonl.gz';
@@ -15,6 +16,12 @@ describe('the Deployment controller held against recordings of Kubernetes', () =
     );
     expect(failures.slice(0, 8).join('\n')).toBe('');
     expect(totals).toEqual({ passed: 400, failed: 0 });
+  });
+
+  it('as it runs in earnest it leaves out the faults of 1.20, which show in three of them', async () => {
+    const differing: string[] = [];
+    await runConformance(FILE, [deploymentFormat(deploymentController)], (id) => differing.push(id));
+    expect(differing).toEqual(['s11-0079', 's11-0191', 's11-0348']);
   });
 
   it('never needs more syncs than the genuine controller, and about half of them in all', async () => {

@@ -1,3 +1,4 @@
+import type { ControllerDefinition } from '../controller/controller-definition.js';
 import { createDeploymentController, POD_TEMPLATE_HASH } from '../controllers/deployment/index.js';
 import type { Deployment, Pod, ReplicaSet } from '../kubernetes/index.js';
 import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../kubernetes/index.js';
@@ -28,22 +29,30 @@ interface DeploymentCase {
 const definition = createDeploymentController({ faultsOf120: true });
 
 /** A state, and what the genuine Deployment controller made of it in the end. */
-export const deploymentCases: ConformanceFormat = {
-  name: 'deployment',
-  matches: ({ given, atRest }) =>
-    isJsonObject(given) && isJsonObject(given.deployment) && isJsonObject(atRest),
-  run: (recorded) => runDeploymentCase(recorded as unknown as DeploymentCase),
-};
+export const deploymentCases: ConformanceFormat = deploymentFormat(definition);
+
+/** The format, with the given controller held against it. */
+export function deploymentFormat(controller: ControllerDefinition): ConformanceFormat {
+  return {
+    name: 'deployment',
+    matches: ({ given, atRest }) =>
+      isJsonObject(given) && isJsonObject(given.deployment) && isJsonObject(atRest),
+    run: (recorded) => runDeploymentCase(recorded as unknown as DeploymentCase, controller),
+  };
+}
 
 /** How many runs of the reconciler a case takes until one writes nothing. */
 export async function countSyncs(recorded: RecordedCase): Promise<number> {
   const { given, now } = recorded as unknown as DeploymentCase;
-  const { run } = startRun(given, now);
+  const { run } = startRun(given, now, definition);
   return run.toRest(given.deployment.metadata);
 }
 
-async function runDeploymentCase({ now, given, atRest }: DeploymentCase): Promise<string[]> {
-  const { api, run } = startRun(given, now);
+async function runDeploymentCase(
+  { now, given, atRest }: DeploymentCase,
+  controller: ControllerDefinition,
+): Promise<string[]> {
+  const { api, run } = startRun(given, now, controller);
   await run.toRest(given.deployment.metadata);
   const sizes = new Map(
     (given.replicaSets ?? []).map(({ metadata, spec }) => [metadata.name, spec.replicas ?? 1]),
@@ -57,12 +66,16 @@ async function runDeploymentCase({ now, given, atRest }: DeploymentCase): Promis
   ];
 }
 
-function startRun(given: DeploymentCase['given'], now: string): { api: InMemoryApi; run: ReconcilerRun } {
+function startRun(
+  given: DeploymentCase['given'],
+  now: string,
+  controller: ControllerDefinition,
+): { api: InMemoryApi; run: ReconcilerRun } {
   const api = new InMemoryApi();
   api.seed(DEPLOYMENTS, given.deployment);
   for (const replicaSet of given.replicaSets ?? []) api.seed(REPLICA_SETS, replicaSet);
   for (const pod of given.pods ?? []) api.seed(PODS, pod);
-  return { api, run: new ReconcilerRun(definition, api, new StandingClock(Date.parse(now))) };
+  return { api, run: new ReconcilerRun(controller, api, new StandingClock(Date.parse(now))) };
 }
 
 interface Normalised {
