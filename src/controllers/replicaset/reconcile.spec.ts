@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { toRfc3339 } from '../../clock/index.js';
 import type { Pod, ReplicaSet } from '../../kubernetes/index.js';
 import { PODS, REPLICA_SETS } from '../../kubernetes/index.js';
@@ -219,6 +219,25 @@ describe('time', () => {
     await harness.clock.advance(15_000);
     expect((await harness.activate()).result).toEqual({});
     expect(harness.replicaSet.status?.availableReplicas).toBe(2);
+  });
+
+  it('comes back for a pod that becomes available while the status is being written', async () => {
+    const harness = new ReplicaSetHarness(1, { spec: { minReadySeconds: 1 } });
+    await harness.settle();
+    await harness.changePod(harness.activePods[0]!, (pod) => ready(pod, harness.clock.now()));
+    await harness.clock.advance(995);
+    harness.catchUp();
+    vi.spyOn(harness.cluster, 'update').mockImplementationOnce(async (type, object, options) => {
+      await harness.clock.advance(50);
+      return harness.cluster.update(type, object, options);
+    });
+    const { result } = await harness.activate();
+    expect(harness.replicaSet.status).toMatchObject({ readyReplicas: 1 });
+    expect(harness.replicaSet.status?.availableReplicas ?? 0).toBe(0);
+    expect(result?.requeueAfterMs).toBeGreaterThan(0);
+    harness.catchUp();
+    await harness.activate();
+    expect(harness.replicaSet.status?.availableReplicas).toBe(1);
   });
 
   it('lets a lost race for the status pass without an error', async () => {

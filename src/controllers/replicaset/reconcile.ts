@@ -57,9 +57,13 @@ export class ReplicaSetReconciler implements Reconciler {
     const claimed = await claimPods({ replicaSet, selects, pods: this.deps.pods, client, signal });
     const managed = await this.managePods(replicaSet, claimed, context);
     signal.throwIfAborted();
-    const statusIn = await this.syncStatus(replicaSet, claimed, managed, context);
+    // One instant for both: a pod that the status does not count as available yet must wake us, also if it becomes
+    // available while the status is being written.
+    const nowMs = this.clock.now();
+    const nextAvailableIn = msUntilNextAvailable(replicaSet, claimed, nowMs);
+    const statusIn = await this.syncStatus(replicaSet, claimed, managed, context, nowMs);
     if (managed.failure) throw managed.failure.error;
-    return requeueIn(managed.requeueAfterMs, statusIn, this.msUntilNextAvailable(replicaSet, claimed));
+    return requeueIn(managed.requeueAfterMs, statusIn, nextAvailableIn);
   }
 
   /** The compiled selector; undefined, with a Warning event, where there is none to work with. */
@@ -100,6 +104,7 @@ export class ReplicaSetReconciler implements Reconciler {
     claimed: ClaimedPods,
     managed: ManageResult,
     context: ReconcileContext,
+    nowMs: number,
   ): Promise<number | undefined> {
     const mayWait = managed.changedPods && !managed.failure;
     if (mayWait && this.deps.options.statusAfterScaling === 'with-next-sync') return undefined;
@@ -109,7 +114,7 @@ export class ReplicaSetReconciler implements Reconciler {
       active,
       terminating: this.serverKeepsTerminatingReplicas ? terminating : [],
       failure: managed.failure,
-      nowMs: this.clock.now(),
+      nowMs,
     });
     if (isSameStatus(replicaSet.status, status)) return undefined;
     const body = structuredClone({ ...replicaSet, apiVersion: 'apps/v1', kind: 'ReplicaSet', status });
@@ -130,20 +135,20 @@ export class ReplicaSetReconciler implements Reconciler {
       return CONFLICT_REQUEUE_MS;
     }
   }
+}
 
-  /** When the next ready pod will have been ready for `minReadySeconds`: no event of the API says so. */
-  private msUntilNextAvailable(
-    replicaSet: DeepReadonly<ReplicaSet>,
-    claimed: ClaimedPods,
-  ): number | undefined {
-    const minReadySeconds = replicaSet.spec.minReadySeconds ?? 0;
-    if (minReadySeconds === 0) return undefined;
-    const nowMs = this.clock.now();
-    const waits = claimed.active
-      .map((pod) => msUntilPodAvailable(pod, minReadySeconds, nowMs))
-      .filter((wait) => wait !== undefined && wait > 0) as number[];
-    return waits.length > 0 ? Math.min(...waits) : undefined;
-  }
+/** When the next ready pod will have been ready for `minReadySeconds`: no event of the API says so. */
+function msUntilNextAvailable(
+  replicaSet: DeepReadonly<ReplicaSet>,
+  claimed: ClaimedPods,
+  nowMs: number,
+): number | undefined {
+  const minReadySeconds = replicaSet.spec.minReadySeconds ?? 0;
+  if (minReadySeconds === 0) return undefined;
+  const waits = claimed.active
+    .map((pod) => msUntilPodAvailable(pod, minReadySeconds, nowMs))
+    .filter((wait) => wait !== undefined && wait > 0) as number[];
+  return waits.length > 0 ? Math.min(...waits) : undefined;
 }
 
 function requeueIn(...waits: readonly (number | undefined)[]): ReconcileResult {
