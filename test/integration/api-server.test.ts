@@ -575,6 +575,12 @@ describe('lists', () => {
     expect(names(body)).toEqual(expected);
   });
 
+  it('name the kind once, for all items', async () => {
+    const { body } = await server.call('GET', '/api/v1/namespaces/lists/pods');
+    expect([body.kind, body.apiVersion]).toEqual(['PodList', 'v1']);
+    expect(Object.keys(body.items[0])).toEqual(['metadata', 'spec', 'status']);
+  });
+
   it('go on page by page in the state of the first page', async () => {
     const path = '/api/v1/namespaces/lists/pods?limit=2';
     const { body: first } = await server.call('GET', path);

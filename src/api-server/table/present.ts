@@ -53,7 +53,7 @@ export function presentList(
 ): object {
   switch (accept.as) {
     case undefined:
-      return list;
+      return { ...list, items: list.items.map(withoutType) };
     case 'Table':
       return toTable(list.items, kind, {
         metadata: list.metadata,
@@ -70,6 +70,11 @@ export function presentList(
         items: list.items.map((object) => partial(object, accept)),
       };
   }
+}
+
+/** In a list of one kind the items do not repeat it. */
+function withoutType({ apiVersion: _apiVersion, kind: _kind, ...rest }: UnstructuredObject): object {
+  return rest;
 }
 
 function partial({ metadata }: UnstructuredObject, accept: Negotiated): object {
