@@ -66,6 +66,19 @@ export function runWorkQueueContract(
         expect(items[0]?.readySinceMs).toBeGreaterThan(Date.UTC(2020, 0));
       });
 
+      it('keeps a delayed add that is made by the very run which a timer caused', async () => {
+        const queue = await setUp();
+        const runs = new Map<string, number>();
+        consume(async ({ key }) => {
+          const count = (runs.get(key) ?? 0) + 1;
+          runs.set(key, count);
+          if (count < 3) await queue.addAfter(key, 60, { reason: 'requeue' });
+        });
+        const keys = Array.from({ length: 50 }, (_, index) => `timed-${index}`);
+        for (const key of keys) await queue.addAfter(key, 20);
+        await harness.until(() => keys.every((key) => runs.get(key) === 3));
+      });
+
       it('keeps a key that waits only once, with the highest priority and the earliest time', async () => {
         const queue = await setUp();
         const behind = await consumeBehindGate(queue);

@@ -154,13 +154,19 @@ export class BullMqWorkQueue implements WorkQueue {
   /**
    * For the consumer: a wake-up job came. One whose timer was replaced does nothing: the newer timer has a wake-up
    * of its own. One that comes early, because the clocks of two machines differ, is set again.
+   *
+   * The order matters. The add is noted before the timer goes, so that a crash loses neither; and the timer goes
+   * before the key can run, because a run that asks to come back later would meet it, be told that an earlier timer
+   * stays, and then see it removed.
    */
   async fireTimer(key: string, due: string): Promise<void> {
     const timer = await this.state.readTimer(key);
-    if (!timer || timer.due !== due) return;
+    if (!timer || timer.due !== due) return this.finishFired(key);
     if (timer.leftMs > 0) return this.wakeUp(key, due, timer.leftMs);
-    await this.addNow(key, pendingAddOf(timer.add, Number(due)));
+    const add = pendingAddOf(timer.add, Number(due));
+    await this.state.mergePending(key, add);
     await this.state.clearTimer(key, due);
+    await this.addNow(key, add);
   }
 
   /** For the consumer, every `maintenanceIntervalMs`: aging, lost wake-ups. */
@@ -196,6 +202,12 @@ export class BullMqWorkQueue implements WorkQueue {
       repaired += 1;
     }
     return repaired;
+  }
+
+  /** Somebody may have died between noting the add of this timer and making a job of it. */
+  private async finishFired(key: string): Promise<void> {
+    const add = await this.state.readPending(key);
+    if (add) await this.enqueue(key, add, PRIORITY_RANK[add.priority]);
   }
 
   private addNow(key: string, add: PendingAdd): Promise<void> {

@@ -67,6 +67,12 @@ export class RedisQueueState {
     return { pending: json === null ? undefined : parsePending(json), failures };
   }
 
+  /** The add that waits for a run to start, if there is one. */
+  async readPending(key: string): Promise<PendingAdd | undefined> {
+    const json = await this.redis.hget(this.keys.pending, key);
+    return json === null ? undefined : parsePending(json);
+  }
+
   /** Adds that wait since before `beforeMs`, a batch at a time. */
   async *pendingSince(beforeMs: number): AsyncGenerator<{ key: string; add: PendingAdd }> {
     let cursor = '0';
