@@ -94,7 +94,19 @@ export function runWorkQueueContract(
           priority: 'high',
           reason: 'user-change',
           traceparent: 'trace-1',
+          links: ['trace-2'],
         });
+      });
+
+      it('remembers the traces of delayed adds that gave way to an earlier one', async () => {
+        const queue = await setUp();
+        const items: WorkItem[] = [];
+        consume(async (item) => void items.push(item));
+        await queue.addAfter('a', 400, { traceparent: 'trace-1' });
+        await queue.addAfter('a', 100, { traceparent: 'trace-2' });
+        await queue.addAfter('a', 300, { traceparent: 'trace-3' });
+        await harness.until(() => items.length > 0);
+        expect(items[0]).toMatchObject({ traceparent: 'trace-2', links: ['trace-1', 'trace-3'] });
       });
 
       it('runs a key that was added while it was worked on exactly once more', async () => {

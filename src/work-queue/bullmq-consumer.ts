@@ -1,10 +1,10 @@
 import type { Job } from 'bullmq';
 import { WaitingError } from 'bullmq';
-import type { Redis } from 'ioredis';
 import type { Clock } from '../clock/index.js';
 import { IllegalStateError, ShutdownError, isCancellation } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
 import { silentLogger } from '../logging/index.js';
+import type { RedisConnection } from '../redis/index.js';
 import { createRedisConnection } from '../redis/index.js';
 import { BullMqLockGuard, GuardedWorker } from './bullmq-lock-guard.js';
 import type { BullMqWorkQueue, QueueJobData, QueueJobName } from './bullmq-work-queue.js';
@@ -41,7 +41,7 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
   private readonly logger: Logger;
   private readonly guard: BullMqLockGuard;
   private readonly running: RunningWork;
-  private connection: Redis | undefined;
+  private connection: RedisConnection | undefined;
   private started = false;
   private worker: QueueWorker | undefined;
 
@@ -100,7 +100,7 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
   }
 
   private createWorker(
-    connection: Redis,
+    connection: RedisConnection,
     drainTimeout: AbortSignal,
     handler: WorkHandler,
     concurrency: number,
@@ -138,7 +138,7 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
    */
   private async closeWorker(
     worker: QueueWorker,
-    connection: Redis,
+    connection: RedisConnection,
     drainTimeout: AbortController,
   ): Promise<void> {
     const { drainTimeoutMs } = this.queue.options;

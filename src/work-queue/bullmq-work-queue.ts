@@ -1,9 +1,9 @@
 import { Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
 import type { Clock } from '../clock/index.js';
 import { InvalidOptionError } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
 import { silentLogger } from '../logging/index.js';
+import type { RedisConnection } from '../redis/index.js';
 import { LuaScript, createRedisConnection } from '../redis/index.js';
 import { ConcurrencyLimit } from './concurrency-limit.js';
 import type { PendingAdd } from './pending-add.js';
@@ -62,7 +62,7 @@ export class BullMqWorkQueue implements WorkQueue {
   readonly clock: Clock;
   /** BullMQ's `prefix`: the hash tag that keeps all keys of this queue in one slot of a Redis Cluster. */
   readonly prefix: string;
-  private readonly redis: Redis;
+  private readonly redis: RedisConnection;
   private readonly state: RedisQueueState;
   private readonly logger: Logger;
   private readonly addLimit = new ConcurrencyLimit(ADDS_IN_FLIGHT);

@@ -11,6 +11,7 @@ export { noWorkQueueMetrics } from './work-queue-metrics.js';
 export type { WorkQueueGauges, WorkQueueMetrics } from './work-queue-metrics.js';
 export { compileWorkQueueOptions } from './work-queue.options.js';
 export type { CompiledWorkQueueOptions, WorkQueueOptions } from './work-queue.options.js';
+export { MAX_TRACE_LINKS } from './work-queue.js';
 export type {
   AddOptions,
   ParkedKey,

@@ -1,7 +1,7 @@
 import type { Clock, TimerHandle } from '../clock/index.js';
 import { errorMessage } from '../errors/index.js';
 import type { PendingAdd } from './pending-add.js';
-import { PRIORITY_RANK, mergePendingAdds, pendingAddOf } from './pending-add.js';
+import { PRIORITY_RANK, mergePendingAdds, pendingAddOf, tracesOf } from './pending-add.js';
 import type { TokenBucketState } from './rate-limiters.js';
 import { exponentialBackoffMs, reserveToken } from './rate-limiters.js';
 import type { WorkQueueMetrics } from './work-queue-metrics.js';
@@ -20,6 +20,8 @@ export interface MemoryWorkQueueDependencies {
 interface Timer {
   readonly dueMs: number;
   readonly handle: TimerHandle;
+  /** Of adds that gave way, only the traces are kept. */
+  options: AddOptions;
 }
 
 /** The work queue inside one process, for tests and the conformance runner: no Redis, all time from the clock. */
@@ -146,13 +148,17 @@ export class MemoryWorkQueue implements WorkQueue {
   private setTimer(key: string, delayMs: number, options: AddOptions): void {
     const dueMs = this.clock.monotonicNow() + delayMs;
     const pendingTimer = this.timers.get(key);
-    if (pendingTimer && pendingTimer.dueMs <= dueMs) return;
+    if (pendingTimer && pendingTimer.dueMs <= dueMs) {
+      pendingTimer.options = withTracesOf(pendingTimer.options, options);
+      return;
+    }
     pendingTimer?.handle.cancel();
     const handle = this.clock.setTimeout(() => {
       this.timers.delete(key);
-      this.addNow(key, pendingAddOf(options, this.clock.now()));
+      this.addNow(key, pendingAddOf(timer.options, this.clock.now()));
     }, delayMs);
-    this.timers.set(key, { dueMs, handle });
+    const timer: Timer = { dueMs, handle, options: withTracesOf(options, pendingTimer?.options) };
+    this.timers.set(key, timer);
   }
 
   /** The best rank first, then the longest in line; a key that waited `agingMs` has the best rank. */
@@ -171,4 +177,12 @@ export class MemoryWorkQueue implements WorkQueue {
   private wake(): void {
     for (const listener of this.listeners) listener();
   }
+}
+
+function withTracesOf(kept: AddOptions, other: AddOptions | undefined): AddOptions {
+  if (other?.traceparent === undefined) return kept;
+  return {
+    ...kept,
+    ...tracesOf([kept.traceparent, ...(kept.links ?? []), other.traceparent, ...(other.links ?? [])]),
+  };
 }

@@ -12,8 +12,18 @@ const high: PendingAdd = {
 
 describe('two adds that become one run', () => {
   it.each([
-    { name: 'the higher comes second', first: low, second: high, merged: { ...high, readySinceMs: 10 } },
-    { name: 'the higher comes first', first: high, second: low, merged: { ...high, readySinceMs: 10 } },
+    {
+      name: 'the higher comes second',
+      first: low,
+      second: high,
+      merged: { ...high, readySinceMs: 10, links: ['trace-low'] },
+    },
+    {
+      name: 'the higher comes first',
+      first: high,
+      second: low,
+      merged: { ...high, readySinceMs: 10, links: ['trace-low'] },
+    },
     {
       name: 'both are alike: the first tells why',
       first: { ...low, reason: 'sweep' as const },

@@ -1,4 +1,5 @@
 import type { AddOptions, Priority, ReconcileReason } from './work-queue.js';
+import { MAX_TRACE_LINKS } from './work-queue.js';
 
 /**
  * What is known about the next run of a key before it starts. Kept beside the queue, because an add that meets a
@@ -9,6 +10,8 @@ export interface PendingAdd {
   readonly reason: ReconcileReason;
   readonly readySinceMs: number;
   readonly traceparent?: string;
+  /** Traces of other adds that were merged into this one, at most {@link MAX_TRACE_LINKS}. */
+  readonly links?: readonly string[];
 }
 
 /** Smaller goes first. */
@@ -24,7 +27,7 @@ export function pendingAddOf(options: AddOptions, readySinceMs: number): Pending
     priority: options.priority ?? 'normal',
     reason: options.reason ?? 'child-change',
     readySinceMs,
-    ...(options.traceparent === undefined ? {} : { traceparent: options.traceparent }),
+    ...tracesOf([options.traceparent, ...(options.links ?? [])]),
   };
 }
 
@@ -36,11 +39,30 @@ export function mergePendingAdds(waiting: PendingAdd | undefined, add: PendingAd
   if (!waiting) return add;
   const overtakes = PRIORITY_RANK[add.priority] < PRIORITY_RANK[waiting.priority];
   const [told, other] = overtakes ? [add, waiting] : [waiting, add];
-  const traceparent = told.traceparent ?? other.traceparent;
   return {
     priority: told.priority,
     reason: told.reason,
     readySinceMs: Math.min(waiting.readySinceMs, add.readySinceMs),
-    ...(traceparent === undefined ? {} : { traceparent }),
+    ...tracesOf([told.traceparent, ...(told.links ?? []), other.traceparent, ...(other.links ?? [])]),
   };
+}
+
+/** The first trace is the one to go on with, the others are linked, each once. */
+export function tracesOf(
+  traceparents: readonly (string | undefined)[],
+): Pick<PendingAdd, 'traceparent' | 'links'> {
+  const named = traceparents.filter((text) => text !== undefined && text !== '');
+  const [traceparent, ...links] = new Set(named as string[]);
+  if (traceparent === undefined) return {};
+  return links.length === 0 ? { traceparent } : { traceparent, links: links.slice(0, MAX_TRACE_LINKS) };
+}
+
+/** As `lua/merge-pending-3.lua` keeps them: one text, the trace to go on with first. */
+export function traceTextOf({ traceparent, links = [] }: Pick<PendingAdd, 'traceparent' | 'links'>): string {
+  return [traceparent ?? '', ...links].join(' ').trim();
+}
+
+/** The inverse of {@link traceTextOf}. */
+export function parseTraceText(text: string): Pick<PendingAdd, 'traceparent' | 'links'> {
+  return tracesOf(text.split(' '));
 }

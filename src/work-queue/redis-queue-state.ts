@@ -1,8 +1,8 @@
-import type { Redis } from 'ioredis';
 import { errorMessage } from '../errors/index.js';
+import type { RedisConnection } from '../redis/index.js';
 import { LuaScript } from '../redis/index.js';
 import type { PendingAdd } from './pending-add.js';
-import { PRIORITY_RANK, priorityOfRank } from './pending-add.js';
+import { PRIORITY_RANK, parseTraceText, priorityOfRank, traceTextOf } from './pending-add.js';
 import type { CompiledWorkQueueOptions } from './work-queue.options.js';
 import type { AddOptions, ParkedKey, ReconcileReason } from './work-queue.js';
 
@@ -38,7 +38,7 @@ export class RedisQueueState {
 
   /** @param base with the hash tag, for example `{rollkeeper:queue:deployment}` */
   constructor(
-    private readonly redis: Redis,
+    private readonly redis: RedisConnection,
     base: string,
   ) {
     const key = (name: string): string => `${base}:state:${name}`;
@@ -55,7 +55,7 @@ export class RedisQueueState {
   /** Returns the rank of the key's next run, and whether this add raised that of an earlier one. */
   async mergePending(key: string, add: PendingAdd): Promise<{ rank: number; raised: boolean }> {
     const { pending, parked, failures } = this.keys;
-    const args = [key, PRIORITY_RANK[add.priority], add.reason, add.readySinceMs, add.traceparent ?? ''];
+    const args = [key, PRIORITY_RANK[add.priority], add.reason, add.readySinceMs, traceTextOf(add)];
     const [rank, raised] = (await this.merge.run(this.redis, [pending, parked, failures], args)) as number[];
     return { rank: rank ?? PRIORITY_RANK.normal, raised: raised === 1 };
   }
@@ -168,16 +168,11 @@ function errorText(error: unknown): string {
 }
 
 function parsePending(json: string): PendingAdd {
-  const [rank, reason, readySinceMs, traceparent] = JSON.parse(json) as [
-    number,
-    ReconcileReason,
-    number,
-    string,
-  ];
+  const [rank, reason, readySinceMs, traces] = JSON.parse(json) as [number, ReconcileReason, number, string];
   return {
     priority: priorityOfRank(rank),
     reason,
     readySinceMs,
-    ...(traceparent === '' ? {} : { traceparent }),
+    ...parseTraceText(traces),
   };
 }

@@ -12,7 +12,12 @@ export interface AddOptions {
   reason?: ReconcileReason;
   /** W3C `traceparent` of the change that caused the add. */
   traceparent?: string;
+  /** Those of changes that were merged into this add already. */
+  links?: readonly string[];
 }
+
+/** Adds that became one run are remembered up to this many: a flood of changes must not grow what waits. */
+export const MAX_TRACE_LINKS = 16;
 
 /** A key handed to a worker. */
 export interface WorkItem {
@@ -24,6 +29,8 @@ export interface WorkItem {
   /** Wall clock, epoch milliseconds, when the key became ready to run. */
   readonly readySinceMs: number;
   readonly traceparent?: string;
+  /** The `traceparent`s of other adds that became this run, the first {@link MAX_TRACE_LINKS} of them. */
+  readonly links?: readonly string[];
 }
 
 /** A key that failed too often, or terminally, and waits for a person or a new change. */

@@ -1,19 +1,26 @@
 --[[
   Merges an add into what is known about the key's next run, and takes the key out of the parked ones.
 
-  KEYS[1] pending   hash: key -> JSON [rank, reason, readySinceMs, traceparent or ""]
+  KEYS[1] pending   hash: key -> JSON [rank, reason, readySinceMs, traces]
   KEYS[2] parked    hash: key -> JSON
   KEYS[3] failures  hash: key -> failures in a row
   ARGV[1] key
   ARGV[2] rank (1 = high ... 3 = low)
   ARGV[3] reason
   ARGV[4] readySinceMs
-  ARGV[5] traceparent or ""
+  ARGV[5] traces: traceparents, space separated, the one to go on with first; may be ""
+  (17 of them are kept: one, and MAX_TRACE_LINKS)
 
   Returns {rank of the run, 1 when this add raised the rank of an earlier one else 0}
 ]]
 local pendingKey, parkedKey, failuresKey = KEYS[1], KEYS[2], KEYS[3]
-local key, rank, reason, readySince, traceparent = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), ARGV[5]
+local key, rank, reason, readySince, traces = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), ARGV[5]
+
+local function join(first, second)
+  if first == '' then return second end
+  if second == '' or #first >= 17 * 56 or string.find(first, second, 1, true) then return first end
+  return first .. ' ' .. second
+end
 
 -- A new change deserves all its retries again.
 if redis.call('HDEL', parkedKey, key) == 1 then
@@ -26,13 +33,13 @@ if stored then
   local waiting = cjson.decode(stored)
   if rank < waiting[1] then
     raised = 1
-    if traceparent == '' then traceparent = waiting[4] end
+    traces = join(traces, waiting[4])
   else
     rank = waiting[1]
     reason = waiting[2]
-    if waiting[4] ~= '' then traceparent = waiting[4] end
+    traces = join(waiting[4], traces)
   end
   readySince = math.min(readySince, waiting[3])
 end
-redis.call('HSET', pendingKey, key, cjson.encode({ rank, reason, readySince, traceparent }))
+redis.call('HSET', pendingKey, key, cjson.encode({ rank, reason, readySince, traces }))
 return { rank, raised }

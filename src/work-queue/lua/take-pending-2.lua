@@ -1,7 +1,7 @@
 --[[
   A run of the key starts: what is known about it, and how often the key failed.
 
-  KEYS[1] pending   hash: key -> JSON [rank, reason, readySinceMs, traceparent or ""]
+  KEYS[1] pending   hash: key -> JSON [rank, reason, readySinceMs, traces]
   KEYS[2] failures  hash: key -> failures in a row
   ARGV[1] key
 

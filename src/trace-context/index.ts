@@ -1,0 +1,15 @@
+export {
+  TRACE_ANNOTATION,
+  TRACE_CONTINUES_MS,
+  activeAnnotation,
+  annotateWithActiveSpan,
+  traceOf,
+} from './trace-annotation.js';
+export type { AnnotatedTrace } from './trace-annotation.js';
+export {
+  activeTraceparent,
+  contextOfTraceparent,
+  formatTraceparent,
+  linksTo,
+  parseTraceparent,
+} from './traceparent.js';

@@ -1,0 +1,52 @@
+import type { Context, Link } from '@opentelemetry/api';
+import { ROOT_CONTEXT, context, trace } from '@opentelemetry/api';
+import { toRfc3339 } from '../clock/index.js';
+import { contextOfTraceparent, formatTraceparent, linksTo } from './traceparent.js';
+
+/**
+ * Names the span of the last traced write of an object: `00-<trace>-<span>-01;at=<RFC 3339>`. Who sees the change goes on
+ * with that trace. Belongs to the object alone: it is never copied to another one, and never asks for anything.
+ */
+export const TRACE_ANNOTATION = 'rollkeeper.dev/traceparent';
+
+/**
+ * A change seen so long after the write that the annotation names is another story: it begins a trace of its own, with a
+ * link. Needed where others write without tracing (a kubelet), so that the annotation outlives its cause.
+ */
+export const TRACE_CONTINUES_MS = 15 * 60_000;
+
+interface Annotated {
+  readonly metadata: { annotations?: Record<string, string> };
+}
+
+/** Notes the active span on an object that is about to be written. Nothing outside of a recording span. */
+export function annotateWithActiveSpan(object: Annotated, nowMs: number): void {
+  const value = activeAnnotation(nowMs);
+  if (value === undefined) return;
+  object.metadata.annotations = { ...object.metadata.annotations, [TRACE_ANNOTATION]: value };
+}
+
+/** The annotation's value for the active span; undefined outside of a recording span. */
+export function activeAnnotation(nowMs: number): string | undefined {
+  const span = trace.getSpan(context.active());
+  return span?.isRecording() ? `${formatTraceparent(span.spanContext())};at=${toRfc3339(nowMs)}` : undefined;
+}
+
+/** Where the trace of an object's last write goes on. */
+export interface AnnotatedTrace {
+  readonly parent: Context;
+  readonly links: Link[];
+}
+
+/** Reads the annotation: the parent while it is fresh, later a link. */
+export function traceOf(
+  object: { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } } | undefined,
+  nowMs: number,
+): AnnotatedTrace {
+  const [traceparent, at] = object?.metadata.annotations?.[TRACE_ANNOTATION]?.split(';at=') ?? [];
+  if (traceparent === undefined) return { parent: ROOT_CONTEXT, links: [] };
+  const isFresh = nowMs - Date.parse(at ?? '') <= TRACE_CONTINUES_MS;
+  return isFresh
+    ? { parent: contextOfTraceparent(traceparent), links: [] }
+    : { parent: ROOT_CONTEXT, links: linksTo([traceparent]) };
+}

@@ -1,0 +1,39 @@
+import type { Context, Link, SpanContext } from '@opentelemetry/api';
+import { ROOT_CONTEXT, context, isSpanContextValid, trace } from '@opentelemetry/api';
+
+/**
+ * W3C Trace Context, as far as a queue and an annotation need it: https://www.w3.org/TR/trace-context/. Written out
+ * here because the SDK's propagator only reads and writes whole carriers, and only once one is registered.
+ */
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+export function formatTraceparent({ spanId, traceFlags, traceId }: SpanContext): string {
+  return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
+}
+
+/** Undefined for anything that is not a valid `traceparent` of version 00. */
+export function parseTraceparent(text: string | undefined): SpanContext | undefined {
+  const [, traceId = '', spanId = '', flags = ''] = TRACEPARENT.exec(text ?? '') ?? [];
+  const spanContext = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
+  return isSpanContextValid(spanContext) ? spanContext : undefined;
+}
+
+/** The context in which a span becomes a child of the one that `traceparent` names; a root where it names none. */
+export function contextOfTraceparent(traceparent: string | undefined): Context {
+  const parent = parseTraceparent(traceparent);
+  return parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
+}
+
+/** Names the active span; undefined outside of spans, and where tracing is off. */
+export function activeTraceparent(): string | undefined {
+  const active = trace.getSpanContext(context.active());
+  return active && isSpanContextValid(active) ? formatTraceparent(active) : undefined;
+}
+
+/** Links to the spans that are named, invalid ones left out. */
+export function linksTo(traceparents: readonly string[] | undefined): Link[] {
+  return (traceparents ?? []).flatMap((traceparent) => {
+    const spanContext = parseTraceparent(traceparent);
+    return spanContext ? [{ context: spanContext }] : [];
+  });
+}
