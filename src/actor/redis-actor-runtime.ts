@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import type { Clock } from '../clock/index.js';
 import type { Logger } from '../logging/index.js';
+import type { RedisConnection } from '../redis/index.js';
 import { createRedisConnection } from '../redis/index.js';
 import type { ActorOptions } from './actor.options.js';
 import { compileActorOptions } from './actor.options.js';
@@ -19,7 +19,7 @@ export interface RedisActorRuntimeDependencies {
 
 /** The actor runtime that all replicas share through Redis. */
 export class RedisActorRuntime extends StoredActorRuntime {
-  private readonly redis: Redis;
+  private readonly redis: RedisConnection;
 
   constructor(dependencies: RedisActorRuntimeDependencies) {
     const { redisUrl, keyPrefix = 'rollkeeper', clock, logger, options } = dependencies;

@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
 import { newerResourceVersion } from '../kubernetes/index.js';
+import type { RedisConnection } from '../redis/index.js';
 import { LuaScript } from '../redis/index.js';
 import type { AcquireOutcome, ActorId, ActorStore, FinalState, LockProof } from './actor-store.js';
 import type { ActorState, ResourceVersions } from './actor.js';
@@ -20,7 +20,7 @@ export class RedisActorStore implements ActorStore {
   };
 
   constructor(
-    private readonly redis: Redis,
+    private readonly redis: RedisConnection,
     private readonly keyPrefix: string,
     private readonly idleTtlMs: number,
   ) {}

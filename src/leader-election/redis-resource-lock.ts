@@ -1,7 +1,7 @@
-import type { Redis } from 'ioredis';
 import { toRfc3339 } from '../clock/index.js';
 import { InvalidOptionError } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
+import type { RedisConnection } from '../redis/index.js';
 import { LuaScript, abortable, createRedisConnection } from '../redis/index.js';
 import type { LeaderElectionRecord, LeaseAttempt, ResourceLock } from './resource-lock.js';
 
@@ -30,9 +30,9 @@ export interface RedisResourceLockOptions {
  */
 export class RedisResourceLock implements ResourceLock {
   readonly identity: string;
-  private readonly redis: Redis;
-  private readonly connectSubscriber: () => Redis;
-  private subscriber: Redis | undefined;
+  private readonly redis: RedisConnection;
+  private readonly connectSubscriber: () => RedisConnection;
+  private subscriber: RedisConnection | undefined;
   private readonly key: string;
   private readonly channel: string;
   private readonly wakes = new Set<() => void>();

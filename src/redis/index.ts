@@ -1,4 +1,8 @@
 export { abortable } from './abortable.js';
+export { assertUsableRedis } from './check-redis.js';
+export type { CheckRedisOptions } from './check-redis.js';
 export { LuaScript } from './lua-script.js';
-export { assertRedisUrl, createRedisConnection } from './redis-connection.js';
-export type { RedisConnectionOptions } from './redis-connection.js';
+export { createRedisConnection } from './redis-connection.js';
+export type { RedisConnection, RedisConnectionOptions } from './redis-connection.js';
+export { assertRedisUrl, describeRedis, parseRedisUrl, withRedisCaFile } from './redis-target.js';
+export type { RedisAddress, RedisLogin, RedisTarget, RedisTlsFiles } from './redis-target.js';

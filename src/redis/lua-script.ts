@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Redis } from 'ioredis';
+import type { RedisConnection } from './redis-connection.js';
 
 /**
  * A script of `lua/<verb>-<number of keys>.lua`, beside the adapter that owns it. Sent by its hash; a server that
@@ -22,7 +22,7 @@ export class LuaScript {
   }
 
   async run(
-    redis: Redis,
+    redis: RedisConnection,
     keys: readonly string[],
     args: readonly (string | number)[] = [],
   ): Promise<unknown> {

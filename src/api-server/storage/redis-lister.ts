@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { RedisConnection } from '../../redis/index.js';
 import { LuaScript } from '../../redis/index.js';
 import { StorageExpiredError } from './errors.js';
 import { fieldOf, parseField, toStoredObject } from './object-text.js';
@@ -21,7 +21,7 @@ const PAGE = 500;
  */
 export class RedisLister {
   constructor(
-    private readonly redis: Redis,
+    private readonly redis: RedisConnection,
     private readonly keys: RedisKeys,
     private readonly log: RedisLog,
     private readonly ring: () => WatchRing | undefined,

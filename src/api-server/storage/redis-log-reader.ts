@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
 import { ShutdownError, TimeoutError, errorMessage } from '../../errors/index.js';
+import type { RedisConnection } from '../../redis/index.js';
 import { LuaScript, abortable } from '../../redis/index.js';
 import { StorageExpiredError } from './errors.js';
 import type { LogEntry } from './log-entry.js';
@@ -31,7 +31,7 @@ export class RedisLogReader {
   private mustVerify = true;
 
   constructor(
-    private readonly redis: Redis,
+    private readonly redis: RedisConnection,
     private readonly keys: RedisKeys,
     private readonly options: CompiledRedisStorageOptions,
   ) {}

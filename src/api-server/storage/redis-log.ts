@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { RedisConnection } from '../../redis/index.js';
 import { StorageExpiredError } from './errors.js';
 import type { FollowedLog } from './follow-log.js';
 import type { LogEntry } from './log-entry.js';
@@ -13,7 +13,7 @@ const BATCH = 256;
 /** Reads the watch log: from the ring where it reaches back far enough, else from the Redis stream. */
 export class RedisLog {
   constructor(
-    private readonly redis: Redis,
+    private readonly redis: RedisConnection,
     private readonly keys: RedisKeys,
   ) {}
 

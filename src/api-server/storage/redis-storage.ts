@@ -1,6 +1,6 @@
-import type { Redis } from 'ioredis';
 import { IllegalStateError, InvalidOptionError, RollkeeperError, errorMessage } from '../../errors/index.js';
 import type { KubernetesObject } from '../../kubernetes/index.js';
+import type { RedisConnection } from '../../redis/index.js';
 import { LuaScript, createRedisConnection } from '../../redis/index.js';
 import {
   StorageConflictError,
@@ -47,8 +47,8 @@ const deleteScript = new LuaScript(new URL('./lua/delete-4.lua', import.meta.url
  */
 export class RedisStorage implements Storage {
   private readonly options: CompiledRedisStorageOptions;
-  private readonly redis: Redis;
-  private readonly blocking: Redis;
+  private readonly redis: RedisConnection;
+  private readonly blocking: RedisConnection;
   private readonly keys: RedisKeys;
   private readonly log: RedisLog;
   private readonly reader: RedisLogReader;

@@ -1,0 +1,228 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RedisOptions } from 'ioredis';
+import { Redis } from 'ioredis';
+import { makeTestCertificates } from './api-client-certificates.js';
+import { freePort } from './free-port.js';
+import { waitFor } from './wait-for.js';
+
+const HOST = '127.0.0.1';
+
+/** Real `redis-server` processes on free loopback ports, with a folder that goes away with them. */
+export class RedisProcesses {
+  readonly dir = mkdtempSync(join(tmpdir(), 'rollkeeper-redis-'));
+  private readonly children: ChildProcess[] = [];
+
+  /** Starts one and waits until it answers. */
+  async start(port: number, args: readonly string[], link: RedisOptions = {}): Promise<ChildProcess> {
+    const dir = join(this.dir, String(port));
+    mkdirSync(dir, { recursive: true });
+    const child = spawn('redis-server', [...args, '--bind', HOST, '--dir', dir], { stdio: 'ignore' });
+    this.children.push(child);
+    await waitFor(() => ask(port, link, (redis) => redis.ping()).catch(() => false), {
+      what: `redis-server on ${port} to answer`,
+    });
+    return child;
+  }
+
+  file(name: string, text: string): string {
+    const path = join(this.dir, name);
+    writeFileSync(path, text, { mode: 0o600 });
+    return path;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.children.map(endOf));
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}
+
+export interface RedisTopology {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+const KEEP_NOTHING = ['--save', '', '--appendonly', 'no'];
+
+/** One server that only speaks TLS and knows one ACL user. `plainPort` refuses nobody but is not there. */
+export async function startTlsRedis(): Promise<
+  RedisTopology & { readonly caFile: string; readonly port: number; readonly password: string }
+> {
+  const processes = new RedisProcesses();
+  const { ca, server } = await makeTestCertificates();
+  const caFile = processes.file('ca.pem', ca);
+  const port = await freePort();
+  const password = 'p@ss/w:rd%41';
+  // The rights that docs/REDIS.md names.
+  const acl = processes.file(
+    'users.acl',
+    [
+      'user default off',
+      `user keeper on >${password} ~rk* ~{rk* ~test* ~{test* &* +@all -@dangerous +info +client|setname`,
+      '',
+    ].join('\n'),
+  );
+  const args = [
+    ...['--port', '0', '--tls-port', String(port), '--tls-auth-clients', 'no', '--aclfile', acl],
+    ...['--tls-cert-file', processes.file('server.pem', server.cert)],
+    ...['--tls-key-file', processes.file('server.key', server.key), '--tls-ca-cert-file', caFile],
+    ...KEEP_NOTHING,
+  ];
+  await processes.start(port, args, { tls: { ca }, username: 'keeper', password });
+  const login = `keeper:${encodeURIComponent(password)}`;
+  return {
+    url: `rediss://${login}@${HOST}:${port}?ca=${encodeURIComponent(caFile)}`,
+    caFile,
+    port,
+    password,
+    stop: () => processes.stop(),
+  };
+}
+
+export interface SentinelTopology extends RedisTopology {
+  /** Ends the present master with SIGKILL; resolves once the Sentinels name another. */
+  failOver(): Promise<void>;
+}
+
+/** A master, a replica of it, and three Sentinels that fail over after half a second. */
+export async function startSentinelTrio(): Promise<SentinelTopology> {
+  const processes = new RedisProcesses();
+  const login = { username: 'default', password: 'of-the-data' };
+  const data: { port: number; child: ChildProcess }[] = [];
+  for (const masterPort of [undefined, 0]) {
+    const port = await freePort();
+    const auth = ['--requirepass', login.password, '--masterauth', login.password];
+    const first = data[0]?.port;
+    const role = masterPort === undefined ? [] : ['--replicaof', `${HOST} ${first}`];
+    const args = [
+      '--port',
+      String(port),
+      ...auth,
+      ...role,
+      ...KEEP_NOTHING,
+      '--repl-diskless-sync-delay',
+      '0',
+    ];
+    data.push({ port, child: await processes.start(port, args, { password: login.password }) });
+  }
+  const [master, replica] = data as [(typeof data)[0], (typeof data)[0]];
+  await waitFor(
+    () =>
+      ask(replica.port, { password: login.password }, (redis) => redis.info('replication')).then((info) =>
+        info.includes('master_link_status:up'),
+      ),
+    { what: 'the replica to follow its master' },
+  );
+  const sentinels = [await freePort(), await freePort(), await freePort()];
+  for (const port of sentinels) {
+    const config = [
+      `port ${port}`,
+      'requirepass of-the-sentinels',
+      'sentinel sentinel-pass of-the-sentinels',
+      `sentinel monitor rk ${HOST} ${master.port} 2`,
+      `sentinel auth-pass rk ${login.password}`,
+      'sentinel down-after-milliseconds rk 500',
+      'sentinel failover-timeout rk 3000',
+    ];
+    await processes.start(
+      port,
+      [processes.file(`sentinel-${port}.conf`, `${config.join('\n')}\n`), '--sentinel'],
+      {
+        password: 'of-the-sentinels',
+      },
+    );
+  }
+  const askSentinel = <T>(port: number, use: (redis: Redis) => Promise<T>): Promise<T> =>
+    ask(port, { password: 'of-the-sentinels' }, use);
+  // Failing over takes a majority that knows of each other and of the replica.
+  await waitFor(
+    async () => {
+      const infos = await Promise.all(
+        sentinels.map((port) => askSentinel(port, (redis) => redis.info('sentinel'))),
+      );
+      return infos.every((info) => info.includes('slaves=1,sentinels=3'));
+    },
+    { what: 'the Sentinels to find each other', timeoutMs: 20_000 },
+  );
+  const masterPort = async (): Promise<number> => {
+    const answer = await askSentinel(sentinels[0] as number, (redis) =>
+      redis.call('SENTINEL', 'get-master-addr-by-name', 'rk'),
+    );
+    return Number((answer as [string, string])[1]);
+  };
+  const hosts = sentinels.map((port) => `${HOST}:${port}`).join(',');
+  return {
+    url: `redis+sentinel://:${login.password}@${hosts}/rk?sentinel-password=of-the-sentinels`,
+    async failOver() {
+      const before = await masterPort();
+      data.find(({ port }) => port === before)?.child.kill('SIGKILL');
+      await waitFor(async () => (await masterPort()) !== before, {
+        what: 'the Sentinels to name another master',
+        timeoutMs: 30_000,
+      });
+    },
+    stop: () => processes.stop(),
+  };
+}
+
+/** Three masters that share the slots. */
+export async function startRedisCluster(): Promise<RedisTopology> {
+  const processes = new RedisProcesses();
+  const ports: number[] = [];
+  for (let index = 0; index < 3; index++) {
+    const [port, busPort] = [await freePort(), await freePort()];
+    ports.push(port);
+    await processes.start(port, [
+      ...['--port', String(port), '--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
+      ...['--cluster-node-timeout', '2000', ...KEEP_NOTHING],
+    ]);
+    const [first] = ports as [number];
+    const bus = await busPortOf(first);
+    if (index > 0) await ask(port, {}, (redis) => redis.call('CLUSTER', 'MEET', HOST, first, bus));
+  }
+  const share = Math.ceil(16_384 / ports.length);
+  for (const [index, port] of ports.entries()) {
+    const last = Math.min((index + 1) * share, 16_384) - 1;
+    await ask(port, {}, async (redis) => {
+      await redis.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1).catch(() => undefined);
+      await redis.call('CLUSTER', 'ADDSLOTSRANGE', index * share, last);
+    });
+  }
+  await waitFor(
+    async () => {
+      const infos = await Promise.all(ports.map((port) => ask(port, {}, (redis) => redis.cluster('INFO'))));
+      return infos.every(
+        (info) => info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3'),
+      );
+    },
+    { what: 'the Cluster to agree', timeoutMs: 30_000 },
+  );
+  const hosts = ports.map((port) => `${HOST}:${port}`).join(',');
+  return { url: `redis+cluster://${hosts}`, stop: () => processes.stop() };
+}
+
+async function busPortOf(port: number): Promise<number> {
+  const answer = (await ask(port, {}, (redis) => redis.config('GET', 'cluster-port'))) as string[];
+  return Number(answer[1]);
+}
+
+async function ask<T>(port: number, options: RedisOptions, use: (redis: Redis) => Promise<T>): Promise<T> {
+  const redis = new Redis({ host: HOST, port, ...options, lazyConnect: true, retryStrategy: () => null });
+  redis.on('error', () => undefined);
+  try {
+    await redis.connect();
+    return await use(redis);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+async function endOf(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await exited;
+}
