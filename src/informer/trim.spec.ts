@@ -12,6 +12,14 @@ const metadata = () => ({
 });
 
 describe('trimPod', () => {
+  it('keeps why a container is not ready', () => {
+    const state = { waiting: { reason: 'ImagePullBackOff', message: 'no such image' } };
+    const container = { name: 'c', ready: false, restartCount: 0, image: 'x', imageID: '', state };
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: metadata(), spec: { containers: [] } };
+    const trimmed = trimPod({ ...pod, status: { containerStatuses: [container] } });
+    expect(trimmed.status?.containerStatuses).toEqual([container]);
+  });
+
   it('keeps what victims are ranked by and drops what nobody reads', () => {
     const pod: Pod = {
       apiVersion: 'v1',
@@ -36,6 +44,7 @@ describe('trimPod', () => {
             image: 'nginx',
             imageID: 'x',
             containerID: 'docker://1',
+            state: { running: { startedAt: '2026-01-01T00:00:00Z' } },
           },
         ],
       },

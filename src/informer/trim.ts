@@ -50,16 +50,20 @@ function trimPodSpec(spec: Pod['spec'] | undefined): Pod['spec'] {
 
 function trimPodStatus(status: Pod['status']): Pod['status'] {
   if (!status) return undefined;
-  const containers = (list: NonNullable<Pod['status']>['containerStatuses']) =>
-    list?.map((container) =>
-      pick(container, ['name', 'ready', 'started', 'restartCount', 'image', 'imageID']),
-    );
+  const containers = (list: ContainerStatuses) =>
+    list?.map((container) => ({
+      ...pick(container, ['name', 'ready', 'started', 'restartCount', 'image', 'imageID']),
+      // Why a container is not ready is told to people; one that is ready has nothing to tell.
+      ...(container.ready ? {} : pick(container, ['state', 'lastState'])),
+    }));
   return {
     ...pick(status, ['phase', 'reason', 'message', 'startTime', 'conditions']),
     ...(status.containerStatuses && { containerStatuses: containers(status.containerStatuses) }),
     ...(status.initContainerStatuses && { initContainerStatuses: containers(status.initContainerStatuses) }),
   };
 }
+
+type ContainerStatuses = NonNullable<Pod['status']>['containerStatuses'];
 
 function pick<T extends object, Field extends keyof T>(
   from: T | undefined,

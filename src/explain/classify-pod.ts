@@ -1,0 +1,141 @@
+import {
+  isPodAvailable,
+  isPodFinished,
+  isPodReady,
+  isPodTerminating,
+  msUntilPodAvailable,
+  parseTimeMs,
+} from '../controllers/shared/index.js';
+import type { DeepReadonly, Pod } from '../kubernetes/index.js';
+
+/** What a pod is doing, as far as a rollout cares. */
+export type PodState =
+  | 'available'
+  | 'ready'
+  | 'starting'
+  | 'unready'
+  | 'pending'
+  | 'unschedulable'
+  | 'image'
+  | 'crash'
+  | 'config'
+  | 'rejected'
+  | 'terminating'
+  | 'overdue'
+  | 'finished';
+
+export interface ClassifiedPod {
+  readonly name: string;
+  readonly state: PodState;
+  /** The API's own word for it: `ImagePullBackOff`, `Unschedulable`. */
+  readonly reason: string;
+  readonly message?: string;
+  /** Until it counts as available, where only time is missing. */
+  readonly availableInMs?: number;
+}
+
+/** Reasons for which a kubelet sends back a pod that was bound to its node. */
+const NODE_REJECTIONS: ReadonlySet<string> = new Set([
+  'Evicted',
+  'NodeAffinity',
+  'NodeLost',
+  'NodeShutdown',
+  'Terminated',
+  'Preempting',
+  'UnexpectedAdmissionError',
+  'PodOSNotSupported',
+  'TopologyAffinityError',
+]);
+
+const WAITING_STATES: Readonly<Record<string, PodState>> = {
+  ErrImagePull: 'image',
+  ImagePullBackOff: 'image',
+  InvalidImageName: 'image',
+  ErrImageNeverPull: 'image',
+  ImageInspectError: 'image',
+  RegistryUnavailable: 'image',
+  CrashLoopBackOff: 'crash',
+  RunContainerError: 'crash',
+  StartError: 'crash',
+  CreateContainerConfigError: 'config',
+  CreateContainerError: 'config',
+};
+
+/** A pod that still exists so long after the end of its grace period is stuck. */
+const OVERDUE_MS = 5000;
+/** Started so long ago and not ready: no longer merely starting. */
+const STARTING_MS = 10_000;
+
+type ReadablePod = DeepReadonly<Pod>;
+
+/** Says in one word, and the API's own reason, what a pod is doing at `nowMs`. */
+export function classifyPod(pod: ReadablePod, minReadySeconds: number, nowMs: number): ClassifiedPod {
+  const { name } = pod.metadata;
+  if (isPodTerminating(pod)) return { name, ...terminating(pod, nowMs) };
+  if (isPodFinished(pod)) return { name, ...finished(pod) };
+  if (isPodAvailable(pod, minReadySeconds, nowMs)) return { name, state: 'available', reason: 'Available' };
+  if (isPodReady(pod)) {
+    const availableInMs = msUntilPodAvailable(pod, minReadySeconds, nowMs);
+    return { name, state: 'ready', reason: 'MinReadySeconds', availableInMs };
+  }
+  return { name, ...(troubleOf(pod) ?? onItsWay(pod, nowMs)) };
+}
+
+type Classification = Omit<ClassifiedPod, 'name'>;
+
+function terminating(pod: ReadablePod, nowMs: number): Classification {
+  const { deletionTimestamp, finalizers = [] } = pod.metadata;
+  // The API sets the time by which the grace period has ended.
+  const lateMs = nowMs - (parseTimeMs(deletionTimestamp) ?? nowMs);
+  const held = finalizers.length > 0 ? `held by finalizers ${finalizers.join(', ')}` : undefined;
+  if (lateMs > OVERDUE_MS) {
+    const message = held ?? `its grace period ended ${Math.round(lateMs / 1000)} s ago`;
+    return { state: 'overdue', reason: 'Terminating', message };
+  }
+  return { state: 'terminating', reason: 'Terminating', ...(held ? { message: held } : {}) };
+}
+
+function finished({ status }: ReadablePod): Classification {
+  const { message, phase, reason } = status ?? {};
+  const detail = message === undefined ? {} : { message };
+  if (
+    phase === 'Failed' &&
+    reason !== undefined &&
+    (NODE_REJECTIONS.has(reason) || reason.startsWith('OutOf'))
+  )
+    return { state: 'rejected', reason, ...detail };
+  return { state: 'finished', reason: reason ?? phase ?? 'Finished', ...detail };
+}
+
+function troubleOf({ status }: ReadablePod): Classification | undefined {
+  const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  if (scheduled?.status === 'False')
+    return {
+      state: 'unschedulable',
+      reason: scheduled.reason ?? 'Unschedulable',
+      message: scheduled.message,
+    };
+  for (const container of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
+    const { message, reason } = container.state?.waiting ?? {};
+    const state = reason === undefined ? undefined : WAITING_STATES[reason];
+    if (state && reason !== undefined) return { state, reason, message: message ?? container.image };
+    const exit = container.state?.terminated;
+    if (exit && exit.exitCode !== 0)
+      return { state: 'crash', reason: exit.reason ?? 'Error', message: `exit code ${exit.exitCode}` };
+    // Between two crashes a container runs for a moment: it is the same loop.
+    if (container.state?.running && container.restartCount > 0 && container.lastState?.terminated)
+      return { state: 'crash', reason: 'Restarting', message: `restarted ${container.restartCount} times` };
+  }
+  return undefined;
+}
+
+function onItsWay(pod: ReadablePod, nowMs: number): Classification {
+  if (pod.spec.nodeName === undefined) return { state: 'pending', reason: 'NotScheduledYet' };
+  const startedAt = pod.status?.containerStatuses?.map(({ state }) => parseTimeMs(state?.running?.startedAt));
+  const runningSinceMs = startedAt?.find((time) => time !== undefined);
+  if (runningSinceMs !== undefined && nowMs - runningSinceMs > STARTING_MS) {
+    const message = `running for ${Math.round((nowMs - runningSinceMs) / 1000)} s and not ready`;
+    return { state: 'unready', reason: 'NotReady', message };
+  }
+  return { state: 'starting', reason: pod.status?.phase === 'Running' ? 'Starting' : 'ContainerCreating' };
+}

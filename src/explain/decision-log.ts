@@ -1,0 +1,83 @@
+/** One decision about a key: what was decided, not what was looked at. */
+export interface Decision {
+  /** Epoch milliseconds. */
+  readonly atMs: number;
+  readonly controller: string;
+  readonly key: string;
+  /** The replica that decided. */
+  readonly replica: string;
+  /** One sentence each, in the order of the writes. */
+  readonly actions: readonly string[];
+  /** What the sync ended with, where it failed. */
+  readonly error?: string;
+  readonly traceId?: string;
+}
+
+export interface DecisionLogOptions {
+  /** Decisions kept of each key. @default 20 */
+  readonly perKey?: number;
+  /** Keys remembered; of more, the one decided longest ago is forgotten. @default 5000 */
+  readonly keys?: number;
+}
+
+/** The last decisions of each key, in memory: bounded in keys and in decisions of each. */
+export class DecisionLog {
+  private readonly byKey = new Map<string, Decision[]>();
+  private readonly listeners = new Set<(decision: Decision) => void>();
+  private readonly perKey: number;
+  private readonly keys: number;
+
+  constructor({ keys = 5000, perKey = 20 }: DecisionLogOptions = {}) {
+    this.perKey = perKey;
+    this.keys = keys;
+  }
+
+  /** The same failure again and again is one entry: the newest. */
+  add(decision: Decision): void {
+    const id = idOf(decision.controller, decision.key);
+    const list = this.byKey.get(id) ?? [];
+    const last = list.at(-1);
+    if (last && repeats(last, decision)) list.pop();
+    list.push(decision);
+    if (list.length > this.perKey) list.shift();
+    this.byKey.delete(id);
+    this.byKey.set(id, list);
+    if (this.byKey.size > this.keys) {
+      const [oldest] = this.byKey.keys();
+      if (oldest !== undefined) this.byKey.delete(oldest);
+    }
+    for (const listener of this.listeners) listener(decision);
+  }
+
+  /** Newest first. */
+  of(controller: string, key: string): readonly Decision[] {
+    return (this.byKey.get(idOf(controller, key)) ?? []).toReversed();
+  }
+
+  /** Of all keys, those after `afterMs`, newest first. */
+  since(afterMs: number, limit: number): readonly Decision[] {
+    return [...this.byKey.values()]
+      .flat()
+      .filter(({ atMs }) => atMs > afterMs)
+      .sort((a, b) => b.atMs - a.atMs)
+      .slice(0, limit);
+  }
+
+  /** Returns the unsubscribe. */
+  onDecision(listener: (decision: Decision) => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+}
+
+function idOf(controller: string, key: string): string {
+  return `${controller} ${key}`;
+}
+
+function repeats(before: Decision, now: Decision): boolean {
+  return (
+    now.error !== undefined &&
+    before.error === now.error &&
+    before.actions.join('\n') === now.actions.join('\n')
+  );
+}

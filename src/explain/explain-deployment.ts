@@ -1,0 +1,145 @@
+import { explainSizes } from './arithmetic.js';
+import type { ExplainInput } from './explain-input.js';
+import type { CauseCode, Explanation, ExplanationState, Finding } from './explanation.js';
+import { limitFindings } from './limit-findings.js';
+import { podFindings } from './pod-findings.js';
+import type { RolloutFacts } from './rollout-facts.js';
+import { collectFacts } from './rollout-facts.js';
+import { controlFindings, deletionOf, environmentFindings, refusalOf } from './standing-findings.js';
+
+/**
+ * Explains, purely, why a Deployment's rollout is where it is: what it waits for, the sums behind each ReplicaSet's
+ * size (done by the controller's own functions), and what would let it go on. The causes come in the order in which
+ * a person should look at them.
+ */
+export function explainDeployment(input: ExplainInput): Explanation {
+  const refusal = refusalOf(input);
+  if (refusal) return withoutFacts(input, [refusal, ...controlFindings(input)]);
+  const facts = collectFacts(input);
+  const deletion = deletionOf(input);
+  if (deletion) return describe(input, facts, 'deleting', [deletion]);
+  const findings = findAll(input, facts);
+  return describe(input, facts, stateOf(input, facts, findings), findings);
+}
+
+function findAll(input: ExplainInput, facts: RolloutFacts): Finding[] {
+  const { deployment } = input;
+  const all = [
+    ...controlFindings(input),
+    ...(deployment.spec.paused ? [pausedFinding(isComplete(facts))] : []),
+    ...environmentFindings(input, facts),
+    ...podFindings(facts),
+    ...(deployment.spec.paused ? [] : [...limitFindings(input, facts), ...nextSyncFinding(facts)]),
+  ];
+  const rank = { blocked: 0, waits: 1, note: 2 };
+  return all.sort((a, b) => rank[a.severity] - rank[b.severity]);
+}
+
+function pausedFinding(complete: boolean): Finding {
+  return {
+    cause: 'paused',
+    severity: 'blocked',
+    summary: complete
+      ? 'it is paused; everything rolled out before that'
+      : 'it is paused: only its size is followed, changes of the template are not rolled out',
+    unblockedBy: ['kubectl rollout resume'],
+  };
+}
+
+function nextSyncFinding({ nextWrites }: RolloutFacts): Finding[] {
+  if (nextWrites.length === 0) return [];
+  const summary = `the next sync will ${nextWrites.join(', ')}`;
+  return [{ cause: 'next-sync', severity: 'waits', summary, unblockedBy: ['the next sync'] }];
+}
+
+function isComplete({ counts, limits, newOne, old }: RolloutFacts): boolean {
+  const { replicas } = limits;
+  const nothingOld = old.every(({ draft, size }) => size === 0 && (draft.status.replicas ?? 0) === 0);
+  return (
+    nothingOld &&
+    (newOne?.size ?? 0) === replicas &&
+    counts.updated === replicas &&
+    (newOne?.available ?? 0) === replicas
+  );
+}
+
+function stateOf(input: ExplainInput, facts: RolloutFacts, findings: readonly Finding[]): ExplanationState {
+  if (input.deployment.spec.paused) return 'paused';
+  const [worst] = findings;
+  if (worst?.severity === 'blocked') return 'blocked';
+  if (worst?.severity === 'waits' || !isComplete(facts)) return 'progressing';
+  return facts.limits.replicas === 0 ? 'scaled-to-zero' : 'complete';
+}
+
+function describe(
+  input: ExplainInput,
+  facts: RolloutFacts,
+  state: ExplanationState,
+  findings: readonly Finding[],
+): Explanation {
+  const { counts, deadline, limits } = facts;
+  return {
+    ...identityOf(input),
+    state,
+    ...headlineOf(state, facts, findings),
+    waitsFor: findings,
+    limits,
+    counts,
+    deadline,
+    replicaSets: explainSizes(facts, input.deployment.spec.paused === true),
+    lastDecisions: input.decisions ?? [],
+    unblockedBy: unblockers(findings),
+  };
+}
+
+function headlineOf(
+  state: ExplanationState,
+  { counts, limits }: RolloutFacts,
+  findings: readonly Finding[],
+): { cause: CauseCode; sentence: string } {
+  const [first] = findings;
+  const progress = `${counts.updated} of ${limits.replicas} pods are new, ${counts.available} available`;
+  if (state === 'scaled-to-zero') return { cause: state, sentence: 'Scaled to 0: no pods were asked for.' };
+  if (state === 'complete')
+    return { cause: state, sentence: `Complete: all ${limits.replicas} pods are new and available.` };
+  if (!first) return { cause: 'starting', sentence: `Rolling out: ${progress}.` };
+  const words = { blocked: 'Stuck', progressing: 'Rolling out', paused: 'Paused', deleting: 'Deleting' }[
+    state
+  ];
+  return { cause: first.cause, sentence: `${words}: ${progress}; ${first.summary}.` };
+}
+
+function withoutFacts(input: ExplainInput, findings: readonly Finding[]): Explanation {
+  const { status } = input.deployment;
+  const [first] = findings;
+  return {
+    ...identityOf(input),
+    state: 'blocked',
+    cause: first?.cause ?? 'invalid-spec',
+    sentence: `Stuck: ${first?.summary ?? 'its spec cannot be acted on'}.`,
+    waitsFor: findings,
+    counts: {
+      total: status?.replicas ?? 0,
+      updated: status?.updatedReplicas ?? 0,
+      ready: status?.readyReplicas ?? 0,
+      available: status?.availableReplicas ?? 0,
+    },
+    replicaSets: [],
+    lastDecisions: input.decisions ?? [],
+    unblockedBy: unblockers(findings),
+  };
+}
+
+function identityOf({
+  deployment,
+}: ExplainInput): Pick<Explanation, 'namespace' | 'name' | 'generation' | 'observedGeneration'> {
+  const { generation = 0, name, namespace = '' } = deployment.metadata;
+  return { namespace, name, generation, observedGeneration: deployment.status?.observedGeneration ?? 0 };
+}
+
+/** Of what blocks, or else of what waits; each once. */
+function unblockers(findings: readonly Finding[]): string[] {
+  const blocked = findings.filter(({ severity }) => severity === 'blocked');
+  const relevant = blocked.length > 0 ? blocked : findings;
+  return [...new Set(relevant.flatMap(({ unblockedBy }) => unblockedBy))];
+}

@@ -1,0 +1,36 @@
+import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '../kubernetes/index.js';
+import type { Decision } from './decision-log.js';
+
+/** What the work queue knows of the Deployment's key. */
+export interface QueueKnowledge {
+  readonly parked?: { readonly error: string; readonly retries: number; readonly parkedAtMs: number };
+  /** Failed before, and will be tried again. */
+  readonly retry?: { readonly failures: number; readonly dueMs?: number };
+  readonly waiting?: boolean;
+  readonly runningOn?: string;
+}
+
+/** Who works at all. */
+export interface ControlKnowledge {
+  /** Whether any replica works on Deployments. */
+  readonly controllerRuns: boolean;
+  /** Identity of the leader; absent: nobody leads. */
+  readonly leader?: string;
+}
+
+/** Everything that an explanation is made of; nothing is read besides. */
+export interface ExplainInput {
+  readonly deployment: DeepReadonly<Deployment>;
+  /** The ReplicaSets that it controls. */
+  readonly replicaSets: readonly DeepReadonly<ReplicaSet>[];
+  /** The pods that those control. */
+  readonly pods: readonly DeepReadonly<Pod>[];
+  /** The other Deployments of the namespace. */
+  readonly neighbours?: readonly DeepReadonly<Deployment>[];
+  /** Absent where nothing is known of it: computed from the API alone. */
+  readonly queue?: QueueKnowledge;
+  readonly control?: ControlKnowledge;
+  /** Newest first. */
+  readonly decisions?: readonly Decision[];
+  readonly nowMs: number;
+}

@@ -1,0 +1,154 @@
+import { findCondition, isObserved, validateDeployment } from '../controllers/deployment/index.js';
+import type { DeepReadonly, Deployment } from '../kubernetes/index.js';
+import { compileLabelSelector, isEmptySelector } from '../kubernetes/index.js';
+import type { ExplainInput } from './explain-input.js';
+import type { Finding } from './explanation.js';
+import type { RolloutFacts } from './rollout-facts.js';
+
+/** What forbids acting on the Deployment at all; then nothing else is looked at. */
+export function refusalOf({ deployment }: ExplainInput): Finding | undefined {
+  if (isEmptySelector(deployment.spec.selector)) {
+    return {
+      cause: 'empty-selector',
+      severity: 'blocked',
+      summary: 'its selector is empty and would take every pod of the namespace, so nothing is done for it',
+      unblockedBy: ['delete it and create it again with a selector: selectors cannot be changed'],
+    };
+  }
+  const validation = validateDeployment(deployment);
+  if (validation.valid) return undefined;
+  const summary = `its spec cannot be acted on: ${validation.problem}`;
+  return { cause: 'invalid-spec', severity: 'blocked', summary, unblockedBy: ['correct the spec'] };
+}
+
+/** Deletion: what it waits for. */
+export function deletionOf({ deployment, pods, replicaSets }: ExplainInput): Finding | undefined {
+  const { deletionTimestamp, finalizers = [] } = deployment.metadata;
+  if (deletionTimestamp === undefined) return undefined;
+  const foreground = finalizers.includes('foregroundDeletion');
+  const others = finalizers.filter((name) => name !== 'foregroundDeletion');
+  const summary = [
+    `it is being deleted`,
+    foreground
+      ? `, dependents first: ${replicaSets.length} ReplicaSets and ${pods.length} pods are left`
+      : '',
+    others.length > 0 ? `; finalizers ${others.join(', ')} hold it` : '',
+  ].join('');
+  const unblockedBy = [
+    ...(foreground
+      ? ['the garbage collector deletes its ReplicaSets and pods, then removes the finalizer']
+      : []),
+    ...(others.length > 0 ? [`whoever owns ${others.join(', ')} must remove it`] : []),
+  ];
+  return { cause: 'deleting', severity: others.length > 0 ? 'blocked' : 'waits', summary, unblockedBy };
+}
+
+/** Whether anybody works on the key at all. */
+export function controlFindings({ control, deployment, nowMs, queue }: ExplainInput): Finding[] {
+  const findings: Finding[] = [];
+  const { generation = 0, namespace, name } = deployment.metadata;
+  if (queue?.parked) {
+    const { error, parkedAtMs, retries } = queue.parked;
+    const ago = Math.max(0, Math.round((nowMs - parkedAtMs) / 1000));
+    findings.push({
+      cause: 'parked',
+      severity: 'blocked',
+      summary: `its key is parked since ${ago} s after ${retries} retries: ${error}`,
+      unblockedBy: [
+        'any change of the Deployment',
+        `rollkeeper queue unpark deployment ${namespace}/${name}, once the cause is gone`,
+      ],
+    });
+  }
+  if (control && !control.controllerRuns) {
+    findings.push({
+      cause: 'controller-not-running',
+      severity: 'blocked',
+      summary: 'no replica runs the Deployment controller',
+      unblockedBy: ['start one: rollkeeper controller, with deployment among its --controllers'],
+    });
+  } else if (control && control.leader === undefined) {
+    findings.push({
+      cause: 'no-leader',
+      severity: 'waits',
+      summary: 'no replica leads, so changes are not turned into work',
+      unblockedBy: ['an election: after a crash as long as the lease; Redis must be reachable'],
+    });
+  }
+  if (queue?.retry && queue.retry.failures > 0 && !queue.parked) {
+    const { dueMs, failures } = queue.retry;
+    const when =
+      dueMs === undefined ? '' : `; next try in ${Math.max(0, Math.ceil((dueMs - nowMs) / 1000))} s`;
+    const summary = `its sync failed ${failures} times in a row${when}`;
+    findings.push({ cause: 'retrying', severity: 'waits', summary, unblockedBy: ['the next try'] });
+  }
+  if ((deployment.status?.observedGeneration ?? 0) < generation && !queue?.parked) {
+    findings.push({
+      cause: 'not-observed-yet',
+      severity: 'waits',
+      summary: `the controller has not seen generation ${generation} yet`,
+      unblockedBy: ['its next sync'],
+    });
+  }
+  return findings;
+}
+
+/** What other objects say: no pods may be created, somebody else selects the same pods. */
+export function environmentFindings(input: ExplainInput, { newOne, replicaSets }: RolloutFacts): Finding[] {
+  const findings: Finding[] = [];
+  const progressing = findCondition(input.deployment.status?.conditions, 'Progressing');
+  if (progressing?.reason === 'ReplicaSetCreateError') {
+    const summary = progressing.message ?? 'the new ReplicaSet cannot be created';
+    const unblockedBy = [
+      'remove what refuses the creation: a quota, an admission webhook, missing permissions',
+    ];
+    findings.push({ cause: 'replicaset-create-error', severity: 'blocked', summary, unblockedBy });
+  }
+  for (const set of replicaSets) {
+    const failure = set.draft.status.conditions?.find(
+      ({ status, type }) => type === 'ReplicaFailure' && status === 'True',
+    );
+    if (!failure) continue;
+    const quota = /quota/i.test(failure.message ?? '');
+    findings.push({
+      cause: quota ? 'quota' : 'pod-create-error',
+      severity: set === newOne ? 'blocked' : 'note',
+      summary: `${set.name} cannot create its pods: ${failure.message ?? failure.reason ?? 'no reason given'}`,
+      unblockedBy: quota
+        ? ['raise the ResourceQuota, or free room under it']
+        : ['remove what refuses the pods: admission, a limit range, a missing service account'],
+    });
+  }
+  const rivals = (input.neighbours ?? []).filter((other) => conflict(input.deployment, other));
+  if (rivals.length > 0) {
+    const names = rivals.map(({ metadata }) => metadata.name).join(', ');
+    findings.push({
+      cause: 'selector-conflict',
+      severity: 'note',
+      summary: `its selector and that of Deployment ${names} take the same pods`,
+      unblockedBy: [
+        'give each Deployment labels of its own; until then each takes over orphans of the other',
+      ],
+    });
+  }
+  for (const set of replicaSets) {
+    if (isObserved(set.draft)) continue;
+    const summary = `the ReplicaSet controller has not acted on the size of ${set.name} yet`;
+    findings.push({ cause: 'replicaset-behind', severity: 'waits', summary, unblockedBy: ['its next sync'] });
+  }
+  return findings;
+}
+
+function conflict(one: DeepReadonly<Deployment>, other: DeepReadonly<Deployment>): boolean {
+  if (one.metadata.uid === other.metadata.uid) return false;
+  return selects(one, other) || selects(other, one);
+}
+
+function selects(one: DeepReadonly<Deployment>, other: DeepReadonly<Deployment>): boolean {
+  try {
+    if (isEmptySelector(one.spec.selector)) return true;
+    return compileLabelSelector(one.spec.selector)(other.spec.template.metadata?.labels);
+  } catch {
+    return false;
+  }
+}
