@@ -102,6 +102,9 @@ export class HttpTransport {
       });
       // Who reads the body hears of its errors; an abort between two reads must not crash the process.
       response.body.on('error', () => undefined);
+      // Of a write, that is the write's own span; reads have none.
+      if (request.method !== 'GET')
+        trace.getActiveSpan()?.setAttribute('http.response.status_code', response.statusCode);
       const head = headOf(name, response.statusCode, response.headers);
       return { status: response.statusCode, body: response.body, scope, explain, head };
     } catch (error) {

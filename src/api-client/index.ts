@@ -35,4 +35,5 @@ export { ApiConnectionError, ApiProtocolError } from './transport-errors.js';
 export { withOwnWrites } from './with-own-writes.js';
 export type { RecordWrite } from './with-own-writes.js';
 export { API_WRITE_ATTRIBUTES, withSpans } from './with-spans.js';
+export { withTraceAnnotations } from './with-trace-annotations.js';
 export { withWriteGuard } from './with-write-guard.js';

@@ -14,7 +14,6 @@ export const API_WRITE_ATTRIBUTES = {
   subresource: 'k8s.subresource',
   namespace: 'k8s.namespace.name',
   name: 'k8s.object.name',
-  /** Of a refusal only. */
   statusCode: 'http.response.status_code',
   conflict: 'rollkeeper.conflict',
 } as const;

@@ -1,6 +1,6 @@
 import type { Clock, RandomSource } from '../clock/index.js';
 import type { EventRecorder } from '../events/event-recorder.js';
-import type { Informer } from '../informer/informer.js';
+import type { Informer, ResourceEvent } from '../informer/informer.js';
 import type { KubernetesObject, ObjectRef, ResourceType } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import type { AddOptions } from '../work-queue/work-queue.js';
@@ -25,6 +25,8 @@ export interface EnqueueRequest extends AddOptions {
   readonly ref: ObjectRef;
   /** What changed, for the causality of the activation. Absent: nothing to wait for. */
   readonly cause?: { readonly type: ResourceType; readonly resourceVersion: string };
+  /** The change itself: what happened to which object, for the trace. */
+  readonly change?: ResourceEvent<KubernetesObject>;
   /** Wait this long first, so that a burst of child changes becomes one sync. @default 0 */
   readonly delayMs?: number;
 }

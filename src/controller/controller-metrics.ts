@@ -7,6 +7,12 @@ export interface ControllerMetrics {
   /** A sync waited until its caches had caught up. */
   caughtUp(controller: string, seconds: number): void;
   activeWorkers(controller: string, change: 1 | -1): void;
+  /** A cache was behind: a decision from an old state was avoided, by waiting or by coming back later. */
+  staleReadAvoided(controller: string): void;
+  /** A sync found intents that an earlier one, perhaps of a dead replica, had stored and not settled. */
+  intentsReplayed(controller: string): void;
+  /** A reconciler failed in a way that is a mistake of ours (a TypeError, say), as controller-runtime counts panics. */
+  panicked(controller: string): void;
 }
 
 /** Counts nothing. */
@@ -14,4 +20,7 @@ export const noControllerMetrics: ControllerMetrics = {
   reconciled: () => undefined,
   caughtUp: () => undefined,
   activeWorkers: () => undefined,
+  staleReadAvoided: () => undefined,
+  intentsReplayed: () => undefined,
+  panicked: () => undefined,
 };

@@ -1,11 +1,12 @@
 import type { Span, Tracer } from '@opentelemetry/api';
-import { ROOT_CONTEXT, SpanKind, SpanStatusCode, context, propagation } from '@opentelemetry/api';
+import { SpanStatusCode } from '@opentelemetry/api';
 import type { Activation, ActorRuntime } from '../actor/actor.js';
 import type { ApiClient } from '../api-client/api-client.js';
 import type { Clock } from '../clock/index.js';
-import { errorMessage } from '../errors/index.js';
+import { errorMessage, hasCode } from '../errors/index.js';
 import { parseKey } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
+import { activeTraceparent } from '../trace-context/index.js';
 import type { WorkItem, WorkQueue, WorkQueueConsumer } from '../work-queue/work-queue.js';
 import type { InformerByResource } from './caught-up.js';
 import { waitUntilCaughtUp } from './caught-up.js';
@@ -14,6 +15,7 @@ import { noControllerMetrics } from './controller-metrics.js';
 import type { Outcome, SyncEnd } from './decide-outcome.js';
 import { decideOutcome } from './decide-outcome.js';
 import type { ReconcileResult, Reconciler } from './reconciler.js';
+import { SyncSpans, traceRequeue } from './sync-spans.js';
 
 /** Makes the client of one activation: checks its signal, records its writes, spans its requests. */
 export type ActivationClient = (activation: Activation) => ApiClient;
@@ -55,9 +57,11 @@ const LONGEST_BACKOFF_MS = 1000;
  */
 export class Controller {
   private readonly metrics: ControllerMetrics;
+  private readonly spans: SyncSpans;
 
   constructor(private readonly options: ControllerOptions) {
     this.metrics = options.metrics ?? noControllerMetrics;
+    this.spans = new SyncSpans({ ...options, controller: options.name });
   }
 
   get name(): string {
@@ -88,47 +92,25 @@ export class Controller {
 
   private async process(item: WorkItem, signal: AbortSignal): Promise<void> {
     const { clock, name, tracer } = this.options;
-    const parent = item.traceparent
-      ? propagation.extract(ROOT_CONTEXT, { traceparent: item.traceparent })
-      : ROOT_CONTEXT;
-    const attributes = this.spanAttributes(item);
-    await tracer.startActiveSpan(
-      `sync ${name}`,
-      { kind: SpanKind.CONSUMER, attributes },
-      parent,
-      async (span) => {
-        const startedMs = clock.monotonicNow();
-        this.metrics.activeWorkers(name, 1);
-        try {
-          const end = await this.sync(item, signal, span);
-          const outcome = decideOutcome(end);
-          this.note(item, outcome, span, clock.monotonicNow() - startedMs);
-          await this.giveBack(item, outcome, signal);
-        } finally {
-          this.metrics.activeWorkers(name, -1);
-          span.end();
-        }
-      },
-    );
-  }
-
-  private spanAttributes(item: WorkItem): Record<string, string | number> {
-    return {
-      'rollkeeper.controller': this.options.name,
-      'rollkeeper.key': item.key,
-      'rollkeeper.replica': this.options.replica,
-      'rollkeeper.reason': item.reason,
-      'rollkeeper.priority': item.priority,
-      'rollkeeper.retries': item.retries,
-      'rollkeeper.queue.wait_ms': Math.max(0, this.options.clock.now() - item.readySinceMs),
-    };
+    await this.spans.run(item, async (span) => {
+      const startedMs = clock.monotonicNow();
+      this.metrics.activeWorkers(name, 1);
+      try {
+        const end = await this.sync(item, signal, span);
+        const outcome = decideOutcome(end);
+        this.note(item, outcome, span, clock.monotonicNow() - startedMs);
+        await traceRequeue(tracer, outcome, () => this.giveBack(item, outcome, signal));
+      } finally {
+        this.metrics.activeWorkers(name, -1);
+      }
+    });
   }
 
   private async sync(item: WorkItem, signal: AbortSignal, span: Span): Promise<SyncEnd> {
     const { actors, name } = this.options;
     try {
       const result = await actors.activate(name, item.key, signal, (activation) =>
-        this.reconcile(item.key, activation, span),
+        this.reconcile(item, activation, span),
       );
       return { ended: 'ok', result };
     } catch (error) {
@@ -136,22 +118,12 @@ export class Controller {
     }
   }
 
-  private async reconcile(key: string, activation: Activation, span: Span): Promise<ReconcileResult> {
-    const { caughtUpTimeoutMs: timeoutMs, clientFor, clock, informerOf, name, reconciler } = this.options;
+  private async reconcile(item: WorkItem, activation: Activation, span: Span): Promise<ReconcileResult> {
+    const { clientFor, logger, name, reconciler } = this.options;
+    const { key } = item;
     span.setAttribute('rollkeeper.fencing_token', activation.token);
-    const { waited, waitedMs } = await waitUntilCaughtUp(
-      activation.mustHaveSeen,
-      informerOf,
-      activation.signal,
-      {
-        timeoutMs,
-        clock,
-      },
-    );
-    if (waited) {
-      span.setAttribute('rollkeeper.caught_up_wait_ms', waitedMs);
-      this.metrics.caughtUp(name, waitedMs / 1000);
-    }
+    await this.catchUp(activation, span);
+    if (activation.intents !== undefined) this.metrics.intentsReplayed(name);
     const intents = {
       current: activation.intents,
       store: (value: unknown) => activation.storeIntents(value),
@@ -159,8 +131,31 @@ export class Controller {
     };
     return reconciler.reconcile(
       { key, ...parseKey(key) },
-      { signal: activation.signal, client: clientFor(activation), intents },
+      {
+        signal: activation.signal,
+        client: clientFor(activation),
+        intents,
+        observer: this.spans.observer(item, span, logger),
+      },
     );
+  }
+
+  /** Waits until the caches show what they must; a wait is a stale read that was avoided. */
+  private async catchUp({ mustHaveSeen, signal }: Activation, span: Span): Promise<void> {
+    const { caughtUpTimeoutMs: timeoutMs, clock, informerOf, name } = this.options;
+    try {
+      const { waited, waitedMs } = await waitUntilCaughtUp(mustHaveSeen, informerOf, signal, {
+        timeoutMs,
+        clock,
+      });
+      span.setAttribute('rollkeeper.caught_up_wait_ms', waitedMs);
+      if (!waited) return;
+      this.metrics.caughtUp(name, waitedMs / 1000);
+      this.metrics.staleReadAvoided(name);
+    } catch (error) {
+      if (hasCode(error, 'STALE_CACHE')) this.metrics.staleReadAvoided(name);
+      throw error;
+    }
   }
 
   private note(item: WorkItem, outcome: Outcome, span: Span, elapsedMs: number): void {
@@ -169,6 +164,7 @@ export class Controller {
     span.setAttribute('rollkeeper.outcome', outcome.action);
     this.metrics.reconciled(name, OUTCOME_LABELS[outcome.action], elapsedMs / 1000);
     if (outcome.action === 'retry' || outcome.action === 'park') {
+      if (isMistake(outcome.error)) this.metrics.panicked(name);
       span.recordException(outcome.error as Error);
       span.setStatus({ code: SpanStatusCode.ERROR, message: errorMessage(outcome.error) });
       const what = outcome.action === 'park' ? 'sync failed for good' : 'sync failed; it will be tried again';
@@ -195,7 +191,7 @@ export class Controller {
 
   private async tellQueue(item: WorkItem, outcome: Outcome): Promise<void> {
     const { queue } = this.options;
-    const trace = { traceparent: currentTraceparent() ?? item.traceparent };
+    const trace = { traceparent: activeTraceparent() ?? item.traceparent };
     switch (outcome.action) {
       case 'done':
         if (item.retries > 0) await queue.forget(item.key);
@@ -230,8 +226,7 @@ export class Controller {
   }
 }
 
-function currentTraceparent(): string | undefined {
-  const carrier: Record<string, string> = {};
-  propagation.inject(context.active(), carrier);
-  return carrier['traceparent'];
+/** What Go would call a panic: not a failure that somebody foresaw. */
+function isMistake(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
 }

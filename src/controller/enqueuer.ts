@@ -1,8 +1,11 @@
+import type { Tracer } from '@opentelemetry/api';
 import type { ActorRuntime } from '../actor/actor.js';
 import type { Clock } from '../clock/index.js';
 import { keyOf, newerResourceVersion, qualifiedResource } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import type { AddOptions, Priority, WorkQueue } from '../work-queue/work-queue.js';
+import { MAX_TRACE_LINKS } from '../work-queue/work-queue.js';
+import { traceChange } from './change-span.js';
 import type { Enqueue, EnqueueRequest } from './controller-definition.js';
 
 /** What is still to be written to Redis for one key: several changes merged. */
@@ -22,6 +25,8 @@ export interface EnqueuerOptions {
   readonly actors: Pick<ActorRuntime, 'recordCause'>;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Spans what is seen. @default none */
+  readonly tracer?: Tracer;
 }
 
 /**
@@ -41,9 +46,15 @@ export class Enqueuer {
     return (request) => {
       if (signal.aborted) return;
       const key = keyOf(request.ref);
-      this.pending.set(key, merge(this.pending.get(key), request));
+      this.pending.set(key, merge(this.pending.get(key), this.traced(request)));
       if (!this.flushing.has(key)) void this.flush(key, signal);
     };
+  }
+
+  private traced(request: EnqueueRequest): EnqueueRequest {
+    const { clock, controller, tracer } = this.options;
+    if (!tracer || request.traceparent !== undefined) return request;
+    return { ...request, traceparent: traceChange(request, { clock, controller, tracer }) };
   }
 
   /** How many keys are not in Redis yet. */
@@ -97,10 +108,24 @@ function mergeAdds(before: PendingAdd | undefined, after: PendingAdd): PendingAd
   const causes = new Map(before.causes);
   for (const [resource, version] of after.causes)
     causes.set(resource, newerResourceVersion(causes.get(resource), version));
-  const options = rank(after.options) > rank(before.options) ? after.options : before.options;
-  return { causes, delayMs: Math.min(before.delayMs, after.delayMs), options };
+  const [told, other] =
+    rank(after.options) > rank(before.options)
+      ? [after.options, before.options]
+      : [before.options, after.options];
+  return {
+    causes,
+    delayMs: Math.min(before.delayMs, after.delayMs),
+    options: { ...told, ...mergeTraces(told, other) },
+  };
 }
 
 function rank(options: AddOptions): number {
   return PRIORITY_ORDER.indexOf(options.priority ?? 'normal');
+}
+
+/** The queue keeps the same rule between adds: one trace goes on, the others are linked. */
+function mergeTraces(told: AddOptions, other: AddOptions): Pick<AddOptions, 'traceparent' | 'links'> {
+  const all = [told.traceparent, ...(told.links ?? []), other.traceparent, ...(other.links ?? [])];
+  const [traceparent, ...links] = new Set(all.filter((text) => text !== undefined));
+  return links.length === 0 ? { traceparent } : { traceparent, links: links.slice(0, MAX_TRACE_LINKS) };
 }

@@ -12,6 +12,8 @@ export { noControllerMetrics } from './controller-metrics.js';
 export type { ControllerMetrics, ReconcileOutcomeLabel } from './controller-metrics.js';
 export { Controller } from './controller.js';
 export type { ActivationClient, ControllerOptions } from './controller.js';
+export { noSyncObserver } from './decision.js';
+export type { Decision, SyncObserver } from './decision.js';
 export { decideOutcome } from './decide-outcome.js';
 export type { Outcome, SyncEnd } from './decide-outcome.js';
 export { Enqueuer } from './enqueuer.js';

@@ -1,5 +1,6 @@
 import type { ApiClient } from '../api-client/api-client.js';
 import type { ObjectRef } from '../kubernetes/index.js';
+import type { SyncObserver } from './decision.js';
 
 /** What to look at. Deliberately neither event nor object: read the current state. */
 export interface ReconcileRequest extends ObjectRef {
@@ -19,6 +20,8 @@ export interface ReconcileContext {
   readonly signal: AbortSignal;
   readonly client: ApiClient;
   readonly intents: IntentStore;
+  /** Told of steps and decisions. Absent: nobody listens. */
+  readonly observer?: SyncObserver;
 }
 
 /** The actor's memory of what it is about to do (DESIGN: the ReplicaSet's Expectations). */

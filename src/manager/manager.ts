@@ -1,3 +1,4 @@
+import type { Tracer } from '@opentelemetry/api';
 import type { ActorRuntime } from '../actor/actor.js';
 import type { Clock } from '../clock/index.js';
 import type { BuiltController, Controller } from '../controller/index.js';
@@ -41,6 +42,8 @@ export interface ManagerOptions {
   readonly background: readonly Runnable[];
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Spans the changes that the leader sees. @default none */
+  readonly tracer?: Tracer;
 }
 
 /**
@@ -101,7 +104,7 @@ export class Manager {
 
   /** The leader's part: turns every change that its informers see, and first of all everything there is, into keys. */
   private async lead(signal: AbortSignal, epoch: number): Promise<void> {
-    const { actors, clock, controllers, logger } = this.options;
+    const { actors, clock, controllers, logger, tracer } = this.options;
     logger.info('leading', { epoch });
     const unsubscribes = controllers.map(({ built, controller }) => {
       const enqueuer = new Enqueuer({
@@ -110,6 +113,7 @@ export class Manager {
         actors,
         clock,
         logger,
+        tracer,
       });
       return built.watch(enqueuer.enqueueUntil(signal));
     });

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import type { Activation, ActorRuntime } from '../actor/index.js';
 import type { ApiClient, HttpApiClient } from '../api-client/index.js';
-import { withOwnWrites, withSpans, withWriteGuard } from '../api-client/index.js';
+import { withOwnWrites, withSpans, withTraceAnnotations, withWriteGuard } from '../api-client/index.js';
 import type { Clock, RandomSource } from '../clock/index.js';
 import type { ControllerDependencies } from '../controller/index.js';
 import { Controller } from '../controller/index.js';
@@ -59,7 +59,7 @@ function buildControllers(
 ): ManagedController[] {
   const dependencies: ControllerDependencies = { informers, events, clock, random, logger };
   const metrics = createControllerMetrics(meter, options.workersOf);
-  const traced = withSpans(client, tracer);
+  const traced = withSpans(withTraceAnnotations(client, clock), tracer);
   return options.definitions.map((definition) => {
     const { name } = definition;
     const built = definition.build({ ...dependencies, logger: logger.child({ controller: name }) });

@@ -8,6 +8,7 @@ import type { InformerFactory } from '../informer/index.js';
 import type { Logger } from '../logging/index.js';
 import type { ManagedController } from '../manager/index.js';
 import { Manager } from '../manager/index.js';
+import type { Tracing } from '../telemetry/index.js';
 import { ControllersModule } from './controllers.module.js';
 import { registerHealthChecks } from './health-checks.js';
 import type { ReplicaElector } from './replica-elector.js';
@@ -35,6 +36,7 @@ import * as tokens from './tokens.js';
         tokens.EVENT_LOOP,
         tokens.CLOCK,
         tokens.LOGGER,
+        tokens.TRACING,
       ],
       useFactory: (
         informers: InformerFactory,
@@ -45,6 +47,7 @@ import * as tokens from './tokens.js';
         eventLoop: EventLoopMonitor,
         clock: Clock,
         logger: Logger,
+        { tracer }: Tracing,
       ) =>
         new Manager({
           informers,
@@ -54,6 +57,7 @@ import * as tokens from './tokens.js';
           background: [events, eventLoop],
           clock,
           logger,
+          tracer,
         }),
     },
     {

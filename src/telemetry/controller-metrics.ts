@@ -39,8 +39,17 @@ export function createControllerMetrics(
     .addCallback((result) => {
       for (const [controller, workers] of workersOf) result.observe(workers, { controller });
     });
+  const panics = meter.createCounter(METRICS.reconcilePanics, {
+    description: 'Syncs that failed by a mistake in the program, by controller',
+  });
+  const staleReads = meter.createCounter(METRICS.staleReadsAvoided, {
+    description: 'Syncs that did not decide from a cache that was behind: they waited, or came back later',
+  });
+  const replays = meter.createCounter(METRICS.intentsReplayed, {
+    description: 'Syncs that found intents of an earlier one, to be settled first',
+  });
   for (const controller of workersOf.keys()) {
-    errors.add(0, { controller });
+    for (const counter of [errors, panics, staleReads, replays]) counter.add(0, { controller });
     active.add(0, { controller });
     for (const result of OUTCOMES) total.add(0, { controller, result });
   }
@@ -52,5 +61,8 @@ export function createControllerMetrics(
     },
     caughtUp: (controller, seconds) => caughtUp.record(seconds, { controller }),
     activeWorkers: (controller, change) => active.add(change, { controller }),
+    staleReadAvoided: (controller) => staleReads.add(1, { controller }),
+    intentsReplayed: (controller) => replays.add(1, { controller }),
+    panicked: (controller) => panics.add(1, { controller }),
   };
 }

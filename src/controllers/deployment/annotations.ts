@@ -1,3 +1,5 @@
+import { TRACE_ANNOTATION } from '../../trace-context/index.js';
+
 /** Marks a ReplicaSet, and the Deployment, with the number of the rollout; what `kubectl rollout history` shows. */
 export const REVISION = 'deployment.kubernetes.io/revision';
 /** The earlier revisions that a ReplicaSet served, comma separated. */
@@ -10,6 +12,7 @@ export const MAX_REPLICAS = 'deployment.kubernetes.io/max-replicas';
 export const ROLLBACK_TO = 'deprecated.deployment.rollback.to';
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
+/** Besides Kubernetes' own: the trace of an object's last write is that object's alone. */
 const NOT_COPIED: ReadonlySet<string> = new Set([
   LAST_APPLIED,
   REVISION,
@@ -17,6 +20,7 @@ const NOT_COPIED: ReadonlySet<string> = new Set([
   DESIRED_REPLICAS,
   MAX_REPLICAS,
   ROLLBACK_TO,
+  TRACE_ANNOTATION,
 ]);
 
 export type Annotations = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-import type { RolloutDraft } from './draft.js';
+import type { RolloutBranch, RolloutDraft } from './draft.js';
 import { syncRevision } from './new-replica-set.js';
 import { cleanUpHistory } from './cleanup.js';
 import { syncPausedCondition } from './paused.js';
@@ -37,14 +37,31 @@ export function decideRollout(draft: RolloutDraft, context: DecisionContext): vo
 
 /** One sync of Kubernetes' controller: delete > pause > rollback > scale > rollout. */
 function takeStep(draft: RolloutDraft, { podsOf, rules }: DecisionContext): void {
-  if (draft.observed.metadata.deletionTimestamp !== undefined) return setStatus(draft, syncRevision(draft));
+  const take = (branch: RolloutBranch): void => void (draft.branch ??= branch);
+  if (draft.observed.metadata.deletionTimestamp !== undefined) {
+    take('deletion');
+    return setStatus(draft, syncRevision(draft));
+  }
   syncPausedCondition(draft);
   const sides = syncRevision(draft);
-  if (draft.spec.paused) return stepScale(draft, sides, rules);
+  if (draft.spec.paused) {
+    take('paused');
+    return stepScale(draft, sides, rules);
+  }
   const rollbackTo = requestedRollback(draft.annotations);
-  if (rollbackTo !== undefined) return stepRollback(draft, sides, rollbackTo);
-  if (isScalingEvent(draft, sides)) return stepScale(draft, sides, rules);
-  if (isRollingUpdate(draft.spec)) return stepRollingUpdate(draft, sides, rules);
+  if (rollbackTo !== undefined) {
+    take('rollback');
+    return stepRollback(draft, sides, rollbackTo);
+  }
+  if (isScalingEvent(draft, sides)) {
+    take('scale');
+    return stepScale(draft, sides, rules);
+  }
+  if (isRollingUpdate(draft.spec)) {
+    take('rolling-update');
+    return stepRollingUpdate(draft, sides, rules);
+  }
+  take('recreate');
   stepRecreate(draft, sides, podsOf);
 }
 

@@ -36,6 +36,9 @@ export interface ReplicaSetDraft {
   deleted: boolean;
 }
 
+/** The ways that a pass can take, in the order in which they are looked at. */
+export type RolloutBranch = 'deletion' | 'paused' | 'rollback' | 'scale' | 'rolling-update' | 'recreate';
+
 /** What a pass works on, and what it has decided so far. */
 export interface Draft {
   readonly observed: DeepReadonly<Deployment>;
@@ -71,6 +74,8 @@ export class RolloutDraft implements Draft {
   annotations: Record<string, string>;
   status: DeepReadonly<DeploymentStatus>;
   readonly notes: EventNote[] = [];
+  /** The way that the pass took first, for those who look on. */
+  branch: RolloutBranch | undefined;
   /** The new ReplicaSet, when a Recreate starts it in this pass. */
   startedByRecreate?: ReplicaSetDraft;
   private readonly sets: ReplicaSetDraft[];

@@ -18,6 +18,7 @@ import {
   controllerOf,
   keyOf,
 } from '../../kubernetes/index.js';
+import { TRACE_ANNOTATION } from '../../trace-context/index.js';
 import { SELECTOR_INDEX, selectorIndexValuesFor } from '../shared/index.js';
 import { REVISION } from './annotations.js';
 import type { CompiledDeploymentControllerOptions } from './deployment.options.js';
@@ -50,7 +51,7 @@ export class DeploymentEventHandlers {
   }
 
   private onDeployment(event: ResourceEvent<Deployment>, enqueue: Enqueue): void {
-    enqueue({ ...target(event.object, DEPLOYMENTS, event.object), ...this.urgency(event) });
+    enqueue({ ...target(event.object, DEPLOYMENTS, event), ...this.urgency(event) });
   }
 
   private urgency(event: ResourceEvent<Deployment>): Partial<EnqueueRequest> {
@@ -65,22 +66,22 @@ export class DeploymentEventHandlers {
     // The Deployments of what is there already come with their own initial list.
     if (event.type === 'added' && event.initial) return;
     const { object } = event;
-    for (const deployment of this.deploymentsOf(object)) this.enqueueChild(deployment, object, enqueue);
+    for (const deployment of this.deploymentsOf(object)) this.enqueueChild(deployment, event, enqueue);
     if (event.type !== 'modified') return;
     const before = controllerOf(event.old);
     if (before && before.uid !== controllerOf(object)?.uid) {
       const previous = this.ownerOf(event.old, before);
-      if (previous) this.enqueueChild(previous, object, enqueue);
+      if (previous) this.enqueueChild(previous, event, enqueue);
     }
   }
 
   private enqueueChild(
     deployment: DeepReadonly<Deployment>,
-    cause: DeepReadonly<ReplicaSet>,
+    event: ResourceEvent<ReplicaSet>,
     enqueue: Enqueue,
   ): void {
     enqueue({
-      ...target(deployment, REPLICA_SETS, cause),
+      ...target(deployment, REPLICA_SETS, event),
       reason: 'child-change',
       delayMs: this.delays.coalesceMs,
     });
@@ -98,7 +99,7 @@ export class DeploymentEventHandlers {
     for (const deployment of this.deploymentsOf(replicaSet)) {
       if (deployment.spec.strategy?.type !== 'Recreate') continue;
       enqueue({
-        ...target(deployment, PODS, event.object),
+        ...target(deployment, PODS, event),
         reason: 'child-change',
         delayMs: this.delays.coalesceMs,
       });
@@ -134,12 +135,13 @@ export class DeploymentEventHandlers {
 function target(
   deployment: DeepReadonly<Deployment>,
   type: ResourceType,
-  cause: DeepReadonly<KubernetesObject>,
-): Pick<EnqueueRequest, 'ref' | 'cause'> {
+  change: ResourceEvent<KubernetesObject>,
+): Pick<EnqueueRequest, 'ref' | 'cause' | 'change'> {
   const { namespace, name } = deployment.metadata;
-  const { resourceVersion } = cause.metadata;
+  const { resourceVersion } = change.object.metadata;
   return {
     ref: { namespace, name },
+    change,
     cause: resourceVersion === undefined ? undefined : { type, resourceVersion },
   };
 }
@@ -153,7 +155,7 @@ function isWantedChange(old: DeepReadonly<Deployment>, object: DeepReadonly<Depl
 }
 
 function wanted({ metadata }: DeepReadonly<Deployment>): unknown {
-  const { [REVISION]: _revision, ...annotations } = metadata.annotations ?? {};
+  const { [REVISION]: _revision, [TRACE_ANNOTATION]: _trace, ...annotations } = metadata.annotations ?? {};
   const { labels, deletionTimestamp, finalizers, ownerReferences } = metadata;
   return { annotations, labels, deletionTimestamp, finalizers, ownerReferences };
 }

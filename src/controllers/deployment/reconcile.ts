@@ -7,6 +7,7 @@ import type {
   ReconcileResult,
   Reconciler,
 } from '../../controller/reconciler.js';
+import { noSyncObserver } from '../../controller/decision.js';
 import { TerminalError } from '../../errors/index.js';
 import type { EventRecorder } from '../../events/event-recorder.js';
 import type { Lister } from '../../informer/informer.js';
@@ -17,6 +18,7 @@ import { applyPlan } from './apply.js';
 import type { ReplicaSetClaims } from './claim-replica-sets.js';
 import { claimReplicaSets, recheckBeforeAdoption } from './claim-replica-sets.js';
 import { decideRollout } from './decide.js';
+import { describeDecision } from './describe-decision.js';
 import { RolloutDraft } from './draft.js';
 import { invalidDeploymentNote, selectingAllNote } from './events.js';
 import { netPlan } from './plan.js';
@@ -51,7 +53,18 @@ export class DeploymentReconciler implements Reconciler {
     if (isEmptySelector(deployment.spec.selector)) return this.refuseToSelectAll(deployment, context);
     const validation = validateDeployment(deployment);
     if (!validation.valid) throw this.refuseInvalid(deployment, validation.problem);
-    const claims = claimReplicaSets(deployment, validation.selects, this.dependencies.replicaSets);
+    const { observer = noSyncObserver } = context;
+    const claims = observer.step(
+      'read caches',
+      () => claimReplicaSets(deployment, validation.selects, this.dependencies.replicaSets),
+      (found) => ({
+        'k8s.resource': 'replicasets.apps',
+        'k8s.resource_version': deployment.metadata.resourceVersion ?? '',
+        'rollkeeper.replica_sets.owned': found.owned.length,
+        'rollkeeper.replica_sets.adopted': found.adopt.length,
+        'rollkeeper.replica_sets.released': found.release.length,
+      }),
+    );
     if (claims.adopt.length > 0) await recheckBeforeAdoption(deployment, context.client, context.signal);
     return this.rollOut(deployment, claims, context);
   }
@@ -59,16 +72,21 @@ export class DeploymentReconciler implements Reconciler {
   private async rollOut(
     deployment: DeepReadonly<Deployment>,
     claims: ReplicaSetClaims,
-    { client, signal }: ReconcileContext,
+    { client, observer = noSyncObserver, signal }: ReconcileContext,
   ): Promise<ReconcileResult> {
     const { clock, events, rules } = this.dependencies;
     const nowMs = clock.now();
     const now = toRfc3339(nowMs);
     const draft = new RolloutDraft({ deployment, owned: claims.owned, adopted: claims.adopt, now, nowMs });
-    decideRollout(draft, { podsOf: ({ observed }) => this.podsOf(observed), rules });
+    const plan = observer.step('decide', () => {
+      decideRollout(draft, { podsOf: ({ observed }) => this.podsOf(observed), rules });
+      const decided = netPlan(draft, claims.release);
+      observer.decided(() => describeDecision(draft, decided));
+      return decided;
+    });
     await recheckOldPods(draft, client, signal);
     try {
-      const outcome = await applyPlan(deployment, netPlan(draft, claims.release), {
+      const outcome = await applyPlan(deployment, plan, {
         client,
         signal,
         events,

@@ -1,4 +1,5 @@
 import type { Clock, RandomSource } from '../../clock/index.js';
+import { noSyncObserver } from '../../controller/decision.js';
 import type { ReconcileContext } from '../../controller/reconciler.js';
 import type { EventRecorder } from '../../events/event-recorder.js';
 import type { Lister } from '../../informer/informer.js';
@@ -7,6 +8,7 @@ import { keyOf } from '../../kubernetes/index.js';
 import { isPodActive } from '../shared/index.js';
 import type { ClaimedPods } from './claim-pods.js';
 import { createPods } from './create-pods.js';
+import { describeDecision } from './describe-decision.js';
 import { decidePodCount } from './decide-pod-count.js';
 import { PodControl } from './pod-control.js';
 import type { DeleteIntent, PodIntents } from './pod-intents.js';
@@ -96,7 +98,12 @@ export class PodManager {
         message: `Nodes rejected ${backoff.rejections} pods since the last one that ran (${backoff.reason}); waiting ${backoff.delayMs / 1000}s before creating more`,
       });
     }
-    const plan = this.decide(replicaSet, situation, { holdCreations: backoff !== undefined });
+    const { observer = noSyncObserver } = context;
+    const plan = observer.step('decide', () => {
+      const decided = this.decide(replicaSet, situation, { holdCreations: backoff !== undefined });
+      observer.decided(() => describeDecision(replicaSet, { ...situation, ...decided, heldBack: !!backoff }));
+      return decided;
+    });
     if (isEmptyIntents(plan.intents)) {
       if (context.intents.current !== undefined) context.intents.clear();
     } else if (plan.mustStore) {

@@ -1,5 +1,6 @@
 import { isConflict } from '../../api-client/api-status-error.js';
 import type { Clock } from '../../clock/index.js';
+import { noSyncObserver } from '../../controller/decision.js';
 import type {
   ReconcileContext,
   ReconcileRequest,
@@ -55,6 +56,12 @@ export class ReplicaSetReconciler implements Reconciler {
     if (!selects) return {};
     const { client, signal } = context;
     const claimed = await claimPods({ replicaSet, selects, pods: this.deps.pods, client, signal });
+    const { observer = noSyncObserver } = context;
+    observer.step(
+      'read caches',
+      () => claimed,
+      (pods) => readAttributes(replicaSet, pods),
+    );
     const managed = await this.managePods(replicaSet, claimed, context);
     signal.throwIfAborted();
     // One instant for both: a pod that the status does not count as available yet must wake us, also if it becomes
@@ -154,4 +161,17 @@ function msUntilNextAvailable(
 function requeueIn(...waits: readonly (number | undefined)[]): ReconcileResult {
   const known = waits.filter((wait) => wait !== undefined);
   return known.length > 0 ? { requeueAfterMs: Math.ceil(Math.min(...known)) } : {};
+}
+
+function readAttributes(
+  replicaSet: DeepReadonly<ReplicaSet>,
+  { active, controlled, terminating }: ClaimedPods,
+): Record<string, string | number> {
+  return {
+    'k8s.resource': 'pods',
+    'k8s.resource_version': replicaSet.metadata.resourceVersion ?? '',
+    'rollkeeper.pods.controlled': controlled.length,
+    'rollkeeper.pods.active': active.length,
+    'rollkeeper.pods.terminating': terminating.length,
+  };
 }

@@ -41,6 +41,7 @@ function onReplicaSet(event: ResourceEvent<ReplicaSet>, enqueue: Enqueue): void 
   enqueue({
     ref: { namespace: metadata.namespace, name: metadata.name },
     cause: { type: REPLICA_SETS, resourceVersion: metadata.resourceVersion ?? '' },
+    change: event,
     priority: isInitial ? 'low' : 'high',
     reason: isInitial ? 'initial-list' : 'user-change',
   });
@@ -67,42 +68,44 @@ class PodEventHandler {
   handle(event: ResourceEvent<Pod>): void {
     const uid = event.object.metadata.uid ?? '';
     if (event.type === 'deleted') {
-      this.wakeOwner(event.object, event.object, this.inactive.delete(uid) ? 'ended' : 'lost');
+      this.wakeOwner(event.object, event, this.inactive.delete(uid) ? 'ended' : 'lost');
       return;
     }
     if (!isPodActive(event.object)) this.inactive.add(uid);
-    if (event.type === 'modified') this.onModified(event.old, event.object);
+    if (event.type === 'modified') this.onModified(event);
     // The first list wakes every ReplicaSet by itself; orphans in it are found by the syncs.
-    else if (!event.initial) this.onAdded(event.object);
+    else if (!event.initial) this.onAdded(event);
   }
 
-  private onAdded(pod: ReadablePod): void {
-    if (controllerOf(pod)) this.wakeOwner(pod, pod, 'new');
-    else this.wakeMatching(pod);
+  private onAdded(event: ResourceEvent<Pod>): void {
+    if (controllerOf(event.object)) this.wakeOwner(event.object, event, 'new');
+    else this.wakeMatching(event);
   }
 
-  private onModified(old: ReadablePod, pod: ReadablePod): void {
+  private onModified(event: Extract<ResourceEvent<Pod>, { type: 'modified' }>): void {
+    const { object: pod, old } = event;
     if (!isRelevantPodChange(old, pod)) return;
     if (old.metadata.uid !== pod.metadata.uid) this.inactive.delete(old.metadata.uid ?? '');
     const changedOwner = controllerOf(old)?.uid !== controllerOf(pod)?.uid;
-    if (changedOwner) this.wakeOwner(old, pod, 'lost');
-    if (controllerOf(pod)) this.wakeOwner(pod, pod, urgencyOf(old, pod));
-    else this.wakeMatching(pod);
+    if (changedOwner) this.wakeOwner(old, event, 'lost');
+    if (controllerOf(pod)) this.wakeOwner(pod, event, urgencyOf(old, pod));
+    else this.wakeMatching(event);
   }
 
-  /** @param seen the state whose resourceVersion the sync must have seen */
-  private wakeOwner(pod: ReadablePod, seen: ReadablePod, urgency: Urgency): void {
+  /** @param event the change that the sync must have seen; `pod` is its state before or after */
+  private wakeOwner(pod: ReadablePod, event: ResourceEvent<Pod>, urgency: Urgency): void {
     const owner = this.ownerOf(pod);
-    if (owner) this.wake(owner, seen, this.delayFor(owner, urgency));
+    if (owner) this.wake(owner, event, this.delayFor(owner, urgency));
   }
 
   /** An orphan: whoever selects it may adopt it. */
-  private wakeMatching(pod: ReadablePod): void {
+  private wakeMatching(event: ResourceEvent<Pod>): void {
+    const pod = event.object;
     if (!isPodActive(pod)) return;
     const { lister } = this.input.replicaSets;
     const candidates = selectorIndexValuesFor(pod).flatMap((value) => lister.byIndex(SELECTOR_INDEX, value));
     for (const candidate of candidates) {
-      if (selects(candidate, pod)) this.wake(candidate, pod, this.delayFor(candidate, 'changed'));
+      if (selects(candidate, pod)) this.wake(candidate, event, this.delayFor(candidate, 'changed'));
     }
   }
 
@@ -121,11 +124,12 @@ class PodEventHandler {
     return owner?.metadata.uid === controller.uid ? owner : undefined;
   }
 
-  private wake(replicaSet: ReadableReplicaSet, seen: ReadablePod, delayMs: number): void {
+  private wake(replicaSet: ReadableReplicaSet, event: ResourceEvent<Pod>, delayMs: number): void {
     const { namespace, name } = replicaSet.metadata;
     this.input.enqueue({
       ref: { namespace, name },
-      cause: { type: PODS, resourceVersion: seen.metadata.resourceVersion ?? '' },
+      cause: { type: PODS, resourceVersion: event.object.metadata.resourceVersion ?? '' },
+      change: event,
       delayMs,
       reason: 'child-change',
     });

@@ -1,0 +1,45 @@
+import type { Decision } from '../../controller/decision.js';
+import { sumAvailable } from './availability.js';
+import type { RolloutDraft } from './draft.js';
+import { totalReplicas } from './draft.js';
+import { maxSurge, maxTotalReplicas, maxUnavailable, minAvailable } from './limits.js';
+import type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
+
+/** What a pass decided and from what, for people. */
+export function describeDecision(draft: RolloutDraft, plan: DeploymentPlan): Decision {
+  const { spec } = draft;
+  const changes = plan.replicaSetWrites.length > 0 || plan.deployment !== undefined;
+  return {
+    branch: draft.branch ?? 'rolling-update',
+    summary: changes ? summaryOf(plan) : '',
+    changes,
+    inputs: {
+      'rollkeeper.replicas': draft.replicas,
+      'rollkeeper.max_surge': maxSurge(spec),
+      'rollkeeper.max_unavailable': maxUnavailable(spec),
+      'rollkeeper.max_total': maxTotalReplicas(spec),
+      'rollkeeper.min_available': minAvailable(spec),
+      'rollkeeper.observed.total': draft.replicaSets.reduce(
+        (sum, { observed }) => sum + (observed ? (observed.spec.replicas ?? 1) : 0),
+        0,
+      ),
+      'rollkeeper.observed.available': sumAvailable(draft.living),
+      'rollkeeper.wanted.total': totalReplicas(draft.living),
+      'rollkeeper.status_write': plan.status !== undefined,
+    },
+  };
+}
+
+function summaryOf({ deployment, replicaSetWrites }: DeploymentPlan): string {
+  const parts = replicaSetWrites.map(describeWrite);
+  if (deployment) parts.push('write the Deployment itself');
+  return parts.join('; ');
+}
+
+function describeWrite({ note, object, verb }: ReplicaSetWrite): string {
+  const { name } = object.metadata;
+  const size = object.spec.replicas ?? 1;
+  if (verb === 'create') return `create ${name} with ${size}`;
+  if (verb === 'delete') return `delete ${name}`;
+  return note ? note.message : `annotate ${name}`;
+}
