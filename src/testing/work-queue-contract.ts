@@ -284,6 +284,52 @@ export function runWorkQueueContract(
     });
 
     describe('priorities', () => {
+      it('shows what waits, what comes back later and what is parked', async () => {
+        const queue = await setUp();
+        await queue.add('ns/waits', { priority: 'high', reason: 'user-change' });
+        await queue.addAfter('ns/later', 60_000, { reason: 'requeue' });
+        await queue.park('ns/parked', new Error('no'));
+        const waiting = {
+          key: 'ns/waits',
+          priority: 'high',
+          reason: 'user-change',
+          sinceMs: expect.any(Number),
+        };
+        const delayed = { key: 'ns/later', reason: 'requeue', failures: 0, dueMs: expect.any(Number) };
+        const parked = expect.objectContaining({ key: 'ns/parked', error: 'no' });
+        expect(await queue.inspect(10)).toEqual({ waiting: [waiting], delayed: [delayed], parked: [parked] });
+        expect(await queue.inspectKey('ns/later')).toEqual({ failures: 0, delayed });
+        expect(await queue.inspectKey('ns/parked')).toEqual({ failures: 0, parked });
+        expect(await queue.inspectKey('ns/unknown')).toEqual({ failures: 0 });
+      });
+
+      it('forgets all about a key on demand, and takes it up again with its next change', async () => {
+        const queue = await setUp();
+        const keys: string[] = [];
+        await queue.add('ns/a');
+        await queue.addAfter('ns/b', 10);
+        await queue.park('ns/c', new Error('no'));
+        for (const key of ['ns/a', 'ns/b', 'ns/c']) expect(await queue.purge(key)).toBe(true);
+        expect(await queue.purge('ns/unknown')).toBe(false);
+        consume(async ({ key }) => void keys.push(key));
+        await harness.pass(100);
+        expect(keys).toEqual([]);
+        await queue.add('ns/a');
+        await harness.until(() => keys.length === 1);
+        expect(keys).toEqual(['ns/a']);
+      });
+
+      it('drops the run that was to follow the one under way, and lets that one end', async () => {
+        const queue = await setUp();
+        const gated = await consumeBehindGate(queue);
+        await queue.add('first');
+        expect(await queue.purge('first')).toBe(true);
+        gated.release();
+        await queue.add('last');
+        await harness.until(() => gated.items.length === 2);
+        expect(gated.items.map(({ key }) => key)).toEqual(['first', 'last']);
+      });
+
       it('takes the higher priority first, and in the order of the adds within one', async () => {
         const queue = await setUp();
         const behind = await consumeBehindGate(queue);

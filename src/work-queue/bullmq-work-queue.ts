@@ -13,7 +13,15 @@ import type { WorkQueueMetrics } from './work-queue-metrics.js';
 import { noWorkQueueMetrics } from './work-queue-metrics.js';
 import type { CompiledWorkQueueOptions, WorkQueueOptions } from './work-queue.options.js';
 import { compileWorkQueueOptions } from './work-queue.options.js';
-import type { AddOptions, ParkedKey, WorkItem, WorkQueue, WorkQueueCounts } from './work-queue.js';
+import type {
+  AddOptions,
+  KeyView,
+  ParkedKey,
+  WorkItem,
+  WorkQueue,
+  WorkQueueCounts,
+  WorkQueueView,
+} from './work-queue.js';
 
 export interface BullMqWorkQueueDependencies {
   /** For example `deployment`. No colon. */
@@ -137,6 +145,34 @@ export class BullMqWorkQueue implements WorkQueue {
 
   parked(): Promise<readonly ParkedKey[]> {
     return this.state.parked();
+  }
+
+  inspect(limit: number): Promise<WorkQueueView> {
+    return this.state.view.inspect(limit);
+  }
+
+  inspectKey(key: string): Promise<KeyView> {
+    return this.state.view.inspectKey(key);
+  }
+
+  async purge(key: string): Promise<boolean> {
+    const known = await this.state.view.purge(key);
+    const queue = await this.open();
+    const jobId = await queue.getDeduplicationJobId(key);
+    const job = jobId === null ? undefined : await queue.getJob(jobId);
+    if (!job) return known;
+    if (!(await job.isActive())) {
+      await job.remove();
+      return true;
+    }
+    // The run goes on; the one that was to follow it does not.
+    await this.redis.del(queue.toKey(`dn:${key}`));
+    return known;
+  }
+
+  /** BullMQ's own queue, for tools that show it. Not to be changed by them. */
+  bullQueue(): Promise<Queue> {
+    return this.open() as Promise<Queue>;
   }
 
   async close(): Promise<void> {

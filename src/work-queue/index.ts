@@ -14,12 +14,16 @@ export type { CompiledWorkQueueOptions, WorkQueueOptions } from './work-queue.op
 export { MAX_TRACE_LINKS } from './work-queue.js';
 export type {
   AddOptions,
+  DelayedKey,
+  KeyView,
   ParkedKey,
   Priority,
   ReconcileReason,
+  WaitingKey,
   WorkHandler,
   WorkItem,
   WorkQueue,
   WorkQueueConsumer,
   WorkQueueCounts,
+  WorkQueueView,
 } from './work-queue.js';

@@ -1,14 +1,22 @@
 import type { Clock, TimerHandle } from '../clock/index.js';
 import { errorMessage } from '../errors/index.js';
 import type { PendingAdd } from './pending-add.js';
-import { PRIORITY_RANK, mergePendingAdds, pendingAddOf, tracesOf } from './pending-add.js';
+import { PRIORITY_RANK, mergePendingAdds, pendingAddOf, waitingKeyOf, tracesOf } from './pending-add.js';
 import type { TokenBucketState } from './rate-limiters.js';
 import { exponentialBackoffMs, reserveToken } from './rate-limiters.js';
 import type { WorkQueueMetrics } from './work-queue-metrics.js';
 import { noWorkQueueMetrics } from './work-queue-metrics.js';
 import type { CompiledWorkQueueOptions, WorkQueueOptions } from './work-queue.options.js';
 import { compileWorkQueueOptions } from './work-queue.options.js';
-import type { AddOptions, ParkedKey, WorkItem, WorkQueue, WorkQueueCounts } from './work-queue.js';
+import type {
+  AddOptions,
+  KeyView,
+  ParkedKey,
+  WorkItem,
+  WorkQueue,
+  WorkQueueCounts,
+  WorkQueueView,
+} from './work-queue.js';
 
 export interface MemoryWorkQueueDependencies {
   name: string;
@@ -103,6 +111,31 @@ export class MemoryWorkQueue implements WorkQueue {
     return [...this.parkedKeys.values()];
   }
 
+  async inspect(limit: number): Promise<WorkQueueView> {
+    const keys = new Set([...this.pending.keys(), ...this.timers.keys()]);
+    const views = [...keys].map((key) => this.viewOf(key));
+    return {
+      waiting: views.flatMap(({ waiting }) => waiting ?? []).slice(0, limit),
+      delayed: views
+        .flatMap(({ delayed }) => delayed ?? [])
+        .sort((a, b) => a.dueMs - b.dueMs)
+        .slice(0, limit),
+      parked: [...this.parkedKeys.values()].slice(0, limit),
+    };
+  }
+
+  async inspectKey(key: string): Promise<KeyView> {
+    return this.viewOf(key);
+  }
+
+  async purge(key: string): Promise<boolean> {
+    const timer = this.timers.get(key);
+    timer?.handle.cancel();
+    this.waiting.delete(key);
+    const known = [this.timers, this.pending, this.parkedKeys, this.failures].map((map) => map.delete(key));
+    return known.includes(true);
+  }
+
   async close(): Promise<void> {
     for (const { handle } of this.timers.values()) handle.cancel();
     this.timers.clear();
@@ -131,6 +164,20 @@ export class MemoryWorkQueue implements WorkQueue {
   onWork(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
+  }
+
+  private viewOf(key: string): KeyView {
+    const [pending, timer, parked] = [this.pending.get(key), this.timers.get(key), this.parkedKeys.get(key)];
+    const failures = this.failures.get(key) ?? 0;
+    const dueInMs = (timer?.dueMs ?? 0) - this.clock.monotonicNow();
+    return {
+      failures,
+      ...(pending && { waiting: waitingKeyOf(key, pending) }),
+      ...(timer && {
+        delayed: { key, dueMs: this.clock.now() + dueInMs, reason: timer.options.reason, failures },
+      }),
+      ...(parked && { parked }),
+    };
   }
 
   private addNow(key: string, add: PendingAdd): void {

@@ -1,4 +1,4 @@
-import type { AddOptions, Priority, ReconcileReason } from './work-queue.js';
+import type { AddOptions, Priority, ReconcileReason, WaitingKey } from './work-queue.js';
 import { MAX_TRACE_LINKS } from './work-queue.js';
 
 /**
@@ -29,6 +29,11 @@ export function pendingAddOf(options: AddOptions, readySinceMs: number): Pending
     readySinceMs,
     ...tracesOf([options.traceparent, ...(options.links ?? [])]),
   };
+}
+
+/** A pending add as people see it. */
+export function waitingKeyOf(key: string, { priority, readySinceMs, reason }: PendingAdd): WaitingKey {
+  return { key, priority, reason, sinceMs: readySinceMs };
 }
 
 /**
@@ -65,4 +70,15 @@ export function traceTextOf({ traceparent, links = [] }: Pick<PendingAdd, 'trace
 /** The inverse of {@link traceTextOf}. */
 export function parseTraceText(text: string): Pick<PendingAdd, 'traceparent' | 'links'> {
   return tracesOf(text.split(' '));
+}
+
+/** A pending add as `lua/merge-pending-3.lua` keeps it. */
+export function parsePending(json: string): PendingAdd {
+  const [rank, reason, readySinceMs, traces] = JSON.parse(json) as [number, ReconcileReason, number, string];
+  return {
+    priority: priorityOfRank(rank),
+    reason,
+    readySinceMs,
+    ...parseTraceText(traces),
+  };
 }

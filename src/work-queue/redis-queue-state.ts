@@ -2,9 +2,11 @@ import { errorMessage } from '../errors/index.js';
 import type { RedisConnection } from '../redis/index.js';
 import { LuaScript } from '../redis/index.js';
 import type { PendingAdd } from './pending-add.js';
-import { PRIORITY_RANK, parseTraceText, priorityOfRank, traceTextOf } from './pending-add.js';
+import { PRIORITY_RANK, parsePending, traceTextOf } from './pending-add.js';
+import type { QueueStateKeys } from './redis-queue-view.js';
+import { RedisQueueView } from './redis-queue-view.js';
 import type { CompiledWorkQueueOptions } from './work-queue.options.js';
-import type { AddOptions, ParkedKey, ReconcileReason } from './work-queue.js';
+import type { AddOptions, ParkedKey } from './work-queue.js';
 
 const script = (name: string): LuaScript => new LuaScript(new URL(`./lua/${name}.lua`, import.meta.url));
 
@@ -32,9 +34,9 @@ export class RedisQueueState {
   private readonly timersOverdue = script('overdue-timers-1');
   private readonly limit = script('rate-limit-5');
   private readonly parkKey = script('park-2');
-  private readonly keys: Readonly<
-    Record<'pending' | 'failures' | 'bucket' | 'parked' | 'timers' | 'timerData', string>
-  >;
+  /** For people. */
+  readonly view: RedisQueueView;
+  private readonly keys: QueueStateKeys;
 
   /** @param base with the hash tag, for example `{rollkeeper:queue:deployment}` */
   constructor(
@@ -50,6 +52,7 @@ export class RedisQueueState {
       timers: key('timers'),
       timerData: key('timer-data'),
     };
+    this.view = new RedisQueueView(redis, this.keys);
   }
 
   /** Returns the rank of the key's next run, and whether this add raised that of an earlier one. */
@@ -165,14 +168,4 @@ export class RedisQueueState {
 
 function errorText(error: unknown): string {
   return errorMessage(error).slice(0, MAX_ERROR_LENGTH);
-}
-
-function parsePending(json: string): PendingAdd {
-  const [rank, reason, readySinceMs, traces] = JSON.parse(json) as [number, ReconcileReason, number, string];
-  return {
-    priority: priorityOfRank(rank),
-    reason,
-    readySinceMs,
-    ...parseTraceText(traces),
-  };
 }

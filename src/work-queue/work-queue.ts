@@ -49,6 +49,43 @@ export interface WorkQueueCounts {
   readonly parked: number;
 }
 
+/** A key whose run has not started. */
+export interface WaitingKey {
+  readonly key: string;
+  readonly priority: Priority;
+  readonly reason: ReconcileReason;
+  /** Epoch milliseconds, when it became ready to run. */
+  readonly sinceMs: number;
+}
+
+/** A key that comes back later. */
+export interface DelayedKey {
+  readonly key: string;
+  /** Epoch milliseconds of its next run. */
+  readonly dueMs: number;
+  readonly reason?: ReconcileReason;
+  /** Failures in a row before. */
+  readonly failures: number;
+}
+
+/** What is in a queue, for people; taken in several reads, so not of one instant. */
+export interface WorkQueueView {
+  /** Longest waiting first. A key that runs at the moment waits here for the run after. */
+  readonly waiting: readonly WaitingKey[];
+  /** Soonest first. */
+  readonly delayed: readonly DelayedKey[];
+  /** Longest parked first. */
+  readonly parked: readonly ParkedKey[];
+}
+
+/** What a queue knows of one key. */
+export interface KeyView {
+  readonly failures: number;
+  readonly waiting?: WaitingKey;
+  readonly delayed?: DelayedKey;
+  readonly parked?: ParkedKey;
+}
+
 /**
  * The producer's side of a queue of keys, shared by all replicas. client-go's contract:
  *
@@ -79,6 +116,14 @@ export interface WorkQueue {
   numRequeues(key: string): Promise<number>;
   counts(): Promise<WorkQueueCounts>;
   parked(): Promise<readonly ParkedKey[]>;
+  /** At most `limit` keys of each kind. */
+  inspect(limit: number): Promise<WorkQueueView>;
+  inspectKey(key: string): Promise<KeyView>;
+  /**
+   * Forgets all about the key: waiting, delayed, parked, failures. A run under way goes on. The next change of the
+   * object brings it back. Returns whether anything was known.
+   */
+  purge(key: string): Promise<boolean>;
   close(): Promise<void>;
 }
 

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../clock/index.js';
+import type { ReconcileContext, Reconciler } from '../controller/index.js';
+import { ShutdownError } from '../errors/index.js';
+import { DecisionLog } from './decision-log.js';
+import { ObservedReconciler } from './observed-reconciler.js';
+import { RunningSyncs } from './running-syncs.js';
+
+const decision = (summary: string, changes: boolean) => ({
+  branch: 'rolling-update',
+  summary,
+  changes,
+  inputs: {},
+});
+
+describe('the observed reconciler', () => {
+  const observe = (reconcile: Reconciler['reconcile']) => {
+    const clock = new FakeClock(5000);
+    const log = new DecisionLog();
+    const running = new RunningSyncs(clock);
+    const options = { controller: 'deployment', replica: 'r0', log, running, clock };
+    const reconciler = new ObservedReconciler({ reconcile }, options);
+    const context = { signal: new AbortController().signal } as ReconcileContext;
+    const run = () =>
+      reconciler.reconcile({ key: 'default/web', namespace: 'default', name: 'web' }, context);
+    return { log, run, running };
+  };
+
+  it('notes decisions that change something, and no others', async () => {
+    const { log, run } = observe(async (_request, { observer }) => {
+      observer?.decided(() => decision('web-new: 1 -> 2', true));
+      observer?.decided(() => decision('', false));
+      return { requeueAfterMs: 7 };
+    });
+    expect(await run()).toEqual({ requeueAfterMs: 7 });
+    expect(log.of('deployment', 'default/web')).toEqual([
+      {
+        atMs: 5000,
+        controller: 'deployment',
+        key: 'default/web',
+        replica: 'r0',
+        actions: ['rolling-update: web-new: 1 -> 2'],
+      },
+    ]);
+  });
+
+  it('shows a key while it is worked on, and no longer', async () => {
+    const { run, running } = observe(async () => {
+      expect(running.list()).toEqual([{ controller: 'deployment', key: 'default/web', sinceMs: 5000 }]);
+      return {};
+    });
+    await run();
+    expect(running.list()).toEqual([]);
+  });
+
+  it('notes a failure and passes it on', async () => {
+    const { log, run } = observe(() => Promise.reject(new Error('no')));
+    await expect(run()).rejects.toThrow('no');
+    expect(log.of('deployment', 'default/web')).toMatchObject([{ error: 'no', actions: [] }]);
+  });
+
+  it('notes nothing where the work was only called off', async () => {
+    const { log, run, running } = observe(() => Promise.reject(new ShutdownError('stopping')));
+    await expect(run()).rejects.toThrow('stopping');
+    expect(log.of('deployment', 'default/web')).toEqual([]);
+    expect(running.list()).toEqual([]);
+  });
+});

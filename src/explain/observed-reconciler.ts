@@ -1,0 +1,79 @@
+import { trace } from '@opentelemetry/api';
+import type { Clock } from '../clock/index.js';
+import type {
+  Decision as ObservedDecision,
+  ReconcileContext,
+  ReconcileRequest,
+  ReconcileResult,
+  Reconciler,
+  SyncObserver,
+} from '../controller/index.js';
+import { noSyncObserver } from '../controller/index.js';
+import { errorMessage, isCancellation } from '../errors/index.js';
+import type { DecisionLog } from './decision-log.js';
+import type { RunningSyncs } from './running-syncs.js';
+
+export interface ObservedReconcilerOptions {
+  readonly controller: string;
+  readonly replica: string;
+  readonly log: DecisionLog;
+  readonly running: RunningSyncs;
+  readonly clock: Clock;
+}
+
+/** Reconciles as the one inside does, and notes what runs, what was decided, and what failed. */
+export class ObservedReconciler implements Reconciler {
+  constructor(
+    private readonly inner: Reconciler,
+    private readonly options: ObservedReconcilerOptions,
+  ) {}
+
+  async reconcile(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult> {
+    const { controller, running } = this.options;
+    const end = running.start(controller, request.key);
+    const actions: string[] = [];
+    try {
+      const observer = listening(context.observer ?? noSyncObserver, (decision) => {
+        if (decision.changes) actions.push(sentenceOf(decision));
+      });
+      const result = await this.inner.reconcile(request, { ...context, observer });
+      if (actions.length > 0) this.note(request.key, actions);
+      return result;
+    } catch (error) {
+      if (!isCancellation(error)) this.note(request.key, actions, errorMessage(error));
+      throw error;
+    } finally {
+      end();
+    }
+  }
+
+  private note(key: string, actions: readonly string[], error?: string): void {
+    const { clock, controller, log, replica } = this.options;
+    const traceId = trace.getActiveSpan()?.spanContext().traceId;
+    log.add({
+      atMs: clock.now(),
+      controller,
+      key,
+      replica,
+      actions,
+      ...(error === undefined ? {} : { error }),
+      ...(traceId === undefined ? {} : { traceId }),
+    });
+  }
+}
+
+/** The same observer, and `hear` besides. */
+function listening(observer: SyncObserver, hear: (decision: ObservedDecision) => void): SyncObserver {
+  return {
+    step: (name, work, describe) => observer.step(name, work, describe),
+    decided: (decide) => {
+      const decision = decide();
+      hear(decision);
+      observer.decided(() => decision);
+    },
+  };
+}
+
+function sentenceOf({ branch, summary }: ObservedDecision): string {
+  return summary === '' ? branch : `${branch}: ${summary}`;
+}
