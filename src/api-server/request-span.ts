@@ -1,33 +1,70 @@
+import type { Attributes, Span } from '@opentelemetry/api';
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { ApiRequest, ApiResponse } from './http/index.js';
 import { StatusError } from './errors/index.js';
+import { parseResourcePath } from './routing/resource-path.js';
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
+/** Written so often, and so far from any change that somebody asked for, that they begin no trace of their own. */
+const QUIET = new Set(['events', 'leases', 'nodes']);
 
-/** Runs a writing request in a span that continues the trace its client named; reads are too many for spans. */
+/**
+ * Runs a writing request in a span that continues the trace its client named, or begins one: a `kubectl` call is where
+ * most traces begin. Reads are too many for spans.
+ */
 export function inRequestSpan(request: ApiRequest, work: () => Promise<ApiResponse>): Promise<ApiResponse> {
   if (READS.has(request.method)) return work();
+  const resource = resourceOf(request);
+  if (QUIET.has(resource.resource.split('/')[0] ?? '') && request.headers['traceparent'] === undefined)
+    return work();
   const parent = propagation.extract(context.active(), request.headers);
-  const options = {
-    kind: SpanKind.SERVER,
-    attributes: { 'http.request.method': request.method, 'url.path': request.path },
-  };
+  const name = resource.resource ? `${request.method} ${resource.resource}` : request.method;
+  const options = { kind: SpanKind.SERVER, attributes: attributesOf(request, resource) };
   return trace
     .getTracer('rollkeeper-api-server')
-    .startActiveSpan(request.method, options, parent, async (span) => {
-      try {
-        const answer = await work();
-        span.setAttribute('http.response.status_code', answer.status);
-        return answer;
-      } catch (error) {
-        span.setAttribute(
-          'http.response.status_code',
-          error instanceof StatusError ? error.status.code : 500,
-        );
-        span.setStatus({ code: SpanStatusCode.ERROR, message: String(error) });
-        throw error;
-      } finally {
-        span.end();
-      }
-    });
+    .startActiveSpan(name, options, parent, (span) => traced(span, work));
+}
+
+async function traced(span: Span, work: () => Promise<ApiResponse>): Promise<ApiResponse> {
+  try {
+    const answer = await work();
+    span.setAttribute('http.response.status_code', answer.status);
+    return answer;
+  } catch (error) {
+    const code = error instanceof StatusError ? error.status.code : 500;
+    span.setAttribute('http.response.status_code', code);
+    if (code === 409) span.setAttribute('rollkeeper.conflict', true);
+    span.setStatus({ code: SpanStatusCode.ERROR, message: String(error) });
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+interface RequestedResource {
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+function resourceOf(request: ApiRequest): RequestedResource {
+  try {
+    const path = parseResourcePath(request.path);
+    const { name = '', namespace = '', resource = '', subresource = '' } = path ?? {};
+    return { resource: subresource ? `${resource}/${subresource}` : resource, namespace, name };
+  } catch {
+    // Malformed: the request itself will say so.
+    return { resource: '', namespace: '', name: '' };
+  }
+}
+
+function attributesOf(request: ApiRequest, { name, namespace, resource }: RequestedResource): Attributes {
+  return {
+    'http.request.method': request.method,
+    'url.path': request.path,
+    'user_agent.original': request.headers['user-agent'] ?? '',
+    ...(resource ? { 'k8s.resource': resource } : {}),
+    ...(namespace ? { 'k8s.namespace.name': namespace } : {}),
+    ...(name ? { 'k8s.object.name': name } : {}),
+  };
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { createPinoLogger } from '../logging/index.js';
 import { runNodeProcess } from '../node-simulator/index.js';
 import { runUntilStopped, tellParent } from '../process/index.js';
+import { startTracing } from '../telemetry/index.js';
 import { VERSION } from '../version.js';
 
 interface NodeCommandOptions {
@@ -28,20 +29,30 @@ export function registerNodeCommand(program: Command): void {
 }
 
 async function run(options: NodeCommandOptions, signal: AbortSignal): Promise<void> {
-  await runNodeProcess(
-    {
-      kubeconfig: options.kubeconfig,
-      nodes: Number(options.nodes),
-      readyDelayMs: Number(options.readyDelayMs),
-      terminationDelayMs: Number(options.terminationDelayMs),
-      concurrency: Number(options.concurrency),
-      podsPerNode: Number(options.podsPerNode),
-    },
-    {
-      logger: createPinoLogger({ base: { role: 'node' } }),
-      userAgent: `rollkeeper/${VERSION} (node)`,
-      onReady: () => tellParent({ type: 'ready' }),
-    },
-    signal,
-  );
+  const tracing = startTracing({
+    serviceName: 'rollkeeper-node',
+    instance: String(process.pid),
+    version: VERSION,
+    env: process.env,
+  });
+  try {
+    await runNodeProcess(
+      {
+        kubeconfig: options.kubeconfig,
+        nodes: Number(options.nodes),
+        readyDelayMs: Number(options.readyDelayMs),
+        terminationDelayMs: Number(options.terminationDelayMs),
+        concurrency: Number(options.concurrency),
+        podsPerNode: Number(options.podsPerNode),
+      },
+      {
+        logger: createPinoLogger({ base: { role: 'node' } }),
+        userAgent: `rollkeeper/${VERSION} (node)`,
+        onReady: () => tellParent({ type: 'ready' }),
+      },
+      signal,
+    );
+  } finally {
+    await tracing.shutdown();
+  }
 }

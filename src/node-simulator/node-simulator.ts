@@ -1,3 +1,4 @@
+import { context } from '@opentelemetry/api';
 import type { ApiClient } from '../api-client/index.js';
 import { isConflict, isNotFound } from '../api-client/index.js';
 import type { Clock, TimerHandle } from '../clock/index.js';
@@ -7,6 +8,7 @@ import type { Informer, ResourceEvent } from '../informer/index.js';
 import type { DeepReadonly, Node, Pod } from '../kubernetes/index.js';
 import { keyOf } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
+import { traceOf } from '../trace-context/index.js';
 import { wantsScheduling } from './decide-scheduling.js';
 import { KeyedExecutor } from './keyed-executor.js';
 import { NodeLoads } from './node-loads.js';
@@ -97,7 +99,13 @@ export class NodeSimulator {
     }
   }
 
-  private async look(key: string, signal: AbortSignal): Promise<{ wakeInMs?: number }> {
+  /** A node's writes go on with the trace of the pod's last one. */
+  private look(key: string, signal: AbortSignal): Promise<{ wakeInMs?: number }> {
+    const { parent } = traceOf(this.newest.get(key), this.dependencies.clock.now());
+    return context.with(parent, () => this.play(key, signal));
+  }
+
+  private async play(key: string, signal: AbortSignal): Promise<{ wakeInMs?: number }> {
     let pod = this.newest.get(key);
     if (pod && wantsScheduling(pod)) pod = await this.place(key, pod, signal);
     const nodeIndex = this.nodeIndexes.get(pod?.spec.nodeName ?? '');

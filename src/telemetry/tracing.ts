@@ -2,6 +2,7 @@ import type { Tracer } from '@opentelemetry/api';
 import { trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
+import type { Sampler, SpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import {
@@ -9,6 +10,8 @@ import {
   ATTR_SERVICE_NAME,
   ATTR_SERVICE_VERSION,
 } from '@opentelemetry/semantic-conventions/incubating';
+import { KeepImportantSpans, recordingAll } from './keep-important-spans.js';
+import { samplerFromEnv } from './sampler-from-env.js';
 
 export interface TracingOptions {
   /** `service.name` of every span, unless `OTEL_SERVICE_NAME` says otherwise. */
@@ -18,23 +21,36 @@ export interface TracingOptions {
   version: string;
   /** The environment to read OpenTelemetry's own variables from. */
   env: NodeJS.ProcessEnv;
+  /** Told of every span as well, for example to show it; spans are made for them even where none are sent. */
+  processors?: readonly SpanProcessor[];
 }
 
 export interface Tracing {
   readonly tracer: Tracer;
   readonly enabled: boolean;
-  /** Sends what is still held back; bounded by the exporter's own time-out. */
+  /** Sends what is still held back, for at most {@link SHUTDOWN_TIMEOUT_MS}. Never rejects. */
   shutdown(): Promise<void>;
 }
 
+/** A collector that does not answer must not hold up the end of a process. */
+export const SHUTDOWN_TIMEOUT_MS = 2000;
+/** A sync that took so long is kept whatever the sampler says; `ROLLKEEPER_TRACES_SLOW_MS` changes it. */
+const SLOW_MS = 1000;
+/** Spans that wait to be sent, unless `OTEL_BSP_MAX_QUEUE_SIZE` says otherwise; more are dropped. */
+const MAX_QUEUE_SIZE = 8192;
+
 /**
- * Spans go out by OTLP when `OTEL_EXPORTER_OTLP_ENDPOINT` (or its `_TRACES_` form) is set, and cost next to
- * nothing when it is not. Endpoint, headers, sampler and batch sizes are OpenTelemetry's standard variables. A
- * collector that is down loses spans and nothing else: the batch is bounded.
+ * Spans go out by OTLP when `OTEL_EXPORTER_OTLP_ENDPOINT` (or its `_TRACES_` form) is set, and cost next to nothing when
+ * it is not. `OTEL_SDK_DISABLED=true` is the switch that turns everything off, `OTEL_TRACES_EXPORTER=none` the sending.
+ * Endpoint, headers, sampler and batch sizes are OpenTelemetry's standard variables; whatever the sampler, syncs that
+ * failed or were slow are kept, unless it is one of the `always_off` kind. A collector that is down loses spans and
+ * nothing else: the batch is bounded, and nobody waits for it.
  */
-export function startTracing({ serviceName, instance, version, env }: TracingOptions): Tracing {
+export function startTracing(options: TracingOptions): Tracing {
+  const { env, instance, processors = [], serviceName, version } = options;
   const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] ?? env['OTEL_EXPORTER_OTLP_ENDPOINT'];
-  if (!endpoint || env['OTEL_SDK_DISABLED'] === 'true') {
+  const sends = Boolean(endpoint) && env['OTEL_TRACES_EXPORTER'] !== 'none';
+  if ((!sends && processors.length === 0) || env['OTEL_SDK_DISABLED'] === 'true') {
     return { tracer: trace.getTracer('rollkeeper'), enabled: false, shutdown: () => Promise.resolve() };
   }
   const provider = new NodeTracerProvider({
@@ -45,12 +61,35 @@ export function startTracing({ serviceName, instance, version, env }: TracingOpt
         [ATTR_SERVICE_VERSION]: version,
       }),
     ),
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+    sampler: samplerFor(env),
+    spanProcessors: [...(sends ? [sendingProcessor(env)] : []), ...processors],
   });
   provider.register();
   return {
     tracer: trace.getTracer('rollkeeper', version),
     enabled: true,
-    shutdown: () => provider.shutdown(),
+    shutdown: () => withinTimeout(provider.shutdown()),
   };
+}
+
+function samplerFor(env: NodeJS.ProcessEnv): Sampler {
+  const sampler = samplerFromEnv(env);
+  return env['OTEL_TRACES_SAMPLER']?.endsWith('always_off') ? sampler : recordingAll(sampler);
+}
+
+function sendingProcessor(env: NodeJS.ProcessEnv): SpanProcessor {
+  const maxQueueSize = numberOf(env['OTEL_BSP_MAX_QUEUE_SIZE']) ?? MAX_QUEUE_SIZE;
+  const batch = new BatchSpanProcessor(new OTLPTraceExporter(), { maxQueueSize });
+  return new KeepImportantSpans(batch, { slowMs: numberOf(env['ROLLKEEPER_TRACES_SLOW_MS']) ?? SLOW_MS });
+}
+
+function numberOf(text: string | undefined): number | undefined {
+  const number = Number(text);
+  return text && Number.isFinite(number) && number > 0 ? number : undefined;
+}
+
+async function withinTimeout(work: Promise<void>): Promise<void> {
+  const expired = AbortSignal.timeout(SHUTDOWN_TIMEOUT_MS);
+  const timeout = new Promise<void>((resolve) => expired.addEventListener('abort', () => resolve()));
+  await Promise.race([work.catch(() => undefined), timeout]);
 }

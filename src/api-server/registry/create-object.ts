@@ -5,6 +5,7 @@ import { alreadyExists, badRequest, invalid, StatusError } from '../errors/index
 import { applyGeneratedName } from './object-names.js';
 import { storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
+import { stampTrace } from './stamp-trace.js';
 import { translateStorageError } from './translate-storage-error.js';
 
 export interface CreateOptions {
@@ -50,6 +51,7 @@ async function tryCreate(
   const errors = kind.validateCreate(object);
   if (errors.length > 0) throw invalid(kind.type, target.name ?? '', errors);
   if (options.dryRun) return dryRun(context, target, object);
+  stampTrace(context, kind, object);
   try {
     const stored = await context.storage.create(storageKeyOf(target), object);
     if (kind.type.kind === 'Namespace') context.namespaces.observe(stored.object);

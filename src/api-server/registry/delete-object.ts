@@ -7,6 +7,7 @@ import type { DeletionRequest } from './decide-deletion.js';
 import { MAX_UPDATE_ATTEMPTS, storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { removeObject } from './remove-object.js';
+import { stampTrace } from './stamp-trace.js';
 import { translateStorageError } from './translate-storage-error.js';
 
 export interface DeletionOutcome {
@@ -58,6 +59,7 @@ async function tryDelete(
       const object = await removeObject(context, target, plan.object, stored.revision);
       return { object, removed: true };
     }
+    stampTrace(context, target.kind, plan.object);
     const marked = await context.storage.update(storageKeyOf(target), plan.object, stored.revision);
     if (target.kind.type.kind === 'Namespace') context.namespaces.observe(marked.object);
     return { object: marked.object, removed: false };

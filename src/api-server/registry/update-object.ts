@@ -8,6 +8,7 @@ import { MAX_UPDATE_ATTEMPTS, storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { isReadyToGo } from './ready-to-go.js';
 import { removeObject } from './remove-object.js';
+import { stampTrace } from './stamp-trace.js';
 import { translateStorageError } from './translate-storage-error.js';
 
 /**
@@ -64,6 +65,7 @@ async function tryOnce(
   prepareUpdate(target, candidate, current, options.subresource);
   if (semanticEqual(candidate, current)) return current;
   if (options.dryRun) return candidate;
+  stampTrace(context, target.kind, candidate);
   try {
     if (isReadyToGo(candidate)) return await removeObject(context, target, candidate, stored.revision);
     const written = await context.storage.update(storageKeyOf(target), candidate, stored.revision);

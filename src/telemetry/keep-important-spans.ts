@@ -1,0 +1,122 @@
+import type { Context } from '@opentelemetry/api';
+import { SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api';
+import type { ReadableSpan, Sampler, Span, SpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { SamplingDecision } from '@opentelemetry/sdk-trace-base';
+
+/** What is remembered of traces that the sampler has not chosen, while their syncs run. */
+const MAX_TRACES = 256;
+const MAX_SPANS_OF_A_TRACE = 256;
+
+/** A sync or an API request: the unit that is kept or dropped as a whole. */
+const UNITS: ReadonlySet<SpanKind> = new Set([SpanKind.CONSUMER, SpanKind.SERVER]);
+
+/** `sampler`, but what it drops is recorded all the same, unsampled, for {@link KeepImportantSpans} to judge. */
+export function recordingAll(sampler: Sampler): Sampler {
+  return {
+    shouldSample: (...args) => {
+      const result = sampler.shouldSample(...args);
+      const drops = result.decision === SamplingDecision.NOT_RECORD;
+      return drops ? { ...result, decision: SamplingDecision.RECORD } : result;
+    },
+    toString: () => `RecordingAll{${sampler.toString()}}`,
+  };
+}
+
+/**
+ * Lets sampled spans pass, and of the others every unit (a sync or a request) that failed or was slow, with what lies below
+ * it. Its top becomes a root with a link to where it hung, because what is above it was not kept. Memory is bounded:
+ * the trace remembered longest goes first.
+ */
+export class KeepImportantSpans implements SpanProcessor {
+  private readonly unsampled = new Map<string, ReadableSpan[]>();
+
+  constructor(
+    private readonly next: SpanProcessor,
+    private readonly options: { readonly slowMs: number },
+  ) {}
+
+  /** Spans remembered at this moment. */
+  get size(): number {
+    let spans = 0;
+    for (const ofTrace of this.unsampled.values()) spans += ofTrace.length;
+    return spans;
+  }
+
+  onStart(span: Span, parentContext: Context): void {
+    this.next.onStart(span, parentContext);
+  }
+
+  onEnd(span: ReadableSpan): void {
+    if (isSampled(span)) return this.next.onEnd(span);
+    const { traceId } = span.spanContext();
+    if (!UNITS.has(span.kind)) return this.remember(traceId, span);
+    const { others, unit } = divide(span, this.unsampled.get(traceId) ?? []);
+    if (others.length > 0) this.unsampled.set(traceId, others);
+    else this.unsampled.delete(traceId);
+    if (!this.isImportant(span)) return;
+    const kept = new Set(unit.map((each) => each.spanContext().spanId));
+    for (const each of unit) this.next.onEnd(asSampled(each, kept));
+  }
+
+  forceFlush(): Promise<void> {
+    return this.next.forceFlush();
+  }
+
+  shutdown(): Promise<void> {
+    this.unsampled.clear();
+    return this.next.shutdown();
+  }
+
+  private isImportant({ duration: [seconds, nanoseconds], status }: ReadableSpan): boolean {
+    return status.code === SpanStatusCode.ERROR || seconds * 1000 + nanoseconds / 1e6 >= this.options.slowMs;
+  }
+
+  private remember(traceId: string, span: ReadableSpan): void {
+    const spans = this.unsampled.get(traceId) ?? [];
+    if (spans.length < MAX_SPANS_OF_A_TRACE) spans.push(span);
+    this.unsampled.set(traceId, spans);
+    if (this.unsampled.size <= MAX_TRACES) return;
+    const [oldest] = this.unsampled.keys();
+    if (oldest !== undefined) this.unsampled.delete(oldest);
+  }
+}
+
+function isSampled(span: ReadableSpan): boolean {
+  return (span.spanContext().traceFlags & TraceFlags.SAMPLED) !== 0;
+}
+
+/** The unit below `root`, with the span right above it (the wait in the queue) when that is at hand; and the rest. */
+function divide(
+  root: ReadableSpan,
+  spans: readonly ReadableSpan[],
+): { unit: ReadableSpan[]; others: ReadableSpan[] } {
+  const parents = new Map(spans.map((span) => [idOf(span), span.parentSpanContext?.spanId]));
+  const rootId = idOf(root);
+  const isBelow = (span: ReadableSpan): boolean => {
+    for (let id = parents.get(idOf(span)), steps = 0; id && steps < 32; id = parents.get(id), steps++)
+      if (id === rootId) return true;
+    return false;
+  };
+  const unit = [root];
+  const others: ReadableSpan[] = [];
+  for (const span of spans) {
+    if (idOf(span) === root.parentSpanContext?.spanId || isBelow(span)) unit.push(span);
+    else others.push(span);
+  }
+  return { unit, others };
+}
+
+function idOf(span: ReadableSpan): string {
+  return span.spanContext().spanId;
+}
+
+function asSampled(span: ReadableSpan, kept: ReadonlySet<string>): ReadableSpan {
+  const spanContext = { ...span.spanContext(), traceFlags: TraceFlags.SAMPLED };
+  const copy = Object.create(span, { spanContext: { value: () => spanContext } }) as ReadableSpan;
+  const parent = span.parentSpanContext;
+  if (!parent || kept.has(parent.spanId)) return copy;
+  return Object.create(copy, {
+    parentSpanContext: { value: undefined },
+    links: { value: [...span.links, { context: parent }] },
+  }) as ReadableSpan;
+}
