@@ -10,10 +10,14 @@ import type {
 } from './api-server-process.options.js';
 import { compileApiServerProcessOptions } from './api-server-process.options.js';
 import { ensureTokenFile } from './auth/index.js';
+import { assertUsableRedis } from '../redis/index.js';
 import { createKindRegistry } from './kinds/index.js';
 import { createSchemaRegistry } from './schema/index.js';
 import { RedisStorage } from './storage/index.js';
 import { ensureTlsFiles } from './tls/index.js';
+
+/** How long a Redis that is not there at the start is waited for. */
+const REDIS_TIMEOUT_MS = 30_000;
 
 export interface ApiServerProcess {
   readonly logger: Logger;
@@ -32,7 +36,9 @@ export async function runApiServerProcess(
 ): Promise<void> {
   const compiled = compileApiServerProcessOptions(options);
   const clock = new SystemClock();
-  const storage = new RedisStorage({ url: compiled['redis-url'], clock, logger });
+  const url = compiled['redis-url'];
+  await assertUsableRedis(url, { clock, timeoutMs: REDIS_TIMEOUT_MS, signal, logger });
+  const storage = new RedisStorage({ url, clock, logger });
   const credentials = await prepareDataDir(compiled, clock.now());
   const server = new ApiServer({
     storage,

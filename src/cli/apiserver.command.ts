@@ -4,9 +4,10 @@ import { createPinoLogger } from '../logging/index.js';
 import { runUntilStopped, tellParent } from '../process/index.js';
 import { startTracing } from '../telemetry/index.js';
 import { VERSION } from '../version.js';
+import type { RedisFlags } from './redis-url.js';
+import { addRedisOptions, redisUrlOf } from './redis-url.js';
 
-interface ApiServerCommandOptions {
-  redisUrl?: string;
+interface ApiServerCommandOptions extends RedisFlags {
   dataDir: string;
   port: string;
   host: string;
@@ -16,10 +17,8 @@ interface ApiServerCommandOptions {
 
 /** `rollkeeper apiserver`: the embedded Kubernetes API on Redis. */
 export function registerApiServerCommand(program: Command): void {
-  program
-    .command('apiserver')
+  addRedisOptions(program.command('apiserver'), 'where the objects are kept')
     .description('serve a Kubernetes API that keeps its objects in Redis')
-    .option('--redis-url <url>', 'where the objects are kept (also REDIS_URL)')
     .option('--data-dir <folder>', 'where certificates and token are kept', '.rollkeeper')
     .option('--port <port>', 'port to listen on; 0 lets the system choose', '6443')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
@@ -42,7 +41,7 @@ async function run(options: ApiServerCommandOptions, signal: AbortSignal): Promi
     await runApiServerProcess(
       {
         ...options,
-        redisUrl: options.redisUrl ?? process.env['REDIS_URL'] ?? '',
+        redisUrl: redisUrlOf(options, process.env) ?? '',
         port: Number(options.port),
       },
       {

@@ -2,18 +2,17 @@ import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import { runUntilStopped, tellParent } from '../process/index.js';
 import { compileReplicaOptions, runReplica } from '../replica/index.js';
+import { addRedisOptions, redisUrlOf } from './redis-url.js';
 
 /** `rollkeeper controller`: one replica against any Kubernetes API. */
 export function registerControllerCommand(program: Command): void {
-  program
-    .command('controller')
+  addRedisOptions(program.command('controller'), 'the Redis that all replicas share')
     .description('run one replica of the controllers against a Kubernetes API')
     .option(
       '--kubeconfig <file>',
       "the API to work on (default: kubectl's rules, down to the pod's service account)",
     )
     .option('--context <name>', "context of the kubeconfig (default: the file's own)")
-    .option('--redis-url <url>', 'the Redis that all replicas share (also REDIS_URL)')
     .option('--key-prefix <prefix>', 'keeps installations on one Redis apart (default: rollkeeper)')
     .option('--identity <name>', "this replica's unique name (default: host name and process id)")
     .option(
@@ -32,16 +31,17 @@ export function registerControllerCommand(program: Command): void {
     .action((flags: Record<string, string>) => runUntilStopped((signal) => run(flags, signal)));
 }
 
-function run(flags: Record<string, string>, signal: AbortSignal): Promise<void> {
+async function run(flags: Record<string, string>, signal: AbortSignal): Promise<void> {
+  const { redisUrl, redisCaFile, ...others } = flags;
   const options = compileReplicaOptions({
-    'redis-url': process.env['REDIS_URL'],
+    'redis-url': redisUrlOf({ redisUrl, redisCaFile }, process.env),
     identity: `${hostname()}-${process.pid}`,
-    ...Object.fromEntries(Object.entries(flags).map(([name, value]) => [hyphenated(name), value])),
+    ...Object.fromEntries(Object.entries(others).map(([name, value]) => [hyphenated(name), value])),
   });
   return runReplica(options, (replica) => tellParent({ type: 'ready', ...replica }), signal);
 }
 
-/** commander hands `--redis-url` over as `redisUrl`. */
+/** commander hands `--key-prefix` over as `keyPrefix`. */
 function hyphenated(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

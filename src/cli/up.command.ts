@@ -4,17 +4,16 @@ import { createPinoLogger } from '../logging/index.js';
 import { runUntilStopped } from '../process/index.js';
 import type { UpSummary } from '../supervisor/index.js';
 import { Supervisor, compileUpOptions } from '../supervisor/index.js';
+import { addRedisOptions, redisUrlOf } from './redis-url.js';
 
 /** `rollkeeper up`: everything on this machine. */
 export function registerUpCommand(program: Command, main: string): void {
-  program
-    .command('up')
+  addRedisOptions(program.command('up'), 'use this Redis instead of starting one')
     .description('bring up Redis, an API server, simulated nodes and controller replicas on this machine')
     .option('--replicas <count>', 'controller processes', '3')
     .option('--nodes <count>', 'simulated nodes', '3')
     .option('--data-dir <folder>', 'where everything is kept', '.rollkeeper')
     .option('--port <port>', 'port of the API server on 127.0.0.1; 0 lets the system choose', '16443')
-    .option('--redis-url <url>', 'use this Redis instead of starting one (also REDIS_URL)')
     .action((options: Record<string, string>) => runUp(options, main));
 }
 
@@ -25,7 +24,7 @@ async function runUp(flags: Record<string, string>, main: string): Promise<void>
       nodes: flags['nodes'],
       port: flags['port'],
       'data-dir': flags['dataDir'],
-      'redis-url': flags['redisUrl'] ?? process.env['REDIS_URL'],
+      'redis-url': redisUrlOf(flags, process.env),
     });
     const logger = createPinoLogger({ level: 'warn', format: 'pretty', base: { role: 'up' } });
     const clock = new SystemClock();

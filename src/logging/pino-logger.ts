@@ -1,6 +1,6 @@
 import { trace } from '@opentelemetry/api';
 import type { Logger as PinoLogger } from 'pino';
-import { pino, stdSerializers } from 'pino';
+import { pino } from 'pino';
 import { InvalidOptionError } from '../errors/index.js';
 import type { LogFields, Logger } from './logger.js';
 
@@ -35,12 +35,26 @@ export function createPinoLogger(options: PinoLoggerOptions = {}): Logger {
         messageKey: 'message',
         timestamp: pino.stdTimeFunctions.isoTime,
         formatters: { level: (label) => ({ level: label }) },
-        serializers: { error: stdSerializers.err },
+        serializers: { error: loggedError },
         mixin: traceFields,
       },
       destination,
     ),
   );
+}
+
+/** Nothing else of an error is logged: clients hang requests on theirs, and with them passwords and tokens. */
+function loggedError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { cause, message, name, stack } = error;
+  const { code } = error as { code?: unknown };
+  return {
+    type: name,
+    message,
+    stack,
+    ...(code === undefined ? {} : { code }),
+    ...(cause === undefined ? {} : { cause: loggedError(cause) }),
+  };
 }
 
 function traceFields(): Record<string, string> {

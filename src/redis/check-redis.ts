@@ -19,9 +19,9 @@ export interface CheckRedisOptions {
 
 const RETRY_MS = 50;
 const LONGEST_RETRY_MS = 500;
-/** What waiting does not mend: logins, permissions, certificates, names, and servers that speak something else. */
+/** What waiting does not mend: logins, permissions, certificates, and servers that speak something else. */
 const FINAL =
-  /NOAUTH|WRONGPASS|NOPERM|invalid username|Protocol error|ENOTFOUND|certificate|altname|wrong version number|cluster support disabled|timed out/i;
+  /NOAUTH|WRONGPASS|NOPERM|invalid username|Protocol error|certificate|altname|wrong version number|cluster support disabled/i;
 
 /**
  * Waits until Redis answers and makes sure that we can live on it: version 7 or newer, never evicting, no replica,
@@ -40,9 +40,9 @@ export async function assertUsableRedis(url: string, options: CheckRedisOptions)
     if (answer.error instanceof InvalidOptionError) throw answer.error;
     const text = errorMessage(lastNodeError(answer.error));
     if (FINAL.test(text) || clock.monotonicNow() > deadlineMs) {
-      throw new StartupError(`Redis at ${describeRedis(url)} does not answer as Redis should: ${text}`);
+      throw new StartupError(`Redis at ${placeOf(url)} does not answer as Redis should: ${text}`);
     }
-    if (attempt === 0) logger?.warn('waiting for Redis', { redis: describeRedis(url), error: text });
+    if (attempt === 0) logger?.warn('waiting for Redis', { redis: placeOf(url), error: text });
     await clock.sleep(Math.min(RETRY_MS * 2 ** attempt, LONGEST_RETRY_MS), signal);
   }
 }
@@ -55,7 +55,7 @@ function assertFit(
   const problem = servers
     .map((facts) => decideRedisFitness(kind, facts))
     .find((found) => found !== undefined);
-  if (problem !== undefined) throw new StartupError(`Redis at ${describeRedis(url)} ${problem}`);
+  if (problem !== undefined) throw new StartupError(`Redis at ${placeOf(url)} ${problem}`);
 }
 
 async function readFacts(url: string): Promise<RedisFacts[]> {
@@ -76,4 +76,8 @@ async function readFacts(url: string): Promise<RedisFacts[]> {
 function readInfos(connection: RedisConnection): Promise<string[]> {
   const servers = 'nodes' in connection ? connection.nodes('master') : [connection];
   return Promise.all(servers.map((server) => server.info()));
+}
+
+function placeOf(url: string): string {
+  return describeRedis(url).replace(/^redis:\/\//, '');
 }

@@ -35,7 +35,8 @@ export interface RedisTarget extends RedisLogin {
   readonly sentinelLogin?: RedisLogin;
 }
 
-const URL_FORM = /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:(.*)@)?([^@/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
+const URL_FORM =
+  /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^/?#]*)@)?([^@/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
 const ADDRESS_FORM = /^(?:\[([^\]]+)\]|([^:[\]\s]+))(?::(\d+))?$/;
 const TLS_NAMES = ['ca', 'cert', 'key', 'servername'] as const;
 const SENTINEL_NAMES = ['sentinel-username', 'sentinel-password'] as const;

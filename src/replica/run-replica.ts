@@ -1,13 +1,18 @@
 import type { RedisActorRuntime } from '../actor/index.js';
 import { startAdminServer } from '../admin/index.js';
 import type { HttpApiClient } from '../api-client/index.js';
+import type { Clock } from '../clock/index.js';
 import type { Logger } from '../logging/index.js';
 import type { ManagedController, Manager } from '../manager/index.js';
+import { assertUsableRedis } from '../redis/index.js';
 import type { Metrics, Tracing } from '../telemetry/index.js';
 import { ReplicaModule } from './replica.module.js';
 import type { ReplicaElector } from './replica-elector.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import * as tokens from './tokens.js';
+
+/** How long a Redis that is not there at the start is waited for. */
+const REDIS_TIMEOUT_MS = 30_000;
 
 /** Called once the replica serves its admin pages. */
 export type OnServing = (replica: { readonly identity: string; readonly adminUrl: string }) => void;
@@ -31,6 +36,12 @@ export async function runReplica(
     logger.info('serving', {
       adminUrl: server.url,
       controllers: options.definitions.map(({ name }) => name),
+    });
+    await assertUsableRedis(options['redis-url'], {
+      clock: server.get<Clock>(tokens.CLOCK),
+      timeoutMs: REDIS_TIMEOUT_MS,
+      signal,
+      logger,
     });
     onServing({ identity: options.identity, adminUrl: server.url });
     await server.get<Manager>(tokens.MANAGER).run(signal);

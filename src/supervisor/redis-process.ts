@@ -5,8 +5,9 @@ import { join, resolve } from 'node:path';
 import type { Clock } from '../clock/index.js';
 import { StartupError } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
+import { assertUsableRedis } from '../redis/index.js';
 import { freePort } from './free-port.js';
-import { assertUsableRedis, shutDownRedisOf } from './redis-probe.js';
+import { shutDownRedisOf } from './redis-leftover.js';
 
 /** A Redis to keep everything in: one that was named, or a child of ours. */
 export interface RedisProcess {
@@ -31,7 +32,7 @@ const RESTART_DELAY_MS = 100;
 
 /** Checks a Redis that somebody else runs. @throws StartupError */
 export async function useRedis(url: string, clock: Clock): Promise<RedisProcess> {
-  await assertUsableRedis(url, { clock, timeoutMs: 3000 });
+  await assertUsableRedis(url, { clock, timeoutMs: 3000, option: 'REDIS_URL' });
   return { url, pid: () => undefined, stop: () => Promise.resolve() };
 }
 

@@ -1,3 +1,4 @@
+import { describeRedis } from '../redis/index.js';
 import { leads } from './replica-probe.js';
 import { isAlive, readRunState } from './run-state.js';
 
@@ -23,7 +24,7 @@ export async function readUpStatus(dataDir: string): Promise<UpStatus | undefine
   const { apiServer, nodes, redis } = state;
   return {
     apiServer: apiServer ? { url: apiServer.url ?? '', pid: apiServer.pid } : null,
-    redis: redis ? { url: redis.url, pid: redis.pid ?? null } : null,
+    redis: redis ? { url: describeRedis(redis.url), pid: redis.pid ?? null } : null,
     nodes: nodes ?? null,
     replicas: await Promise.all(
       state.replicas.map(async (replica) => ({
@@ -39,8 +40,7 @@ export async function readUpStatus(dataDir: string): Promise<UpStatus | undefine
 /** The status as a table for people. */
 export function renderUpStatus(status: UpStatus): string {
   const rows: (readonly [string, string, string, string])[] = [['PROCESS', 'PID', 'ROLE', 'URL']];
-  if (status.redis)
-    rows.push(['redis', String(status.redis.pid ?? '-'), 'store', withoutPassword(status.redis.url)]);
+  if (status.redis) rows.push(['redis', String(status.redis.pid ?? '-'), 'store', status.redis.url]);
   if (status.apiServer)
     rows.push(['apiserver', String(status.apiServer.pid), 'API server', status.apiServer.url]);
   if (status.nodes) rows.push(['node', String(status.nodes.pid), 'simulated nodes', '-']);
@@ -56,11 +56,4 @@ export function renderUpStatus(status: UpStatus): string {
         .trimEnd(),
     )
     .join('\n');
-}
-
-function withoutPassword(url: string): string {
-  const parsed = URL.parse(url);
-  if (!parsed?.password) return url;
-  parsed.password = '***';
-  return parsed.href;
 }

@@ -5,6 +5,7 @@ import { writeKubeconfig } from '../api-server/kubeconfig/index.js';
 import type { Clock } from '../clock/index.js';
 import { StartupError, errorMessage } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
+import { describeRedis } from '../redis/index.js';
 import { freePort } from './free-port.js';
 import type { RedisProcess } from './redis-process.js';
 import { startRedis, useRedis } from './redis-process.js';
@@ -78,7 +79,7 @@ export class Supervisor {
     const former = await this.claimDataDir();
     this.redis = await this.bringUpRedis(former);
     signal.throwIfAborted();
-    const apiServerUrl = await this.startApiServer(this.redis.url);
+    const apiServerUrl = await this.startApiServer();
     signal.throwIfAborted();
     const kubeconfig = join(dataDir, 'kubeconfig');
     await writeKubeconfig({ path: kubeconfig, server: apiServerUrl, ...(await readCredentials(dataDir)) });
@@ -131,14 +132,14 @@ export class Supervisor {
   }
 
   private noteRedis(): void {
-    if (this.redis) this.update({ redis: { url: this.redis.url, pid: this.redis.pid() } });
+    if (this.redis) this.update({ redis: { url: describeRedis(this.redis.url), pid: this.redis.pid() } });
   }
 
-  private async startApiServer(redisUrl: string): Promise<string> {
+  private async startApiServer(): Promise<string> {
     const { up } = this.options;
     // Fixed from now on: clients must find a restarted server where they know it.
     const port = up.port === 0 ? await freePort() : up.port;
-    const flags = { '--port': String(port), '--data-dir': up['data-dir'], '--redis-url': redisUrl };
+    const flags = { '--port': String(port), '--data-dir': up['data-dir'] };
     const args = ['apiserver', ...Object.entries(flags).flat()];
     const ready = await this.startChild('apiserver', args, (pid, { url }) =>
       this.update({ apiServer: pid ? { pid, url } : undefined }),
@@ -156,15 +157,7 @@ export class Supervisor {
 
   private async startReplica(index: number, kubeconfig: string): Promise<void> {
     const identity = `controller-${index}`;
-    const args = [
-      'controller',
-      '--kubeconfig',
-      kubeconfig,
-      '--redis-url',
-      this.redis?.url ?? '',
-      '--identity',
-      identity,
-    ];
+    const args = ['controller', '--kubeconfig', kubeconfig, '--identity', identity];
     await this.startChild(identity, args, (pid, { adminUrl = '' }) => {
       const others = this.state.replicas.filter((replica) => replica.identity !== identity);
       const replicas = pid ? [...others, { identity, pid, adminUrl }] : others;
@@ -184,7 +177,8 @@ export class Supervisor {
       name,
       main,
       args,
-      env,
+      // Not on the command line, where everybody on the machine could read a password.
+      env: { ...env, REDIS_URL: this.redis?.url, REDIS_CA_FILE: undefined },
       logFd: this.openLog(name),
       clock,
       logger,

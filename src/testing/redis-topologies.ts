@@ -205,8 +205,8 @@ export async function startRedisCluster(): Promise<RedisTopology> {
 }
 
 async function busPortOf(port: number): Promise<number> {
-  const answer = (await ask(port, {}, (redis) => redis.config('GET', 'cluster-port'))) as string[];
-  return Number(answer[1]);
+  const answer = await ask<unknown>(port, {}, (redis) => redis.config('GET', 'cluster-port'));
+  return Number((answer as [string, string])[1]);
 }
 
 async function ask<T>(port: number, options: RedisOptions, use: (redis: Redis) => Promise<T>): Promise<T> {
