@@ -27,7 +27,10 @@ export interface EnqueueRequest extends AddOptions {
   readonly cause?: { readonly type: ResourceType; readonly resourceVersion: string };
   /** The change itself: what happened to which object, for the trace. */
   readonly change?: ResourceEvent<KubernetesObject>;
-  /** Wait this long first, so that a burst of child changes becomes one sync. @default 0 */
+  /**
+   * Wait until no such change has come for this long, milliseconds, so that a burst of them becomes one sync. One
+   * that does not end is cut after five times as long. @default 0
+   */
   readonly delayMs?: number;
 }
 

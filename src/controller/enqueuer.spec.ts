@@ -27,7 +27,6 @@ describe('the enqueuer', () => {
       controller: 'deployment',
       queue: {
         add: (key, options) => call(`add ${key} ${options?.priority ?? 'normal'}`),
-        addAfter: (key, delayMs) => call(`add ${key} after ${delayMs}`),
       },
       actors: {
         recordCause: (_controller, key, resource, version) => call(`cause ${key} ${resource} ${version}`),
@@ -56,6 +55,28 @@ describe('the enqueuer', () => {
       'cause default/web replicasets.apps 8',
       'add default/web high',
     ]);
+  });
+
+  it('makes one add of a burst, once it is over', async () => {
+    const enqueue = enqueuer.enqueueUntil(new AbortController().signal);
+    for (const resourceVersion of ['7', '8', '9']) {
+      enqueue({ ref, cause: { type: PODS, resourceVersion }, delayMs: 40 });
+      await clock.advance(30);
+    }
+    expect(calls).toEqual([]);
+    await clock.advance(40);
+    expect(calls).toEqual(['cause default/web pods 9', 'add default/web normal']);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('does not let a change that cannot wait wait for a burst', async () => {
+    const enqueue = enqueuer.enqueueUntil(new AbortController().signal);
+    enqueue({ ref, delayMs: 500 });
+    enqueue({ ref, priority: 'high' });
+    await clock.advance(0);
+    expect(calls).toEqual(['add default/web high']);
+    await clock.advance(1000);
+    expect(calls).toHaveLength(1);
   });
 
   it('tries again until Redis answers, and loses nothing', async () => {

@@ -1,18 +1,20 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { ActorRuntime } from '../actor/actor.js';
-import type { Clock } from '../clock/index.js';
+import type { Clock, TimerHandle } from '../clock/index.js';
 import { keyOf, newerResourceVersion, qualifiedResource } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import type { AddOptions, Priority, WorkQueue } from '../work-queue/work-queue.js';
 import { MAX_TRACE_LINKS } from '../work-queue/work-queue.js';
 import { traceChange } from './change-span.js';
 import type { Enqueue, EnqueueRequest } from './controller-definition.js';
+import type { Burst } from './decide-burst.js';
+import { decideBurst } from './decide-burst.js';
 
-/** What is still to be written to Redis for one key: several changes merged. */
-interface PendingAdd {
-  readonly causes: Map<string, string>;
-  options: AddOptions;
-  delayMs: number;
+/** What is still to be written to Redis for one key: several changes merged, held back until their burst is over. */
+interface HeldAdd {
+  readonly causes: ReadonlyMap<string, string>;
+  readonly options: AddOptions;
+  readonly burst: Burst;
 }
 
 const PRIORITY_ORDER: readonly Priority[] = ['low', 'normal', 'high'];
@@ -21,7 +23,7 @@ const LONGEST_BACKOFF_MS = 1000;
 
 export interface EnqueuerOptions {
   readonly controller: string;
-  readonly queue: Pick<WorkQueue, 'add' | 'addAfter'>;
+  readonly queue: Pick<WorkQueue, 'add'>;
   readonly actors: Pick<ActorRuntime, 'recordCause'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -31,23 +33,28 @@ export interface EnqueuerOptions {
 
 /**
  * The leader's way from a change to the queue: first the cause is recorded, then the key is added, so that
- * whoever takes the key finds the cause. Handlers of informers must not wait, hence the buffer: changes of one key
- * that arrive while Redis is busy become one add, and a failure is tried again until it works or the signal
- * aborts (the next leader then adds every key anew).
+ * whoever takes the key finds the cause.
+ *
+ * Handlers of informers must not wait, hence the buffer. It also holds bursts back: changes of one key that come with
+ * a delay become one add when they pause. That costs Redis nothing, and it may live in the leader's memory: a
+ * failure is tried again until it works or the signal aborts, and the next leader adds every key anew.
  */
 export class Enqueuer {
-  private readonly pending = new Map<string, PendingAdd>();
+  private readonly held = new Map<string, HeldAdd>();
+  private readonly timers = new Map<string, TimerHandle>();
   private readonly flushing = new Set<string>();
 
   constructor(private readonly options: EnqueuerOptions) {}
 
-  /** The function to hand to a controller's `watch`; does nothing once `signal` has aborted. */
+  /** The function to hand to a controller's `watch`; does nothing once `signal` has aborted, and forgets what it held. */
   enqueueUntil(signal: AbortSignal): Enqueue {
+    signal.addEventListener('abort', () => this.drop(), { once: true });
     return (request) => {
       if (signal.aborted) return;
       const key = keyOf(request.ref);
-      this.pending.set(key, merge(this.pending.get(key), this.traced(request)));
-      if (!this.flushing.has(key)) void this.flush(key, signal);
+      const nowMs = this.options.clock.monotonicNow();
+      this.held.set(key, merge(this.held.get(key), this.traced(request), nowMs));
+      this.flushWhenDue(key, signal);
     };
   }
 
@@ -59,10 +66,34 @@ export class Enqueuer {
 
   /** How many keys are not in Redis yet. */
   get size(): number {
-    return this.pending.size + this.flushing.size;
+    return new Set([...this.held.keys(), ...this.flushing]).size;
   }
 
-  /** Writes the key's pending adds until none is left. Never rejects. */
+  private drop(): void {
+    for (const timer of this.timers.values()) timer.cancel();
+    this.timers.clear();
+    this.held.clear();
+  }
+
+  /** One timer a key: one that fires early, because the burst went on, is set again. */
+  private flushWhenDue(key: string, signal: AbortSignal): void {
+    const held = this.held.get(key);
+    if (!held || signal.aborted || this.flushing.has(key)) return;
+    const waitMs = held.burst.dueMs - this.options.clock.monotonicNow();
+    if (waitMs <= 0) {
+      this.timers.get(key)?.cancel();
+      this.timers.delete(key);
+      void this.flush(key, signal);
+    } else if (!this.timers.has(key)) {
+      const wake = (): void => {
+        this.timers.delete(key);
+        this.flushWhenDue(key, signal);
+      };
+      this.timers.set(key, this.options.clock.setTimeout(wake, waitMs));
+    }
+  }
+
+  /** Writes the key's adds until none is due. Never rejects. */
   private async flush(key: string, signal: AbortSignal): Promise<void> {
     this.flushing.add(key);
     for (let failures = 0, next = this.take(key); next && !signal.aborted; next = this.take(key)) {
@@ -70,40 +101,43 @@ export class Enqueuer {
         await this.write(key, next);
         failures = 0;
       } catch (error) {
-        this.pending.set(key, mergeAdds(this.pending.get(key), next));
+        this.held.set(key, mergeAdds(this.held.get(key), next));
         this.options.logger.warn('could not add a key to the queue; trying again', { key, error });
         const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** failures++, LONGEST_BACKOFF_MS);
         await this.options.clock.sleep(backoffMs, signal).catch(() => undefined);
       }
     }
     this.flushing.delete(key);
-    if (signal.aborted) this.pending.delete(key);
+    if (signal.aborted) this.held.delete(key);
+    else this.flushWhenDue(key, signal);
   }
 
-  private take(key: string): PendingAdd | undefined {
-    const add = this.pending.get(key);
-    this.pending.delete(key);
+  private take(key: string): HeldAdd | undefined {
+    const add = this.held.get(key);
+    if (!add || add.burst.dueMs > this.options.clock.monotonicNow()) return undefined;
+    this.held.delete(key);
     return add;
   }
 
-  private async write(key: string, add: PendingAdd): Promise<void> {
+  private async write(key: string, add: HeldAdd): Promise<void> {
     const { actors, controller, queue } = this.options;
     await Promise.all(
       [...add.causes].map(([resource, version]) => actors.recordCause(controller, key, resource, version)),
     );
-    await (add.delayMs > 0 ? queue.addAfter(key, add.delayMs, add.options) : queue.add(key, add.options));
+    await queue.add(key, add.options);
   }
 }
 
-function merge(before: PendingAdd | undefined, request: EnqueueRequest): PendingAdd {
+function merge(before: HeldAdd | undefined, request: EnqueueRequest, nowMs: number): HeldAdd {
   const { cause, delayMs = 0, priority, reason, traceparent } = request;
   const causes = new Map<string, string>();
   if (cause) causes.set(qualifiedResource(cause.type), cause.resourceVersion);
-  return mergeAdds(before, { causes, delayMs, options: { priority, reason, traceparent } });
+  const burst = decideBurst(before?.burst, delayMs, nowMs);
+  return { ...mergeAdds(before, { causes, burst, options: { priority, reason, traceparent } }), burst };
 }
 
-/** The newest cause of each resource, the shortest delay, the highest priority with its reason and trace. */
-function mergeAdds(before: PendingAdd | undefined, after: PendingAdd): PendingAdd {
+/** The newest cause of each resource, the earlier due time, the highest priority with its reason and trace. */
+function mergeAdds(before: HeldAdd | undefined, after: HeldAdd): HeldAdd {
   if (!before) return after;
   const causes = new Map(before.causes);
   for (const [resource, version] of after.causes)
@@ -114,7 +148,7 @@ function mergeAdds(before: PendingAdd | undefined, after: PendingAdd): PendingAd
       : [before.options, after.options];
   return {
     causes,
-    delayMs: Math.min(before.delayMs, after.delayMs),
+    burst: before.burst.dueMs <= after.burst.dueMs ? before.burst : after.burst,
     options: { ...told, ...mergeTraces(told, other) },
   };
 }
