@@ -4,5 +4,5 @@ export { createWorkQueueMetrics } from './work-queue-metrics.js';
 export { METRICS, QUEUE_BUCKETS, RECONCILE_BUCKETS, REQUEST_BUCKETS } from './metric-names.js';
 export { createMetrics } from './metrics.js';
 export type { Metrics } from './metrics.js';
-export { startTracing } from './tracing.js';
+export { SHUTDOWN_TIMEOUT_MS, startTracing } from './tracing.js';
 export type { Tracing, TracingOptions } from './tracing.js';

@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { HttpApiClient } from '../../src/api-client/index.js';
+import type { Deployment, Pod } from '../../src/kubernetes/index.js';
+import { DEPLOYMENTS, PODS } from '../../src/kubernetes/index.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+import { aDeployment } from './support/a-deployment.js';
+import { anyKubectl } from './support/kubectl.js';
+import type { ReceivedSpan } from './support/otlp-receiver.js';
+import { OtlpReceiver } from './support/otlp-receiver.js';
+import { Up } from './support/up.js';
+
+describe('the trace of one change', () => {
+  let receiver: OtlpReceiver;
+  let up: Up;
+  let client: HttpApiClient;
+  /** Everything that hangs on the `set image`. */
+  let tree: ReceivedSpan[] = [];
+  let root: ReceivedSpan;
+
+  const inTree = (name: string): ReceivedSpan[] => tree.filter((span) => span.name === name);
+  const childrenOf = ({ spanId }: ReceivedSpan): ReceivedSpan[] =>
+    tree.filter(({ parentSpanId }) => parentSpanId === spanId);
+  const parentOf = ({ parentSpanId }: ReceivedSpan): ReceivedSpan | undefined =>
+    tree.find(({ spanId }) => spanId === parentSpanId);
+  const ancestorsOf = (span: ReceivedSpan): ReceivedSpan[] => {
+    const parent = parentOf(span);
+    return parent ? [parent, ...ancestorsOf(parent)] : [];
+  };
+
+  beforeAll(async () => {
+    receiver = await OtlpReceiver.start();
+    up = await Up.start({
+      env: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_BSP_SCHEDULE_DELAY: '100' },
+    });
+    client = await up.client();
+    await client.create(DEPLOYMENTS, aDeployment({ name: 'web', replicas: 10 }));
+    await rolledOut();
+    await setImage('web:2');
+    await rolledOut();
+    const pods = await client.list<Pod>(PODS, { namespace: 'default', labelSelector: 'app=web' });
+    expect(pods.items.map(({ spec }) => spec.containers[0]?.image)).toEqual(Array(10).fill('web:2'));
+    await quiet();
+    root = receiver.spans.find(isSetImage) as ReceivedSpan;
+    tree = receiver.spans.filter(({ traceId }) => traceId === root.traceId);
+  });
+
+  afterAll(async () => {
+    await client.close();
+    await up.stopAndRemove();
+    await receiver.stop();
+  });
+
+  const isSetImage = ({ attributes, name, parentSpanId }: ReceivedSpan): boolean =>
+    name === 'PATCH deployments' && attributes['k8s.object.name'] === 'web' && parentSpanId === '';
+
+  async function setImage(image: string): Promise<void> {
+    const kubectl = anyKubectl();
+    if (kubectl) {
+      const { code, stderr } = await up.kubectl(kubectl.binary, [
+        'set',
+        'image',
+        'deployment/web',
+        `web=${image}`,
+      ]);
+      expect(stderr).toBe('');
+      expect(code).toBe(0);
+      return;
+    }
+    const body = { spec: { template: { spec: { containers: [{ name: 'web', image }] } } } };
+    await client.patch(DEPLOYMENTS, { namespace: 'default', name: 'web' }, { type: 'strategic', body });
+  }
+
+  function rolledOut(): Promise<unknown> {
+    return waitFor(
+      async () => {
+        const { metadata, status } = await client.get<Deployment>(DEPLOYMENTS, {
+          namespace: 'default',
+          name: 'web',
+        });
+        return (
+          status?.observedGeneration === metadata.generation &&
+          status?.updatedReplicas === 10 &&
+          status?.replicas === 10 &&
+          status?.availableReplicas === 10
+        );
+      },
+      { timeoutMs: 60_000, what: 'the rollout' },
+    );
+  }
+
+  /** Until no span has come for a while: the last ones are sent with a delay, and the last syncs change nothing. */
+  async function quiet(): Promise<void> {
+    let before = -1;
+    await waitFor(
+      () => {
+        const still = receiver.spans.length === before;
+        before = receiver.spans.length;
+        return still;
+      },
+      { timeoutMs: 60_000, intervalMs: 2000, what: 'the last span' },
+    );
+  }
+
+  it('begins at the API server, and has one root', () => {
+    expect(receiver.problems).toEqual([]);
+    expect(root.service).toBe('rollkeeper-apiserver');
+    expect(tree.filter(({ parentSpanId }) => parentSpanId === '')).toEqual([root]);
+  });
+
+  it('has no orphan span, nor has any other trace', () => {
+    const known = new Set(receiver.spans.map(({ spanId, traceId }) => `${traceId}/${spanId}`));
+    const orphans = receiver.spans.filter(
+      ({ parentSpanId, traceId }) => parentSpanId !== '' && !known.has(`${traceId}/${parentSpanId}`),
+    );
+    expect(orphans).toEqual([]);
+    const dangling = receiver.spans.flatMap(({ links }) =>
+      links.filter(({ spanId, traceId }) => !known.has(`${traceId}/${spanId}`)),
+    );
+    expect(dangling).toEqual([]);
+  });
+
+  it('goes on with the change that the leader saw, the wait in the queue, and the sync', () => {
+    const [seen] = childrenOf(root);
+    expect(seen).toMatchObject({ name: 'change seen', service: 'rollkeeper' });
+    expect(seen?.attributes).toMatchObject({
+      'rollkeeper.controller': 'deployment',
+      'rollkeeper.key': 'default/web',
+      'k8s.kind': 'Deployment',
+      'k8s.event': 'modified',
+      'k8s.resource_version': expect.stringMatching(/^\d+$/),
+    });
+    expect(seen?.attributes['rollkeeper.differs']).toContain('spec.template');
+    const [queue] = childrenOf(seen as ReceivedSpan);
+    expect(queue?.attributes).toMatchObject({
+      'rollkeeper.priority': 'high',
+      'rollkeeper.attempt': 1,
+      'rollkeeper.queue.wait_ms': expect.any(Number),
+    });
+    const [sync] = childrenOf(queue as ReceivedSpan);
+    expect(sync).toMatchObject({ name: 'sync deployment' });
+    expect(sync?.attributes).toMatchObject({
+      'rollkeeper.controller': 'deployment',
+      'rollkeeper.key': 'default/web',
+      'rollkeeper.replica': sync?.instance,
+      'rollkeeper.reason': 'user-change',
+      'rollkeeper.fencing_token': expect.any(Number),
+      'rollkeeper.caught_up_wait_ms': expect.any(Number),
+    });
+  });
+
+  it('says what was read, and what was decided from what', () => {
+    const decisions = inTree('decide').filter(
+      ({ attributes }) => attributes['rollkeeper.decision'] === 'rolling-update',
+    );
+    const creation = decisions.find(({ attributes }) =>
+      String(attributes['rollkeeper.decision.summary']).includes('create web-'),
+    );
+    expect(creation?.attributes).toMatchObject({
+      'rollkeeper.replicas': 10,
+      'rollkeeper.max_surge': 3,
+      'rollkeeper.max_unavailable': 2,
+      'rollkeeper.max_total': 13,
+      'rollkeeper.min_available': 8,
+      'rollkeeper.decision.changes': true,
+    });
+    expect(inTree('read caches').length).toBeGreaterThanOrEqual(decisions.length);
+  });
+
+  it('names verb, resource and status of each write, below its sync, with the server below that', () => {
+    const writes = tree.filter(
+      ({ attributes, service }) => service === 'rollkeeper' && attributes['k8s.verb'] !== undefined,
+    );
+    expect(writes.length).toBeGreaterThan(20);
+    for (const write of writes) {
+      expect(parentOf(write)?.name).toMatch(/^sync /);
+      expect(write.attributes['k8s.resource']).toMatch(/^(deployments\.apps|replicasets\.apps|pods)$/);
+      expect(write.attributes['http.response.status_code']).toBeGreaterThanOrEqual(200);
+      if (write.attributes['http.response.status_code'] === 409)
+        expect(write.attributes['rollkeeper.conflict']).toBe(true);
+      expect(childrenOf(write).some(({ service }) => service === 'rollkeeper-apiserver')).toBe(true);
+    }
+  });
+
+  it('leads from the Deployment to its ReplicaSets, to the creation of each pod and to its becoming ready', () => {
+    const created = inTree('create pods');
+    expect(created).toHaveLength(10);
+    for (const creation of created) {
+      const names = ancestorsOf(creation).map(({ name }) => name);
+      expect(names).toContain('sync replicaset');
+      expect(names).toContain('sync deployment');
+      expect(names.at(-1)).toBe('PATCH deployments');
+    }
+    const ready = tree.filter(
+      ({ attributes, name, service }) =>
+        service === 'rollkeeper-node' && name === 'patch pods/status' && attributes['k8s.object.name'],
+    );
+    const names = new Set(ready.map(({ attributes }) => attributes['k8s.object.name']));
+    expect(created.every(({ attributes }) => names.has(attributes['k8s.object.name']))).toBe(true);
+  });
+
+  it('spans two replicas at least', () => {
+    const replicas = new Set(
+      tree
+        .filter(({ name }) => name.startsWith('sync '))
+        .map(({ attributes }) => attributes['rollkeeper.replica']),
+    );
+    expect(replicas.size).toBeGreaterThanOrEqual(2);
+  });
+
+  it('links the changes that became one sync', () => {
+    const linked = tree.filter(({ links, name }) => name === 'queue' && links.length > 0);
+    expect(linked.length).toBeGreaterThan(0);
+  });
+
+  it('is noted on objects, never in pod templates', async () => {
+    const { metadata, spec } = await client.get<Deployment>(DEPLOYMENTS, {
+      namespace: 'default',
+      name: 'web',
+    });
+    expect(metadata.annotations?.['rollkeeper.dev/traceparent']).toMatch(
+      /^00-[0-9a-f]{32}-[0-9a-f]{16}-01;at=/,
+    );
+    expect(spec.template.metadata?.annotations).toBeUndefined();
+  });
+});
