@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { runApiServerProcess } from '../api-server/index.js';
 import { createPinoLogger } from '../logging/index.js';
 import { runUntilStopped, tellParent } from '../process/index.js';
 import { startTracing } from '../telemetry/index.js';
@@ -31,6 +30,8 @@ export function registerApiServerCommand(program: Command): void {
 }
 
 async function run(options: ApiServerCommandOptions, signal: AbortSignal): Promise<void> {
+  // Only now: a process shall not hold in memory what another command needs.
+  const { runApiServerProcess } = await import('../api-server/index.js');
   const tracing = startTracing({
     serviceName: 'rollkeeper-apiserver',
     instance: `${options.host}:${options.port}`,

@@ -1,7 +1,6 @@
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import { runUntilStopped, tellParent } from '../process/index.js';
-import { compileReplicaOptions, runReplica } from '../replica/index.js';
 import { addRedisOptions, redisUrlOf } from './redis-url.js';
 
 /** `rollkeeper controller`: one replica against any Kubernetes API. */
@@ -32,6 +31,8 @@ export function registerControllerCommand(program: Command): void {
 }
 
 async function run(flags: Record<string, string>, signal: AbortSignal): Promise<void> {
+  // Only now: a process shall not hold in memory what another command needs.
+  const { compileReplicaOptions, runReplica } = await import('../replica/index.js');
   const { redisUrl, redisCaFile, ...others } = flags;
   const options = compileReplicaOptions({
     'redis-url': redisUrlOf({ redisUrl, redisCaFile }, process.env),

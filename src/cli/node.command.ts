@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { createPinoLogger } from '../logging/index.js';
-import { runNodeProcess } from '../node-simulator/index.js';
 import { runUntilStopped, tellParent } from '../process/index.js';
 import { startTracing } from '../telemetry/index.js';
 import { VERSION } from '../version.js';
@@ -29,6 +28,8 @@ export function registerNodeCommand(program: Command): void {
 }
 
 async function run(options: NodeCommandOptions, signal: AbortSignal): Promise<void> {
+  // Only now: a process shall not hold in memory what another command needs.
+  const { runNodeProcess } = await import('../node-simulator/index.js');
   const tracing = startTracing({
     serviceName: 'rollkeeper-node',
     instance: String(process.pid),

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { StartupError } from '../errors/index.js';
 import { failProcess } from '../process/index.js';
-import { readUpStatus, renderUpStatus } from '../supervisor/index.js';
 
 /** `rollkeeper status`: what `up` runs, and who leads. */
 export function registerStatusCommand(program: Command): void {
@@ -11,6 +10,8 @@ export function registerStatusCommand(program: Command): void {
     .option('--json', 'as JSON')
     .option('--data-dir <folder>', 'the folder that `up` was given', '.rollkeeper')
     .action(async ({ dataDir, json }: { dataDir: string; json?: boolean }) => {
+      // Only now: a process shall not hold in memory what another command needs.
+      const { readUpStatus, renderUpStatus } = await import('../supervisor/index.js');
       const status = await readUpStatus(dataDir);
       if (!status) {
         failProcess(new StartupError(`nothing is running from ${dataDir}; start it with \`npm start\``));

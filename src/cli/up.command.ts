@@ -3,7 +3,6 @@ import { SystemClock } from '../clock/index.js';
 import { createPinoLogger } from '../logging/index.js';
 import { runUntilStopped } from '../process/index.js';
 import type { UpSummary } from '../supervisor/index.js';
-import { Supervisor, compileUpOptions } from '../supervisor/index.js';
 import { addRedisOptions, redisUrlOf } from './redis-url.js';
 
 /** `rollkeeper up`: everything on this machine. */
@@ -19,6 +18,8 @@ export function registerUpCommand(program: Command, main: string): void {
 
 async function runUp(flags: Record<string, string>, main: string): Promise<void> {
   await runUntilStopped(async (signal) => {
+    // Only now: a process shall not hold in memory what another command needs.
+    const { Supervisor, compileUpOptions } = await import('../supervisor/index.js');
     const up = compileUpOptions({
       replicas: flags['replicas'],
       nodes: flags['nodes'],
