@@ -1,15 +1,15 @@
 import { trace } from '@opentelemetry/api';
 import type { Logger as PinoLogger } from 'pino';
 import { pino } from 'pino';
-import { InvalidOptionError } from '../errors/index.js';
+import type { LogLevel } from './log-level.js';
+import { isLogged, parseLogLevel, setLogLevel } from './log-level.js';
 import type { LogFields, Logger } from './logger.js';
+import { redactFields, redactText } from './redact.js';
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 export type LogFormat = 'json' | 'pretty';
 
 export interface PinoLoggerOptions {
-  /** @default 'info' */
+  /** The level of the whole process from now on: see {@link setLogLevel}. @default 'info' */
   level?: LogLevel;
   /** One JSON object a line, or coloured text for people. @default 'json' */
   format?: LogFormat;
@@ -17,12 +17,12 @@ export interface PinoLoggerOptions {
   base?: LogFields;
 }
 
-/** The process's logger on stderr. Lines written inside a span carry its `trace_id` and `span_id`. */
+/**
+ * The process's logger on stderr. Lines written inside a span carry its `trace_id` and `span_id`; what can be told to be a
+ * secret is hidden.
+ */
 export function createPinoLogger(options: PinoLoggerOptions = {}): Logger {
-  const level = options.level ?? 'info';
-  if (!LOG_LEVELS.includes(level)) {
-    throw new InvalidOptionError('log-level', `"${level}" is none of ${LOG_LEVELS.join(', ')}`);
-  }
+  setLogLevel(parseLogLevel(options.level ?? 'info'));
   const destination =
     options.format === 'pretty'
       ? pino.transport({ target: 'pino-pretty', options: { destination: 2, ignore: 'pid,hostname' } })
@@ -30,12 +30,15 @@ export function createPinoLogger(options: PinoLoggerOptions = {}): Logger {
   return new PinoAdapter(
     pino(
       {
-        level,
-        base: options.base ?? {},
+        // Ours is the level that counts, because it can be changed.
+        level: 'debug',
+        base: redactFields(options.base ?? {}) as LogFields,
         messageKey: 'message',
         timestamp: pino.stdTimeFunctions.isoTime,
-        formatters: { level: (label) => ({ level: label }) },
-        serializers: { error: loggedError },
+        formatters: {
+          level: (label) => ({ level: label }),
+          log: (fields) => redactFields(fields) as Record<string, unknown>,
+        },
         mixin: traceFields,
       },
       destination,
@@ -66,22 +69,30 @@ class PinoAdapter implements Logger {
   constructor(private readonly target: PinoLogger) {}
 
   debug(message: string, fields: LogFields = {}): void {
-    this.target.debug(fields, message);
+    this.write('debug', message, fields);
   }
 
   info(message: string, fields: LogFields = {}): void {
-    this.target.info(fields, message);
+    this.write('info', message, fields);
   }
 
   warn(message: string, fields: LogFields = {}): void {
-    this.target.warn(fields, message);
+    this.write('warn', message, fields);
   }
 
   error(message: string, fields: LogFields = {}): void {
-    this.target.error(fields, message);
+    this.write('error', message, fields);
   }
 
   child(fields: LogFields): Logger {
-    return new PinoAdapter(this.target.child(fields));
+    return new PinoAdapter(this.target.child(redactFields(fields) as LogFields));
+  }
+
+  private write(level: LogLevel, message: string, { error, ...fields }: LogFields): void {
+    if (!isLogged(level)) return;
+    this.target[level](
+      error === undefined ? fields : { ...fields, error: loggedError(error) },
+      redactText(message),
+    );
   }
 }

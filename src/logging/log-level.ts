@@ -1,0 +1,31 @@
+import { InvalidOptionError } from '../errors/index.js';
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** The level of every logger of this process: one, so that it can be changed while the process runs. */
+let current: LogLevel = 'info';
+
+/** The least level that is written now. */
+export function getLogLevel(): LogLevel {
+  return current;
+}
+
+/**
+ * Changes the level of every logger of this process at once, those that exist already included.
+ * @throws InvalidOptionError for a word that is no level
+ */
+export function setLogLevel(level: string): void {
+  current = parseLogLevel(level);
+}
+
+export function isLogged(level: LogLevel): boolean {
+  return LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(current);
+}
+
+/** @throws InvalidOptionError */
+export function parseLogLevel(level: string): LogLevel {
+  const known = LOG_LEVELS.find((each) => each === level);
+  if (!known) throw new InvalidOptionError('log-level', `"${level}" is none of ${LOG_LEVELS.join(', ')}`);
+  return known;
+}
