@@ -72,6 +72,22 @@ describe('ApiEventRecorder', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('signs with the name of the controller that records, and counts each one’s events apart', async () => {
+    const { recorder, start, stop, clock, events } = aRecorder();
+    const running = start();
+    recorder.as('deployment-controller').record(about, note());
+    recorder.as('replicaset-controller').record(about, note());
+    await clock.advance(0);
+    expect(
+      events().map(({ count, reportingComponent, source }) => [source.component, reportingComponent, count]),
+    ).toEqual([
+      ['deployment-controller', 'deployment-controller', 1],
+      ['replicaset-controller', 'replicaset-controller', 1],
+    ]);
+    stop.abort();
+    await running;
+  });
+
   it('puts events about cluster-scoped objects into the default namespace', async () => {
     const { recorder, start, clock, events } = aRecorder();
     void start();

@@ -51,7 +51,16 @@ export class ApiEventRecorder implements EventRecorder {
   }
 
   record(about: DeepReadonly<KubernetesObject>, note: EventNote): void {
-    const series = this.correlator.observe(about, note);
+    this.recordAs(this.deps.component, about, note);
+  }
+
+  /** The same recorder, under another component's name: each controller has its own, as the genuine ones do. */
+  as(component: string): EventRecorder {
+    return { record: (about, note) => this.recordAs(component, about, note) };
+  }
+
+  private recordAs(component: string, about: DeepReadonly<KubernetesObject>, note: EventNote): void {
+    const series = this.correlator.observe(about, note, component);
     if (!series) return;
     series.isQueued = true;
     this.queue.push(series);

@@ -39,11 +39,18 @@ export class EventCorrelator {
     this.series = new RecentMap(options.remembered);
   }
 
-  /** Counts an occurrence; returns the series if it has to be queued for that. */
-  observe(about: DeepReadonly<KubernetesObject>, note: EventNote): EventSeries | undefined {
-    const objectKey = keyOfObject(about);
+  /**
+   * Counts an occurrence; returns the series if it has to be queued for that.
+   * @param component who records, where it is not the source's own
+   */
+  observe(
+    about: DeepReadonly<KubernetesObject>,
+    note: EventNote,
+    component = this.source.component,
+  ): EventSeries | undefined {
+    const objectKey = keyOfObject(component, about);
     const { key, message } = this.similar.aggregate(objectKey, note, this.clock.monotonicNow());
-    const series = this.count(key, message) ?? this.begin(key, about, note, message);
+    const series = this.count(key, message) ?? this.begin(key, component, about, { ...note, message });
     if (series.isQueued || !this.spamFilter.allows(objectKey, this.clock.monotonicNow())) return undefined;
     return series;
   }
@@ -60,11 +67,13 @@ export class EventCorrelator {
 
   private begin(
     key: string,
+    component: string,
     about: DeepReadonly<KubernetesObject>,
     note: EventNote,
-    message: string,
   ): EventSeries {
-    const { source, random } = this;
+    const { random } = this;
+    const { message } = note;
+    const source = { ...this.source, component };
     const event = newEvent({ about, note, message, source, nowMs: this.clock.now(), random });
     const series = { event, isWritten: false, isQueued: false };
     this.series.set(key, series);
@@ -72,6 +81,9 @@ export class EventCorrelator {
   }
 }
 
-function keyOfObject({ apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>): string {
-  return JSON.stringify([apiVersion, kind, metadata.namespace, metadata.name, metadata.uid]);
+function keyOfObject(
+  component: string,
+  { apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>,
+): string {
+  return JSON.stringify([component, apiVersion, kind, metadata.namespace, metadata.name, metadata.uid]);
 }
