@@ -36,6 +36,11 @@ export class RedisActorRuntime extends StoredActorRuntime {
     this.redis = redis;
   }
 
+  /** Rejects while Redis does not answer. */
+  async ping(): Promise<void> {
+    await this.redis.ping();
+  }
+
   /** After the last activation has ended. */
   async close(): Promise<void> {
     this.redis.disconnect();

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HealthRegistry } from '../health/index.js';
 import { createMetrics } from '../telemetry/index.js';
+import { anAdminPorts } from '../testing/admin-ports.js';
 import { AdminModule } from './admin.module.js';
 import type { AdminServer } from './nest-admin-server.js';
 import { startAdminServer } from './nest-admin-server.js';
@@ -24,7 +25,19 @@ describe('the admin server', () => {
     const module = AdminModule.forRoot({
       health,
       metrics: createMetrics(),
-      status: { status: () => Promise.resolve(status) },
+      status: {
+        status: () => Promise.resolve(status),
+        leadership: () => ({
+          leader: true,
+          leaderIdentity: 'replica-1_x',
+          epoch: 2,
+          lock: 'memory lease',
+          transitions: [
+            { who: 'replica-1_x', epoch: 2, why: 'started leading', at: '2020-01-01T00:00:00.000000Z' },
+          ],
+        }),
+      },
+      ports: anAdminPorts(),
     });
     server = await startAdminServer(module, { host: '127.0.0.1', port: 0 });
   });
@@ -53,6 +66,12 @@ describe('the admin server', () => {
     redisIsUp = false;
     expect((await read('/livez')).status).toBe(200);
     expect((await read('/healthz')).status).toBe(503);
+  });
+
+  it('shows who led and why that changed', async () => {
+    const { body, status } = await read('/admin/leadership');
+    expect(status).toBe(200);
+    expect(JSON.parse(body)).toMatchObject({ epoch: 2, transitions: [{ why: 'started leading' }] });
   });
 
   it('lists the checks when asked to be verbose, leaves out excluded ones, and answers for a single one', async () => {

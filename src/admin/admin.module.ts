@@ -5,14 +5,33 @@ import type { HealthRegistry } from '../health/index.js';
 import type { Metrics } from '../telemetry/index.js';
 import { HealthController } from './health.controller.js';
 import { MetricsController } from './metrics.controller.js';
+import type { AdminPorts } from './admin-ports.js';
+import { ClusterView } from './cluster-view.js';
+import { ClusterController } from './cluster.controller.js';
+import { ConsoleFeed } from './console-feed.js';
+import { ConsoleController } from './console.controller.js';
+import { DebugController } from './debug.controller.js';
+import { ExplainSource } from './explain-source.js';
+import { ExplainController } from './explain.controller.js';
+import { OpenApiController } from './openapi.controller.js';
+import { QueuesController } from './queues.controller.js';
 import type { StatusSource } from './status-source.js';
 import { StatusController } from './status.controller.js';
-import { HEALTH_REGISTRY, METRICS_SOURCE, STATUS_SOURCE } from './tokens.js';
+import {
+  ADMIN_PORTS,
+  CLUSTER_VIEW,
+  CONSOLE_FEED,
+  EXPLAIN_SOURCE,
+  HEALTH_REGISTRY,
+  METRICS_SOURCE,
+  STATUS_SOURCE,
+} from './tokens.js';
 
 export interface AdminModuleOptions {
   readonly health: HealthRegistry;
   readonly metrics: Metrics;
   readonly status: StatusSource;
+  readonly ports: AdminPorts;
 }
 
 /** The same, as tokens of providers that `imports` export. */
@@ -21,28 +40,50 @@ export interface AdminModuleAsyncOptions {
   readonly health: symbol;
   readonly metrics: symbol;
   readonly status: symbol;
+  readonly ports: symbol;
 }
 
-/** The admin port's pages: health, metrics, status. */
+/** The admin port's pages: health, metrics, status, the admin API, the console. */
 @Module({})
 export class AdminModule {
-  static forRoot({ health, metrics, status }: AdminModuleOptions): DynamicModule {
+  static forRoot({ health, metrics, ports, status }: AdminModuleOptions): DynamicModule {
     return describeModule([
       { provide: HEALTH_REGISTRY, useValue: health },
       { provide: METRICS_SOURCE, useValue: metrics },
       { provide: STATUS_SOURCE, useValue: status },
+      { provide: ADMIN_PORTS, useValue: ports },
     ]);
   }
 
-  static forRootAsync({ health, imports, metrics, status }: AdminModuleAsyncOptions): DynamicModule {
+  static forRootAsync({ health, imports, metrics, ports, status }: AdminModuleAsyncOptions): DynamicModule {
     const providers = [
       { provide: HEALTH_REGISTRY, useExisting: health },
       { provide: METRICS_SOURCE, useExisting: metrics },
       { provide: STATUS_SOURCE, useExisting: status },
+      { provide: ADMIN_PORTS, useExisting: ports },
     ];
     return describeModule(providers, imports);
   }
 }
+
+const VIEWS: Provider[] = [
+  {
+    provide: CLUSTER_VIEW,
+    inject: [ADMIN_PORTS],
+    useFactory: (ports: AdminPorts) => new ClusterView(ports),
+  },
+  {
+    provide: EXPLAIN_SOURCE,
+    inject: [ADMIN_PORTS, CLUSTER_VIEW],
+    useFactory: (ports: AdminPorts, cluster: ClusterView) => new ExplainSource(ports, cluster),
+  },
+  {
+    provide: CONSOLE_FEED,
+    inject: [ADMIN_PORTS, CLUSTER_VIEW, EXPLAIN_SOURCE],
+    useFactory: (ports: AdminPorts, cluster: ClusterView, source: ExplainSource) =>
+      new ConsoleFeed(ports, cluster, source),
+  },
+];
 
 function describeModule(
   providers: Provider[],
@@ -51,7 +92,17 @@ function describeModule(
   return {
     module: AdminModule,
     imports: [TerminusModule.forRoot({ logger: false }), ...imports],
-    controllers: [HealthController, MetricsController, StatusController],
-    providers,
+    controllers: [
+      HealthController,
+      MetricsController,
+      StatusController,
+      ClusterController,
+      QueuesController,
+      ExplainController,
+      DebugController,
+      ConsoleController,
+      OpenApiController,
+    ],
+    providers: [...providers, ...VIEWS],
   };
 }

@@ -1,5 +1,8 @@
 import type { DynamicModule, INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { guardAdminPages } from './access.middleware.js';
+import type { AdminPorts } from './admin-ports.js';
+import { ADMIN_PORTS } from './tokens.js';
 import { RollkeeperError, StartupError, errorMessage } from '../errors/index.js';
 
 /** A Nest application whose HTTP side is the admin port. */
@@ -8,6 +11,8 @@ export interface AdminServer {
   /** A provider of the application. */
   get<T>(token: symbol): T;
   close(): Promise<void>;
+  /** The paths that are served. */
+  routes(): readonly string[];
 }
 
 /**
@@ -22,6 +27,8 @@ export async function startAdminServer(
 ): Promise<AdminServer> {
   const app = await NestFactory.create(module, { logger: false, abortOnError: false });
   try {
+    for (const handler of guardAdminPages(app.get<AdminPorts>(ADMIN_PORTS, { strict: false })))
+      app.use(handler);
     await app.listen(port, host);
   } catch (error) {
     await app.close();
@@ -35,10 +42,20 @@ function describe(app: INestApplication, url: string): AdminServer {
     url,
     get: <T>(token: symbol): T => app.get<T>(token, { strict: false }),
     close: () => app.close(),
+    routes: () => routesOf(app),
   };
 }
 
 function asStartupError(error: unknown, what: string): Error {
   if (error instanceof RollkeeperError) return error;
   return new StartupError(`${what}: ${errorMessage(error)}`, { cause: error });
+}
+
+interface ExpressInstance {
+  readonly router: { readonly stack: readonly { readonly route?: { readonly path: string | string[] } }[] };
+}
+
+function routesOf(app: INestApplication): string[] {
+  const { router } = app.getHttpAdapter().getInstance() as ExpressInstance;
+  return router.stack.flatMap(({ route }) => route?.path ?? []);
 }

@@ -26,6 +26,25 @@ export interface ReplicaStatus {
   }[];
 }
 
+/** Who led, as far as this replica saw it: `/admin/leadership`. */
+export interface LeadershipStatus {
+  readonly leader: boolean;
+  /** The identity in the lease; empty while it is free. */
+  readonly leaderIdentity: string;
+  readonly epoch: number;
+  /** Where the lease is, for people. */
+  readonly lock: string;
+  /** The last 100, oldest first. */
+  readonly transitions: readonly {
+    readonly who: string;
+    readonly epoch: number;
+    readonly why: string;
+    /** RFC 3339. */
+    readonly at: string;
+  }[];
+}
+
 export interface StatusSource {
+  leadership(): LeadershipStatus;
   status(): Promise<ReplicaStatus>;
 }

@@ -80,11 +80,14 @@ export class Controller {
     return this.options.consumer.isConsuming;
   }
 
-  /** Works until aborted, then finishes what runs. */
-  run(signal: AbortSignal): Promise<void> {
+  /**
+   * Works until aborted, then finishes what runs. May be run again after that.
+   * @param hurry aborted: what runs ends at once, and its keys are handed over
+   */
+  run(signal: AbortSignal, hurry?: AbortSignal): Promise<void> {
     const { consumer, workers } = this.options;
     return consumer.run(
-      (item, itemSignal) => this.process(item, itemSignal),
+      (item, itemSignal) => this.process(item, hurry ? AbortSignal.any([itemSignal, hurry]) : itemSignal),
       { concurrency: workers },
       signal,
     );

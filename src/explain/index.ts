@@ -6,3 +6,7 @@ export { explainDeployment } from './explain-deployment.js';
 export type { ControlKnowledge, ExplainInput, QueueKnowledge } from './explain-input.js';
 export type { CauseCode, Explanation, ExplanationState, Finding } from './explanation.js';
 export { renderExplanation } from './render-explanation.js';
+export { ObservedReconciler } from './observed-reconciler.js';
+export type { ObservedReconcilerOptions } from './observed-reconciler.js';
+export { RunningSyncs } from './running-syncs.js';
+export type { RunningSync } from './running-syncs.js';

@@ -5,6 +5,8 @@ export type { CompiledLeaderElectionOptions, LeaderElectionOptions } from './lea
 export { LeaderElector } from './leader-elector.js';
 export type { LeaderCallbacks, LeaderElectorDependencies } from './leader-elector.js';
 export type { LeadershipTransition } from './leadership-history.js';
+export { LeaseResourceLock } from './lease-resource-lock.js';
+export type { LeaseResourceLockOptions } from './lease-resource-lock.js';
 export { RedisResourceLock } from './redis-resource-lock.js';
 export type { RedisResourceLockOptions } from './redis-resource-lock.js';
 export type { LeaderElectionRecord, LeaseAttempt, ResourceLock } from './resource-lock.js';

@@ -36,6 +36,8 @@ export interface LeaderElectorDependencies {
   readonly random?: RandomSource;
   readonly logger?: Logger;
   readonly metrics?: LeaderElectionMetrics;
+  /** Told each transition as it is noted; must not throw or wait. */
+  readonly onTransition?: (transition: LeadershipTransition) => void;
 }
 
 interface Term {
@@ -70,6 +72,7 @@ export class LeaderElector {
   private readonly logger: Logger;
   private readonly metrics: LeaderElectionMetrics;
   private readonly attempts: LeaseAttempts;
+  private readonly onTransition: (transition: LeadershipTransition) => void;
   private readonly transitions = new LeadershipHistory();
   private hasRun = false;
   /** From the moment we have the lease until the work has ended. */
@@ -87,6 +90,7 @@ export class LeaderElector {
     this.clock = deps.clock ?? new SystemClock();
     this.logger = (deps.logger ?? silentLogger).child({ identity: deps.lock.identity });
     this.metrics = deps.metrics ?? noLeaderElectionMetrics;
+    this.onTransition = deps.onTransition ?? (() => undefined);
     this.attempts = new LeaseAttempts({
       lock: this.lock,
       clock: this.clock,
@@ -188,7 +192,6 @@ export class LeaderElector {
     this.isOver = false;
     this.record(this.identity, term.epoch, 'started leading');
     this.metrics.leading(true);
-    this.logger.info('started leading', { epoch: term.epoch, lock: this.lock.describe() });
     const leading = new AbortController();
     const renewing = new AbortController();
     const work = this.work(leading.signal, term.epoch);
@@ -216,7 +219,6 @@ export class LeaderElector {
     this.term = undefined;
     this.metrics.leading(false);
     this.record(this.identity, term.epoch, `stopped: ${reason.message}`);
-    this.logger.info('stopped leading', { epoch: term.epoch, reason: reason.message });
     this.safely(() => this.callbacks.onStoppedLeading(reason));
     if (signal.aborted || reason instanceof LeaseLostError) return;
     // The work failed of itself: another shall have its turn, and so that it can, we pause.
@@ -275,7 +277,10 @@ export class LeaderElector {
   }
 
   private record(who: string, epoch: number, why: string): void {
-    this.transitions.add({ who, epoch, why, atMs: this.clock.now() });
+    const transition = { who, epoch, why, atMs: this.clock.now() };
+    this.transitions.add(transition);
+    this.logger.info('leadership', { leader: who, epoch, why });
+    this.safely(() => this.onTransition(transition));
   }
 
   private hearOfRelease(): { readonly heard: boolean } {

@@ -100,6 +100,11 @@ export class LeaseResourceLock implements ResourceLock {
     throw new TimeoutError(`${this.describe()} was changed by others ${MAX_CONFLICTS} times while we tried`);
   }
 
+  /** As it was seen last, for whoever wants to name it. */
+  get lease(): Lease | undefined {
+    return this.observed?.lease;
+  }
+
   /** News that is sent while the watch is broken comes when it stands again. */
   onReleased(wake: () => void): () => void {
     return this.releases.onReleased(wake);

@@ -3,7 +3,7 @@ import type { ActorRuntime } from '../actor/actor.js';
 import type { Clock } from '../clock/index.js';
 import type { BuiltController, Controller } from '../controller/index.js';
 import { Enqueuer } from '../controller/index.js';
-import { IllegalStateError, ShutdownError } from '../errors/index.js';
+import { IllegalStateError, ShutdownError, hasCode } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
 
 /** Something with a life of its own: runs until aborted, resolves on a clean stop, rejects on a fatal error. */
@@ -40,6 +40,11 @@ export interface ManagerOptions {
   readonly actors: ActorRuntime;
   /** Run from before the informers until after everything else: the event recorder, monitors. */
   readonly background: readonly Runnable[];
+  /**
+   * `all`: every replica works on keys. `leader`: only the one that leads; it gives up the lease after its last key.
+   * @default 'all'
+   */
+  readonly reconcileOn?: 'all' | 'leader';
   readonly clock: Clock;
   readonly logger: Logger;
   /** Spans the changes that the leader sees. @default none */
@@ -67,6 +72,8 @@ export class Manager {
     const { background, elector, informers, logger } = this.options;
     const fatal = new AbortController();
     const stop = AbortSignal.any([signal, fatal.signal]);
+    // Before anybody else hears of it: readiness is the first to go.
+    stop.addEventListener('abort', () => (this.current = 'stopping'), { once: true });
     const groups = { background: new AbortController(), informers: new AbortController() };
     const guard = async (work: Promise<void>): Promise<void> => {
       try {
@@ -83,10 +90,9 @@ export class Manager {
       await informers.waitForSync(stop);
       this.current = 'running';
       logger.info('the caches are filled; working');
-      const work = this.options.controllers.map(({ controller }) => guard(controller.run(stop)));
+      const work = this.works('all') ? this.work(stop).map(guard) : [];
       const election = guard(elector.run((leading, epoch) => this.lead(leading, epoch), stop));
       await aborted(stop);
-      this.current = 'stopping';
       logger.info('stopping');
       await Promise.all([...work, election]);
     } catch (error) {
@@ -117,9 +123,32 @@ export class Manager {
       });
       return built.watch(enqueuer.enqueueUntil(signal));
     });
-    await aborted(signal);
-    for (const unsubscribe of unsubscribes) unsubscribe();
-    logger.info('no longer leading', { epoch });
+    const over = new AbortController();
+    const work = this.works('leader') ? this.work(AbortSignal.any([signal, over.signal])) : [];
+    try {
+      await Promise.all([aborted(signal), ...work]);
+    } finally {
+      // One that failed takes the others with it: we are about to give up the lease.
+      over.abort(new ShutdownError('the leading work has failed'));
+      await Promise.allSettled(work);
+      for (const unsubscribe of unsubscribes) unsubscribe();
+      logger.info('no longer leading', { epoch });
+    }
+  }
+
+  private works(who: 'all' | 'leader'): boolean {
+    return (this.options.reconcileOn ?? 'all') === who;
+  }
+
+  /** Ends when the running keys have ended; after the loss of the lease they are told to end at once. */
+  private work(signal: AbortSignal): Promise<void>[] {
+    const lost = new AbortController();
+    const onAbort = (): void => {
+      if (hasCode(signal.reason, 'LEASE_LOST')) lost.abort(signal.reason);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    return this.options.controllers.map(({ controller }) => controller.run(signal, lost.signal));
   }
 }
 

@@ -5,7 +5,9 @@ import { withOwnWrites, withSpans, withTraceAnnotations, withWriteGuard } from '
 import type { Clock, RandomSource } from '../clock/index.js';
 import type { ControllerDependencies } from '../controller/index.js';
 import { Controller } from '../controller/index.js';
-import type { EventRecorder } from '../events/index.js';
+import type { ApiEventRecorder } from '../events/index.js';
+import type { DecisionLog, RunningSyncs } from '../explain/index.js';
+import { ObservedReconciler } from '../explain/index.js';
 import type { InformerFactory } from '../informer/index.js';
 import { qualifiedResource } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
@@ -14,13 +16,14 @@ import type { Metrics, Tracing } from '../telemetry/index.js';
 import { createControllerMetrics } from '../telemetry/index.js';
 import { CoordinationModule } from './coordination.module.js';
 import { KubernetesApiModule } from './kubernetes-api.module.js';
+import { ObservationModule } from './observation.module.js';
 import type { QueueFactory } from './queue-factory.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import * as tokens from './tokens.js';
 
 /** The chosen controllers, each with its queue and its workers. */
 @Module({
-  imports: [KubernetesApiModule, CoordinationModule],
+  imports: [KubernetesApiModule, CoordinationModule, ObservationModule],
   providers: [
     {
       provide: tokens.CONTROLLERS,
@@ -36,11 +39,13 @@ import * as tokens from './tokens.js';
         tokens.LOGGER,
         tokens.METRICS,
         tokens.TRACING,
+        tokens.DECISIONS,
+        tokens.RUNNING,
       ],
       useFactory: buildControllers,
     },
   ],
-  exports: [tokens.CONTROLLERS, KubernetesApiModule, CoordinationModule],
+  exports: [tokens.CONTROLLERS, KubernetesApiModule, CoordinationModule, ObservationModule],
 })
 export class ControllersModule {}
 
@@ -48,7 +53,7 @@ function buildControllers(
   options: CompiledReplicaOptions,
   client: HttpApiClient,
   informers: InformerFactory,
-  events: EventRecorder,
+  events: ApiEventRecorder,
   queues: QueueFactory,
   actors: ActorRuntime,
   clock: Clock,
@@ -56,16 +61,29 @@ function buildControllers(
   logger: Logger,
   { meter }: Metrics,
   { tracer }: Tracing,
+  log: DecisionLog,
+  running: RunningSyncs,
 ): ManagedController[] {
-  const dependencies: ControllerDependencies = { informers, events, clock, random, logger };
+  const dependencies: Omit<ControllerDependencies, 'events'> = { informers, clock, random, logger };
   const metrics = createControllerMetrics(meter, options.workersOf);
   const traced = withSpans(withTraceAnnotations(client, clock), tracer);
   return options.definitions.map((definition) => {
     const { name } = definition;
-    const built = definition.build({ ...dependencies, logger: logger.child({ controller: name }) });
+    const built = definition.build({
+      ...dependencies,
+      // As the genuine ones sign theirs: `deployment-controller`, `replicaset-controller`.
+      events: events.as(`${name}-controller`),
+      logger: logger.child({ controller: name }),
+    });
     const controller = new Controller({
       name,
-      reconciler: built.reconciler,
+      reconciler: new ObservedReconciler(built.reconciler, {
+        controller: name,
+        replica: options.identity,
+        log,
+        running,
+        clock,
+      }),
       ...queues(name),
       actors,
       clientFor: (activation) => clientOf(traced, activation),

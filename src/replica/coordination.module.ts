@@ -2,20 +2,35 @@ import { randomUUID } from 'node:crypto';
 import { Module } from '@nestjs/common';
 import { RedisActorRuntime } from '../actor/index.js';
 import type { Clock, RandomSource } from '../clock/index.js';
-import { RedisResourceLock } from '../leader-election/index.js';
+import type { ApiClient } from '../api-client/index.js';
+import type { EventRecorder } from '../events/index.js';
+import { LeaseResourceLock, RedisResourceLock } from '../leader-election/index.js';
 import type { Logger } from '../logging/index.js';
 import type { Metrics } from '../telemetry/index.js';
 import { createLeaderElectionMetrics, createWorkQueueMetrics } from '../telemetry/index.js';
 import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../work-queue/index.js';
+import { KubernetesApiModule } from './kubernetes-api.module.js';
 import type { QueueFactory } from './queue-factory.js';
 import { ReplicaElector } from './replica-elector.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
-import { ACTORS, CLOCK, ELECTOR, LOGGER, METRICS, OPTIONS, QUEUES, RANDOM } from './tokens.js';
+import {
+  ACTORS,
+  API_CLIENT,
+  CLOCK,
+  ELECTOR,
+  EVENTS,
+  LOGGER,
+  METRICS,
+  OPTIONS,
+  QUEUES,
+  RANDOM,
+} from './tokens.js';
 
 const LEASE = 'leader';
 
 /** What replicas share through Redis: queues, actors, the leader's lease. */
 @Module({
+  imports: [KubernetesApiModule],
   providers: [
     {
       provide: QUEUES,
@@ -35,7 +50,7 @@ const LEASE = 'leader';
     },
     {
       provide: ELECTOR,
-      inject: [OPTIONS, CLOCK, RANDOM, LOGGER, METRICS],
+      inject: [OPTIONS, API_CLIENT, EVENTS, CLOCK, RANDOM, LOGGER, METRICS],
       useFactory: createElector,
     },
   ],
@@ -61,6 +76,7 @@ function createQueueFactory(
       clock,
       logger,
       metrics,
+      options: { drainTimeoutMs: options['drain-timeout-ms'] },
     });
     return { queue, consumer: new BullMqWorkQueueConsumer({ queue, logger }) };
   };
@@ -68,20 +84,17 @@ function createQueueFactory(
 
 function createElector(
   options: CompiledReplicaOptions,
+  client: ApiClient,
+  events: EventRecorder,
   clock: Clock,
   random: RandomSource,
   logger: Logger,
   { meter }: Metrics,
 ): ReplicaElector {
-  const lock = new RedisResourceLock({
-    url: options['redis-url'],
-    keyPrefix: `${options['key-prefix']}:`,
-    name: LEASE,
-    // A process that comes back under its old name must not take its former life's lease for its own.
-    identity: `${options.identity}_${randomUUID()}`,
-    logger,
-  });
-  return new ReplicaElector(lock, {
+  return new ReplicaElector({
+    lock: createLock(options, client, clock, logger),
+    lease: leaseOf(options),
+    events,
     clock,
     random,
     logger,
@@ -92,4 +105,25 @@ function createElector(
       retryPeriodMs: options['retry-period-ms'],
     },
   });
+}
+
+function createLock(
+  options: CompiledReplicaOptions,
+  client: ApiClient,
+  clock: Clock,
+  logger: Logger,
+): RedisResourceLock | LeaseResourceLock {
+  // A process that comes back under its old name must not take its former life's lease for its own.
+  const identity = `${options.identity}_${randomUUID()}`;
+  if (options['leader-elect-resource-lock'] === 'leases')
+    return new LeaseResourceLock({ client, identity, clock, ...leaseOf(options) });
+  const keyPrefix = `${options['key-prefix']}:`;
+  return new RedisResourceLock({ url: options['redis-url'], keyPrefix, name: LEASE, identity, logger });
+}
+
+function leaseOf(options: CompiledReplicaOptions): { readonly namespace: string; readonly name: string } {
+  return {
+    namespace: options['leader-elect-resource-namespace'],
+    name: options['leader-elect-resource-name'],
+  };
 }

@@ -1,3 +1,4 @@
+import type { RedisActorRuntime } from '../actor/index.js';
 import type { HttpApiClient } from '../api-client/index.js';
 import { IllegalStateError } from '../errors/index.js';
 import type { EventLoopMonitor, HealthRegistry } from '../health/index.js';
@@ -13,6 +14,8 @@ export interface CheckedParts {
   readonly controllers: readonly ManagedController[];
   readonly client: HttpApiClient;
   readonly eventLoop: EventLoopMonitor;
+  readonly actors: Pick<RedisActorRuntime, 'ping'>;
+  readonly reconcileOn: 'all' | 'leader';
 }
 
 /**
@@ -20,7 +23,7 @@ export interface CheckedParts {
  * away, for a restart would not bring them back. Ready: able to work on keys now.
  */
 export function registerHealthChecks(registry: HealthRegistry, parts: CheckedParts): void {
-  const { client, controllers, elector, eventLoop, informers, manager } = parts;
+  const { actors, client, controllers, elector, eventLoop, informers, manager } = parts;
   registry.add('livez', { name: 'ping', check: () => undefined });
   registry.add('livez', eventLoop);
   registry.add('livez', { name: 'leader-election', check: () => elector.checkHealth() });
@@ -29,7 +32,7 @@ export function registerHealthChecks(registry: HealthRegistry, parts: CheckedPar
     name: 'running',
     check: () => failUnless(manager.state === 'running', manager.state),
   });
-  registry.add('readyz', { name: 'redis', check: () => elector.ping() });
+  registry.add('readyz', { name: 'redis', check: () => actors.ping() });
   registry.add('readyz', { name: 'api', check: () => client.ping() });
   registry.add('readyz', {
     name: 'informers-synced',
@@ -44,7 +47,10 @@ export function registerHealthChecks(registry: HealthRegistry, parts: CheckedPar
   for (const { controller } of controllers) {
     registry.add('readyz', {
       name: `controller-${controller.name}`,
-      check: () => failUnless(controller.isConsuming, 'takes no keys'),
+      check: () => {
+        const isStandby = parts.reconcileOn === 'leader' && !elector.isLeader;
+        failUnless(controller.isConsuming || isStandby, 'takes no keys');
+      },
     });
   }
 }

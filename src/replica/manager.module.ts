@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import type { ActorRuntime } from '../actor/index.js';
+import type { RedisActorRuntime } from '../actor/index.js';
 import type { HttpApiClient } from '../api-client/index.js';
 import type { Clock } from '../clock/index.js';
 import type { ApiEventRecorder } from '../events/index.js';
@@ -11,6 +11,7 @@ import { Manager } from '../manager/index.js';
 import type { Tracing } from '../telemetry/index.js';
 import { ControllersModule } from './controllers.module.js';
 import { registerHealthChecks } from './health-checks.js';
+import type { RedisPeerRegistry } from './redis-peer-registry.js';
 import type { ReplicaElector } from './replica-elector.js';
 import { ReplicaStatusSource } from './replica-status.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
@@ -28,23 +29,27 @@ import * as tokens from './tokens.js';
     {
       provide: tokens.MANAGER,
       inject: [
+        tokens.OPTIONS,
         tokens.INFORMERS,
         tokens.ELECTOR,
         tokens.CONTROLLERS,
         tokens.ACTORS,
         tokens.EVENTS,
         tokens.EVENT_LOOP,
+        tokens.PEERS,
         tokens.CLOCK,
         tokens.LOGGER,
         tokens.TRACING,
       ],
       useFactory: (
+        options: CompiledReplicaOptions,
         informers: InformerFactory,
         elector: ReplicaElector,
         controllers: ManagedController[],
-        actors: ActorRuntime,
+        actors: RedisActorRuntime,
         events: ApiEventRecorder,
         eventLoop: EventLoopMonitor,
+        peers: RedisPeerRegistry,
         clock: Clock,
         logger: Logger,
         { tracer }: Tracing,
@@ -54,7 +59,8 @@ import * as tokens from './tokens.js';
           elector,
           controllers,
           actors,
-          background: [events, eventLoop],
+          background: [events, eventLoop, peers],
+          reconcileOn: options['reconcile-on'],
           clock,
           logger,
           tracer,
@@ -63,23 +69,36 @@ import * as tokens from './tokens.js';
     {
       provide: tokens.HEALTH,
       inject: [
+        tokens.OPTIONS,
         tokens.MANAGER,
         tokens.INFORMERS,
         tokens.ELECTOR,
         tokens.CONTROLLERS,
         tokens.API_CLIENT,
+        tokens.ACTORS,
         tokens.EVENT_LOOP,
       ],
       useFactory: (
+        options: CompiledReplicaOptions,
         manager: Manager,
         informers: InformerFactory,
         elector: ReplicaElector,
         controllers: ManagedController[],
         client: HttpApiClient,
+        actors: RedisActorRuntime,
         eventLoop: EventLoopMonitor,
       ) => {
         const registry = new HealthRegistry();
-        registerHealthChecks(registry, { manager, informers, elector, controllers, client, eventLoop });
+        registerHealthChecks(registry, {
+          manager,
+          informers,
+          elector,
+          controllers,
+          client,
+          actors,
+          eventLoop,
+          reconcileOn: options['reconcile-on'],
+        });
         return registry;
       },
     },

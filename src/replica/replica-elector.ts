@@ -1,27 +1,41 @@
-import type { LeaderElectorDependencies, RedisResourceLock } from '../leader-election/index.js';
+import type { EventRecorder } from '../events/index.js';
+import type {
+  LeaderElectionRecord,
+  LeaderElectorDependencies,
+  LeadershipTransition,
+  LeaseResourceLock,
+  RedisResourceLock,
+} from '../leader-election/index.js';
 import { LeaderElector } from '../leader-election/index.js';
+import { LEASES, apiVersionOf } from '../kubernetes/index.js';
 import type { Elector } from '../manager/index.js';
 
 type Work = (signal: AbortSignal, epoch: number) => Promise<void>;
+
+export interface ReplicaElectorDependencies extends Omit<
+  LeaderElectorDependencies,
+  'lock' | 'callbacks' | 'onTransition'
+> {
+  readonly lock: RedisResourceLock | LeaseResourceLock;
+  readonly events: EventRecorder;
+  /** The Lease that our events are about, also while the lease itself is in Redis and no such object exists. */
+  readonly lease: { readonly namespace: string; readonly name: string };
+}
 
 /** The manager's view of the {@link LeaderElector}: the leading work is handed over when it runs. */
 export class ReplicaElector implements Elector {
   private work: Work = () => Promise.resolve();
   private readonly elector: LeaderElector;
 
-  constructor(
-    private readonly lock: RedisResourceLock,
-    dependencies: Omit<LeaderElectorDependencies, 'lock' | 'callbacks'>,
-  ) {
-    const { logger } = dependencies;
+  constructor(private readonly deps: ReplicaElectorDependencies) {
     this.elector = new LeaderElector({
-      ...dependencies,
-      lock,
+      ...deps,
       callbacks: {
         onStartedLeading: (signal, epoch) => this.work(signal, epoch),
         onStoppedLeading: () => undefined,
-        onNewLeader: (leader) => logger?.info('another leader', { leader }),
+        onNewLeader: () => undefined,
       },
+      onTransition: (transition) => this.recordEvent(transition),
     });
   }
 
@@ -38,6 +52,21 @@ export class ReplicaElector implements Elector {
     return this.elector.epoch;
   }
 
+  /** The last 100 transitions that this replica saw, oldest first. */
+  get history(): readonly LeadershipTransition[] {
+    return this.elector.history;
+  }
+
+  /** Where the lease is. */
+  get lock(): string {
+    return this.deps.lock.describe();
+  }
+
+  /** The lease as it is in the store. */
+  lease(): Promise<LeaderElectionRecord | undefined> {
+    return this.deps.lock.get();
+  }
+
   checkHealth(): Promise<void> {
     return this.elector.checkHealth();
   }
@@ -47,11 +76,20 @@ export class ReplicaElector implements Elector {
     return this.elector.run(signal);
   }
 
-  async ping(): Promise<void> {
-    await this.lock.get();
+  close(): void {
+    this.deps.lock.close();
   }
 
-  close(): void {
-    this.lock.close();
+  /** Of our own transitions, as client-go's `LeaseLock.RecordEvent`; those of others they record themselves. */
+  private recordEvent({ epoch, who, why }: LeadershipTransition): void {
+    const { events, lease, lock } = this.deps;
+    if (who !== lock.identity) return;
+    const reference = { apiVersion: apiVersionOf(LEASES), kind: LEASES.kind, metadata: { ...lease } };
+    const what = why === 'started leading' ? 'became leader' : why.replace(/^stopped:/, 'stopped leading:');
+    events.record(('lease' in lock && lock.lease) || reference, {
+      type: 'Normal',
+      reason: 'LeaderElection',
+      message: `${who} ${what} (epoch ${epoch})`,
+    });
   }
 }

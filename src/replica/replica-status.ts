@@ -1,4 +1,5 @@
-import type { ReplicaStatus, StatusSource } from '../admin/index.js';
+import type { LeadershipStatus, ReplicaStatus, StatusSource } from '../admin/index.js';
+import { toRfc3339Micro } from '../clock/index.js';
 import type { InformerFactory } from '../informer/index.js';
 import { qualifiedResource } from '../kubernetes/index.js';
 import type { ManagedController } from '../manager/index.js';
@@ -29,6 +30,17 @@ export class ReplicaStatusSource implements StatusSource {
         resourceVersion: lastSyncedResourceVersion,
         objects: lister.list().length,
       })),
+    };
+  }
+
+  leadership(): LeadershipStatus {
+    const { epoch, history, isLeader, leader, lock } = this.elector;
+    return {
+      leader: isLeader,
+      leaderIdentity: leader,
+      epoch,
+      lock,
+      transitions: history.map(({ atMs, ...transition }) => ({ ...transition, at: toRfc3339Micro(atMs) })),
     };
   }
 

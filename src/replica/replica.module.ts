@@ -1,10 +1,10 @@
 import type { DynamicModule } from '@nestjs/common';
 import { Global, Module } from '@nestjs/common';
 import { AdminModule } from '../admin/index.js';
-import { ManagerModule } from './manager.module.js';
+import { PortsModule } from './ports.module.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { TelemetryModule } from './telemetry.module.js';
-import { HEALTH, METRICS, OPTIONS, STATUS } from './tokens.js';
+import { HEALTH, METRICS, OPTIONS, PORTS, STATUS } from './tokens.js';
 
 @Global()
 @Module({})
@@ -23,12 +23,13 @@ export class ReplicaModule {
           exports: [OPTIONS],
         },
         TelemetryModule,
-        ManagerModule,
+        PortsModule,
         AdminModule.forRootAsync({
-          imports: [ManagerModule],
+          imports: [PortsModule],
           health: HEALTH,
           metrics: METRICS,
           status: STATUS,
+          ports: PORTS,
         }),
       ],
     };

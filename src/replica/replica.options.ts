@@ -28,9 +28,15 @@ const schema = z.object({
   workers: z.string().optional(),
   'admin-host': z.string().min(1).default('127.0.0.1'),
   'admin-port': wholeNumber(0, 65535).default(0),
+  'admin-token-file': z.string().min(1, 'must name a file').optional(),
   'lease-duration-ms': milliseconds(2500),
   'renew-deadline-ms': milliseconds(1800),
   'retry-period-ms': milliseconds(400),
+  'leader-elect-resource-lock': z.enum(['redis', 'leases'], 'must be redis or leases').default('redis'),
+  'leader-elect-resource-namespace': z.string().min(1, 'must name a namespace').default('kube-system'),
+  'leader-elect-resource-name': z.string().min(1, 'must name a Lease').default('rollkeeper'),
+  'reconcile-on': z.enum(['all', 'leader'], 'must be all or leader').default('all'),
+  'drain-timeout-ms': milliseconds(3000),
   'caught-up-timeout-ms': milliseconds(5000),
   'log-level': z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   'log-format': z.enum(['json', 'pretty'], 'must be json or pretty').default('json'),
@@ -44,7 +50,13 @@ const schema = z.object({
  * - `identity`: this replica's name in leases, logs and spans; unique
  * - `controllers`: which to run, default `*`; `workers`: for example `deployment=5,replicaset=10`
  * - `admin-host`, `admin-port`: default 127.0.0.1 and a port that the system chooses
+ * - `admin-token-file`: who knows its content may change things, and read from other machines
  * - `lease-duration-ms`, `renew-deadline-ms`, `retry-period-ms`: leader election, default 2500/1800/400
+ * - `leader-elect-resource-lock`: where the lease is, `redis` (default) or `leases`: the Lease that
+ *   `leader-elect-resource-namespace` (default `kube-system`) and `leader-elect-resource-name` (default
+ *   `rollkeeper`) name; events about the leadership are about that Lease in both cases
+ * - `reconcile-on`: whether `all` replicas work on keys (default) or only the `leader`
+ * - `drain-timeout-ms`: how long running keys may go on after a stop, default 3000; then they are handed over
  * - `caught-up-timeout-ms`: how long a sync waits for its caches, default 5000
  * - `log-level` (default `info`), `log-format` (`json` or `pretty`)
  */

@@ -1,4 +1,5 @@
 import type { RedisActorRuntime } from '../actor/index.js';
+import type { AdminPorts } from '../admin/index.js';
 import { startAdminServer } from '../admin/index.js';
 import type { HttpApiClient } from '../api-client/index.js';
 import type { Clock } from '../clock/index.js';
@@ -7,6 +8,8 @@ import type { ManagedController, Manager } from '../manager/index.js';
 import { assertUsableRedis } from '../redis/index.js';
 import type { Metrics, Tracing } from '../telemetry/index.js';
 import { ReplicaModule } from './replica.module.js';
+import { reachableUrl } from './reachable-url.js';
+import type { RedisPeerRegistry } from './redis-peer-registry.js';
 import type { ReplicaElector } from './replica-elector.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import * as tokens from './tokens.js';
@@ -43,6 +46,11 @@ export async function runReplica(
       signal,
       logger,
     });
+    const adminUrl = reachableUrl(server.url, options['admin-host']);
+    const startedAtMs = server.get<AdminPorts>(tokens.PORTS).startedAtMs;
+    server
+      .get<RedisPeerRegistry>(tokens.PEERS)
+      .announceAs({ identity: options.identity, adminUrl, pid: process.pid, startedAtMs });
     onServing({ identity: options.identity, adminUrl: server.url });
     await server.get<Manager>(tokens.MANAGER).run(signal);
   } finally {
@@ -55,6 +63,7 @@ export async function runReplica(
       server.get<Metrics>(tokens.METRICS).shutdown(),
     ];
     server.get<ReplicaElector>(tokens.ELECTOR).close();
+    server.get<RedisPeerRegistry>(tokens.PEERS).close();
     for (const closing of await Promise.allSettled(closings)) {
       if (closing.status === 'rejected')
         logger.warn('a part did not close cleanly', { error: closing.reason as Error });

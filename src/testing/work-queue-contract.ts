@@ -424,16 +424,26 @@ export function runWorkQueueContract(
         expect(reason).toMatchObject({ code: 'SHUTDOWN' });
       });
 
-      it('runs a consumer only once', async () => {
-        await setUp();
+      it('runs a consumer once at a time, and again after it has ended', async () => {
+        const queue = await setUp();
         const consumer = harness.consumer();
-        stop.abort();
-        await consumer.run(async () => undefined, { concurrency: 1 }, stop.signal);
-        await expect(
-          consumer.run(async () => undefined, { concurrency: 1 }, stop.signal),
-        ).rejects.toMatchObject({
+        const seen: string[] = [];
+        const handler = async ({ key }: { key: string }): Promise<void> => void seen.push(key);
+        const first = new AbortController();
+        const run = consumer.run(handler, { concurrency: 1 }, first.signal);
+        await expect(consumer.run(handler, { concurrency: 1 }, first.signal)).rejects.toMatchObject({
           code: 'ILLEGAL_STATE',
         });
+        await harness.until(() => consumer.isConsuming);
+        first.abort();
+        await run;
+        expect(consumer.isConsuming).toBe(false);
+        await queue.add('a');
+        await harness.pass(50);
+        expect(seen).toEqual([]);
+        stopped.push(consumer.run(handler, { concurrency: 1 }, stop.signal));
+        await harness.until(() => seen.length > 0);
+        expect(seen).toEqual(['a']);
       });
     });
 

@@ -58,19 +58,26 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
   }
 
   async run(handler: WorkHandler, options: { concurrency: number }, signal: AbortSignal): Promise<void> {
-    if (this.started) throw new IllegalStateError(`the consumer of ${this.queue.name} was run before`);
+    if (this.started) throw new IllegalStateError(`the consumer of ${this.queue.name} runs already`);
     this.started = true;
-    const maintenance = this.runMaintenance(signal);
+    try {
+      await Promise.all([this.runMaintenance(signal), this.runWorkers(handler, options.concurrency, signal)]);
+    } finally {
+      this.started = false;
+    }
+  }
+
+  /** One worker after the other, until aborted. */
+  private async runWorkers(handler: WorkHandler, concurrency: number, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        await this.runWorker(handler, options.concurrency, signal);
+        await this.runWorker(handler, concurrency, signal);
       } catch (error) {
-        if (signal.aborted) break;
+        if (signal.aborted) return;
         this.logger.warn('the queue worker failed and is started again', { error });
         await this.clock.sleep(RESTART_DELAY_MS, signal).catch(() => undefined);
       }
     }
-    await maintenance;
   }
 
   /** One worker's life: until the signal aborts and its handlers have ended, or it breaks. */

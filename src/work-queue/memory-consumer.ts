@@ -23,13 +23,20 @@ export class MemoryWorkQueueConsumer implements WorkQueueConsumer {
   }
 
   async run(handler: WorkHandler, options: { concurrency: number }, signal: AbortSignal): Promise<void> {
-    if (this.started) throw new IllegalStateError(`the consumer of ${this.queue.name} was run before`);
+    if (this.started) throw new IllegalStateError(`the consumer of ${this.queue.name} runs already`);
     this.started = true;
-    if (signal.aborted) return;
+    try {
+      if (!signal.aborted) await this.consume(handler, options.concurrency, signal);
+    } finally {
+      this.started = false;
+    }
+  }
+
+  private async consume(handler: WorkHandler, concurrency: number, signal: AbortSignal): Promise<void> {
     const drainTimeout = new AbortController();
     const runs = new Set<Promise<void>>();
     const takeMore = (): void => {
-      while (this.consuming && runs.size < options.concurrency) {
+      while (this.consuming && runs.size < concurrency) {
         const item = this.queue.takeNext();
         if (!item) return;
         const run = this.work(item, handler, drainTimeout.signal).finally(() => {

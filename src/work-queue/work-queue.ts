@@ -139,7 +139,8 @@ export interface WorkQueueConsumer {
   /**
    * Works with at most `concurrency` keys at once until aborted, then takes no new key, waits for the running
    * handlers and resolves. A handler's signal aborts when its hold on the key is lost, or `drainTimeoutMs` after
-   * the abort.
+   * the abort. May be run again after it has ended.
+   * @throws IllegalStateError while it runs
    */
   run(handler: WorkHandler, options: { concurrency: number }, signal: AbortSignal): Promise<void>;
   /** Whether keys are being taken at this moment. */

@@ -1,0 +1,57 @@
+import type { Clock } from '../clock/index.js';
+import type { DecisionLog, RunningSyncs } from '../explain/index.js';
+import type { Informer } from '../informer/index.js';
+import type { Deployment, Pod, ReplicaSet } from '../kubernetes/index.js';
+import type { Logger } from '../logging/index.js';
+import type { WorkQueue } from '../work-queue/index.js';
+import type { StatusSource } from './status-source.js';
+
+/** A replica as the others find it. */
+export interface Peer {
+  readonly identity: string;
+  readonly adminUrl: string;
+  readonly pid: number;
+  readonly startedAtMs: number;
+}
+
+export interface PeerRegistry {
+  /** All replicas that were there lately, this one included. */
+  peers(): Promise<readonly Peer[]>;
+}
+
+/** The lease as it was read just now. */
+export interface LeaseView {
+  readonly holder: string;
+  readonly epoch: number;
+  readonly durationMs: number;
+  readonly renewedAtMs: number;
+  readonly remainingMs: number;
+}
+
+/** This replica's caches of what an explanation needs; absent where no controller here watches Deployments. */
+export interface DeploymentCaches {
+  readonly deployments: Informer<Deployment>;
+  readonly replicaSets: Informer<ReplicaSet>;
+  readonly pods: Informer<Pod>;
+}
+
+/** Everything that the admin API shows and does, as this replica has it. */
+export interface AdminPorts {
+  readonly identity: string;
+  readonly startedAtMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Whoever knows it may change things, and read from anywhere. Absent: nothing can be changed. */
+  readonly token?: string;
+  readonly status: StatusSource;
+  /** The options in force, without secrets. */
+  config(): Readonly<Record<string, unknown>>;
+  readonly logLevel: { get(): string; set(level: string): void };
+  /** By controller. */
+  readonly queues: ReadonlyMap<string, WorkQueue>;
+  caches(): DeploymentCaches | undefined;
+  readonly decisions: DecisionLog;
+  readonly running: RunningSyncs;
+  lease(): Promise<LeaseView | undefined>;
+  readonly peers: PeerRegistry;
+}

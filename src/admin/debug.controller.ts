@@ -1,0 +1,57 @@
+import { Controller, Header, Inject, Post, Query, Res } from '@nestjs/common';
+import { Session } from 'node:inspector/promises';
+import { pipeline } from 'node:stream/promises';
+import { getHeapSnapshot } from 'node:v8';
+import type { Response } from 'express';
+import { ConflictException } from '@nestjs/common';
+import type { AdminPorts } from './admin-ports.js';
+import { parseCount } from './request-parsing.js';
+import { ADMIN_PORTS } from './tokens.js';
+
+const LONGEST_PROFILE_S = 60;
+
+/** Looks inside the process. What comes out may hold secrets, so these are changes: they need the token. */
+@Controller('admin/debug')
+export class DebugController {
+  private busy = false;
+
+  constructor(@Inject(ADMIN_PORTS) private readonly ports: AdminPorts) {}
+
+  /** Stops the process while it is taken, about a second for each 100 MB. */
+  @Post('heap-snapshot')
+  async heapSnapshot(@Res() response: Response): Promise<void> {
+    await this.alone(async () => {
+      response.status(200).attachment(`${this.ports.identity}.heapsnapshot`);
+      await pipeline(getHeapSnapshot(), response);
+    });
+  }
+
+  @Post('cpu-profile')
+  @Header('Content-Type', 'application/json')
+  async cpuProfile(@Query('seconds') text: unknown, @Res() response: Response): Promise<void> {
+    const seconds = Math.max(1, parseCount(text, { fallback: 5, max: LONGEST_PROFILE_S }));
+    await this.alone(async () => {
+      const session = new Session();
+      session.connect();
+      try {
+        await session.post('Profiler.enable');
+        await session.post('Profiler.start');
+        await this.ports.clock.sleep(seconds * 1000);
+        const { profile } = await session.post('Profiler.stop');
+        response.status(200).attachment(`${this.ports.identity}.cpuprofile`).send(JSON.stringify(profile));
+      } finally {
+        session.disconnect();
+      }
+    });
+  }
+
+  private async alone(work: () => Promise<void>): Promise<void> {
+    if (this.busy) throw new ConflictException({ error: 'a snapshot or profile is being taken already' });
+    this.busy = true;
+    try {
+      await work();
+    } finally {
+      this.busy = false;
+    }
+  }
+}

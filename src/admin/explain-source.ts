@@ -1,0 +1,77 @@
+import type { Decision, Explanation, QueueKnowledge } from '../explain/index.js';
+import { explainDeployment } from '../explain/index.js';
+import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '../informer/index.js';
+import type { DeepReadonly, Deployment } from '../kubernetes/index.js';
+import type { AdminPorts, DeploymentCaches } from './admin-ports.js';
+import type { ClusterView } from './cluster-view.js';
+
+const CONTROLLER = 'deployment';
+
+/** Explains Deployments from this replica's caches, and with what all replicas know. */
+export class ExplainSource {
+  constructor(
+    private readonly ports: AdminPorts,
+    private readonly cluster: ClusterView,
+  ) {}
+
+  /** Undefined: no such Deployment in the cache. */
+  async explain(caches: DeploymentCaches, key: string): Promise<Explanation | undefined> {
+    const deployment = caches.deployments.lister.get(key);
+    if (!deployment) return undefined;
+    const [queue, snapshot, decisions] = await Promise.all([
+      this.queueKnowledge(key),
+      this.cluster.snapshot(),
+      this.cluster.decisions(CONTROLLER, key),
+    ]);
+    const controllerRuns = snapshot.replicas.some(({ controllers }) =>
+      controllers.some(({ consuming, name }) => name === CONTROLLER && consuming),
+    );
+    const runningOn = snapshot.replicas.find(({ running }) =>
+      running.some((sync) => sync.controller === CONTROLLER && sync.key === key),
+    )?.identity;
+    return explainDeployment({
+      ...this.observed(caches, deployment),
+      neighbours: neighboursOf(caches, deployment),
+      queue: queue && { ...queue, runningOn },
+      control: { controllerRuns, leader: snapshot.leader },
+      decisions,
+    });
+  }
+
+  /** The quick explanation for lists: what the objects say, and nothing that would have to be asked for. */
+  glance(caches: DeploymentCaches, deployment: DeepReadonly<Deployment>): Explanation {
+    const decisions: readonly Decision[] = [];
+    return explainDeployment({ ...this.observed(caches, deployment), decisions });
+  }
+
+  private observed(caches: DeploymentCaches, deployment: DeepReadonly<Deployment>) {
+    const replicaSets = caches.replicaSets.lister.byIndex(OWNER_UID_INDEX, deployment.metadata.uid ?? '');
+    const pods = replicaSets.flatMap(({ metadata }) =>
+      caches.pods.lister.byIndex(OWNER_UID_INDEX, metadata.uid ?? ''),
+    );
+    return { deployment, replicaSets, pods, nowMs: this.ports.clock.now() };
+  }
+
+  private async queueKnowledge(key: string): Promise<QueueKnowledge | undefined> {
+    try {
+      const view = await this.ports.queues.get(CONTROLLER)?.inspectKey(key);
+      if (!view) return undefined;
+      const { delayed, failures, parked, waiting } = view;
+      const retry = failures > 0 ? { failures, dueMs: delayed?.dueMs } : undefined;
+      return { parked, retry, waiting: waiting !== undefined };
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** More of them are not looked at: a conflict is a note, not worth the time. */
+const NEIGHBOURS = 2000;
+
+function neighboursOf(
+  { deployments }: DeploymentCaches,
+  { metadata }: DeepReadonly<Deployment>,
+): readonly DeepReadonly<Deployment>[] {
+  const all = deployments.lister.byIndex(NAMESPACE_INDEX, metadata.namespace ?? '');
+  return all.length > NEIGHBOURS ? [] : all;
+}

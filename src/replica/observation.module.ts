@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { Module } from '@nestjs/common';
+import type { Clock } from '../clock/index.js';
+import { StartupError, errorMessage } from '../errors/index.js';
+import { DecisionLog, RunningSyncs } from '../explain/index.js';
+import type { Logger } from '../logging/index.js';
+import { RedisPeerRegistry } from './redis-peer-registry.js';
+import type { CompiledReplicaOptions } from './replica.options.js';
+import { ADMIN_TOKEN, CLOCK, DECISIONS, LOGGER, OPTIONS, PEERS, RUNNING } from './tokens.js';
+
+/** What is noted for people: decisions, running syncs, the other replicas; and the token of those who may change. */
+@Module({
+  providers: [
+    { provide: DECISIONS, useFactory: () => new DecisionLog() },
+    { provide: RUNNING, inject: [CLOCK], useFactory: (clock: Clock) => new RunningSyncs(clock) },
+    {
+      provide: PEERS,
+      inject: [OPTIONS, CLOCK, LOGGER],
+      useFactory: (options: CompiledReplicaOptions, clock: Clock, logger: Logger) =>
+        new RedisPeerRegistry({
+          redisUrl: options['redis-url'],
+          keyPrefix: options['key-prefix'],
+          identity: options.identity,
+          clock,
+          logger,
+        }),
+    },
+    {
+      provide: ADMIN_TOKEN,
+      inject: [OPTIONS],
+      useFactory: (options: CompiledReplicaOptions) => readToken(options['admin-token-file']),
+    },
+  ],
+  exports: [DECISIONS, RUNNING, PEERS, ADMIN_TOKEN],
+})
+export class ObservationModule {}
+
+/** Short enough to be guessed is no token. */
+const SHORTEST_TOKEN = 16;
+
+function readToken(file: string | undefined): string | null {
+  if (file === undefined) return null;
+  let token: string;
+  try {
+    token = readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new StartupError(`cannot read --admin-token-file: ${errorMessage(error)}`, { cause: error });
+  }
+  if (token.length < SHORTEST_TOKEN || /\s/.test(token))
+    throw new StartupError(
+      `--admin-token-file: ${file} must hold one word of ${SHORTEST_TOKEN} characters or more`,
+    );
+  return token;
+}

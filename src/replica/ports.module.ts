@@ -1,0 +1,64 @@
+import { Module } from '@nestjs/common';
+import type { StatusSource } from '../admin/index.js';
+import type { Clock } from '../clock/index.js';
+import type { DecisionLog, RunningSyncs } from '../explain/index.js';
+import type { InformerFactory } from '../informer/index.js';
+import type { Logger } from '../logging/index.js';
+import type { ManagedController } from '../manager/index.js';
+import { createAdminPorts } from './admin-ports.js';
+import { ManagerModule } from './manager.module.js';
+import type { RedisPeerRegistry } from './redis-peer-registry.js';
+import type { ReplicaElector } from './replica-elector.js';
+import type { CompiledReplicaOptions } from './replica.options.js';
+import * as tokens from './tokens.js';
+
+/** What the admin API shows and does, out of the replica's parts. */
+@Module({
+  imports: [ManagerModule],
+  providers: [
+    {
+      provide: tokens.PORTS,
+      inject: [
+        tokens.OPTIONS,
+        tokens.CLOCK,
+        tokens.LOGGER,
+        tokens.ADMIN_TOKEN,
+        tokens.STATUS,
+        tokens.CONTROLLERS,
+        tokens.INFORMERS,
+        tokens.ELECTOR,
+        tokens.DECISIONS,
+        tokens.RUNNING,
+        tokens.PEERS,
+      ],
+      useFactory: (
+        options: CompiledReplicaOptions,
+        clock: Clock,
+        logger: Logger,
+        token: string | null,
+        status: StatusSource,
+        controllers: ManagedController[],
+        informers: InformerFactory,
+        elector: ReplicaElector,
+        decisions: DecisionLog,
+        running: RunningSyncs,
+        peers: RedisPeerRegistry,
+      ) =>
+        createAdminPorts({
+          options,
+          clock,
+          logger,
+          token,
+          status,
+          controllers,
+          informers,
+          elector,
+          decisions,
+          running,
+          peers,
+        }),
+    },
+  ],
+  exports: [tokens.PORTS, ManagerModule],
+})
+export class PortsModule {}

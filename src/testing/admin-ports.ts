@@ -1,0 +1,61 @@
+import type { AdminPorts } from '../admin/index.js';
+import { FakeClock } from '../clock/index.js';
+import { DecisionLog, RunningSyncs } from '../explain/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../kubernetes/index.js';
+import { silentLogger } from '../logging/index.js';
+import { MemoryWorkQueue } from '../work-queue/index.js';
+import type { FakeInformers } from './fake-informers.js';
+
+export const ADMIN_TOKEN = 'a-token-that-nobody-would-guess';
+
+/** A replica of its own, alone, with a Deployment queue in memory. */
+export function anAdminPorts(
+  overrides: Partial<AdminPorts> & { informers?: FakeInformers } = {},
+): AdminPorts & { readonly clock: FakeClock } {
+  const { informers, ...others } = overrides;
+  const clock = new FakeClock(Date.UTC(2026, 0, 1, 12));
+  let level = 'info';
+  return {
+    identity: 'controller-0',
+    startedAtMs: 0,
+    logger: silentLogger,
+    token: ADMIN_TOKEN,
+    status: {
+      status: async () => ({
+        identity: 'controller-0',
+        version: '0',
+        leader: true,
+        controllers: [{ name: 'deployment', workers: 1, consuming: true }],
+        informers: [],
+      }),
+      leadership: () => ({
+        leader: true,
+        leaderIdentity: 'controller-0_x',
+        epoch: 3,
+        lock: 'memory lease',
+        transitions: [],
+      }),
+    },
+    config: () => ({}),
+    logLevel: { get: () => level, set: (wanted) => void (level = wanted) },
+    queues: new Map([['deployment', new MemoryWorkQueue({ name: 'deployment', clock })]]),
+    caches: () =>
+      informers && {
+        deployments: informers.informerFor(DEPLOYMENTS),
+        replicaSets: informers.informerFor(REPLICA_SETS),
+        pods: informers.informerFor(PODS),
+      },
+    decisions: new DecisionLog(),
+    running: new RunningSyncs(clock),
+    lease: async () => ({
+      holder: 'controller-0',
+      epoch: 3,
+      durationMs: 2500,
+      renewedAtMs: clock.now(),
+      remainingMs: 2500,
+    }),
+    peers: { peers: async () => [] },
+    ...others,
+    clock,
+  };
+}
