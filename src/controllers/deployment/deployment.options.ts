@@ -5,10 +5,12 @@ export interface DeploymentControllerOptions {
   /** Deployments that one replica works on at the same time. @default 10 */
   workers?: number;
   /**
-   * How long a change of a ReplicaSet waits for others, milliseconds, so that a burst of pods becoming ready is one
-   * sync. @default 30
+   * How long nothing must happen to the ReplicaSets before a sync, milliseconds, so that the steps of a wave make one
+   * sync. @default 100
    */
   coalesceMs?: number;
+  /** The same for a ReplicaSet that has come to the size it was given, all pods available. @default 10 */
+  settledMs?: number;
   /**
    * How long a change that looks like our own status write waits, milliseconds. It needs no sync unless somebody
    * else made it. @default 1000
@@ -21,13 +23,15 @@ export interface DeploymentControllerOptions {
 export interface CompiledDeploymentControllerOptions {
   readonly workers: number;
   readonly coalesceMs: number;
+  readonly settledMs: number;
   readonly statusEchoMs: number;
   readonly faultsOf120: boolean;
 }
 
 const schema = z.object({
   workers: z.int().min(1).default(10),
-  coalesceMs: z.number().min(0).default(30),
+  coalesceMs: z.number().min(0).default(100),
+  settledMs: z.number().min(0).default(10),
   statusEchoMs: z.number().min(0).default(1000),
   faultsOf120: z.boolean().default(false),
 });

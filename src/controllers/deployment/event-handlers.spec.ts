@@ -143,4 +143,15 @@ describe('changes that concern a Deployment', () => {
     stop();
     expect(happens(() => void api.seed(DEPLOYMENTS, { ...deployment, status: { replicas: 1 } }))).toEqual([]);
   });
+
+  it('waits for more of a wave, but not once the ReplicaSet is where it should be', () => {
+    const { api, happens, replicaSet } = watched();
+    const status = (change: Partial<NonNullable<ReplicaSet['status']>>) => () => {
+      const [current = replicaSet] = api.all<ReplicaSet>(REPLICA_SETS);
+      api.seed(REPLICA_SETS, { ...current, status: { replicas: 0, ...current.status, ...change } });
+    };
+    expect(happens(status({ replicas: 1 })).map(({ delayMs }) => delayMs)).toEqual([30]);
+    expect(happens(status({ availableReplicas: 1 })).map(({ delayMs }) => delayMs)).toEqual([10]);
+    expect(happens(status({ terminatingReplicas: 1 })).map(({ delayMs }) => delayMs)).toEqual([1000]);
+  });
 });

@@ -30,7 +30,7 @@ export interface WatchedInformers {
   readonly pods: Informer<Pod>;
 }
 
-type Delays = Pick<CompiledDeploymentControllerOptions, 'coalesceMs' | 'statusEchoMs'>;
+type Delays = Pick<CompiledDeploymentControllerOptions, 'coalesceMs' | 'settledMs' | 'statusEchoMs'>;
 
 /** Turns changes of Deployments, ReplicaSets and pods into keys of Deployments. No change that matters is missed. */
 export class DeploymentEventHandlers {
@@ -83,8 +83,15 @@ export class DeploymentEventHandlers {
     enqueue({
       ...target(deployment, REPLICA_SETS, event),
       reason: 'child-change',
-      delayMs: this.delays.coalesceMs,
+      delayMs: this.delayFor(event),
     });
+  }
+
+  private delayFor(event: ResourceEvent<ReplicaSet>): number {
+    const { coalesceMs, settledMs, statusEchoMs } = this.delays;
+    if (event.type === 'deleted') return settledMs;
+    if (event.type === 'modified' && onlyPodsEnded(event.old, event.object)) return statusEchoMs;
+    return isSettled(event.object) ? settledMs : coalesceMs;
   }
 
   /** A Recreate goes on when the last pod of an old ReplicaSet is gone. */
@@ -167,4 +174,32 @@ function selects(deployment: DeepReadonly<Deployment>, orphan: DeepReadonly<Repl
   } catch {
     return false;
   }
+}
+
+/** Whether the ReplicaSet has the size that it was given, with every pod available. */
+function isSettled({ metadata, spec, status }: DeepReadonly<ReplicaSet>): boolean {
+  const wanted = spec.replicas ?? 1;
+  return (
+    (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0) &&
+    (status?.replicas ?? 0) === wanted &&
+    (status?.availableReplicas ?? 0) === wanted
+  );
+}
+
+const ASKED_METADATA = [
+  'annotations',
+  'deletionTimestamp',
+  'generation',
+  'labels',
+  'ownerReferences',
+] as const;
+
+/** Pods that had stopped counting are gone: nothing follows but a number in our status. */
+function onlyPodsEnded(old: DeepReadonly<ReplicaSet>, replicaSet: DeepReadonly<ReplicaSet>): boolean {
+  const { terminatingReplicas: before, ...was } = old.status ?? { replicas: 0 };
+  const { terminatingReplicas: after, ...is } = replicaSet.status ?? { replicas: 0 };
+  const sameMetadata = ASKED_METADATA.every((field) =>
+    semanticEqual(old.metadata[field], replicaSet.metadata[field]),
+  );
+  return before !== after && sameMetadata && semanticEqual(was, is);
 }

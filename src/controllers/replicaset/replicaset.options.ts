@@ -5,14 +5,19 @@ import { compileOptions } from '../../options/compile-options.js';
 export interface ReplicaSetControllerOptions {
   /** Most pods that one sync creates or deletes. @default 500, as in Kubernetes */
   burstReplicas?: number;
-  /** How long changes of child pods are gathered before a sync, milliseconds. @default 30 */
+  /**
+   * How long nothing must happen to the pods before a sync, milliseconds, so that a burst of changes makes one sync.
+   * @default 100
+   */
   podChangeDelayMs?: number;
+  /** The same when the pods have come to where they should be, and nothing more is to be expected. @default 5 */
+  settledDelayMs?: number;
   /**
    * The same for pods that appeared: only a count in the status follows from them, which is as well written when they
-   * become ready, if that is soon. @default 150
+   * become ready, if that is soon. @default 300
    */
   newPodDelayMs?: number;
-  /** The same for pods that had stopped counting before; `terminatingReplicas` follows from them. @default 500 */
+  /** The same for pods that had stopped counting before; `terminatingReplicas` follows from them. @default 1000 */
   endedPodDelayMs?: number;
   /**
    * When a sync that created or deleted pods without a failure writes the status: `now`, as Kubernetes does, or
@@ -31,9 +36,10 @@ export type CompiledReplicaSetControllerOptions = Readonly<Required<ReplicaSetCo
 const schema = z
   .strictObject({
     burstReplicas: z.int().positive().default(500),
-    podChangeDelayMs: z.number().nonnegative().default(30),
-    newPodDelayMs: z.number().nonnegative().default(150),
-    endedPodDelayMs: z.number().nonnegative().default(500),
+    podChangeDelayMs: z.number().nonnegative().default(100),
+    settledDelayMs: z.number().nonnegative().default(5),
+    newPodDelayMs: z.number().nonnegative().default(300),
+    endedPodDelayMs: z.number().nonnegative().default(1000),
     statusAfterScaling: z.enum(['now', 'with-next-sync']).default('with-next-sync'),
     rejectionBackoffBaseMs: z.number().positive().default(1000),
     rejectionBackoffMaxMs: z.number().positive().default(300_000),

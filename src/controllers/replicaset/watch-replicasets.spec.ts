@@ -67,13 +67,23 @@ describe('what wakes a ReplicaSet', () => {
     expect(woken()).toEqual([]);
   });
 
+  it('the last pod to become ready, nearly at once: nothing more is to be expected', async () => {
+    const { seedPod, change, woken } = start();
+    const pods = [seedPod({ name: 'web-a' }), seedPod({ name: 'web-b' })];
+    woken();
+    for (const pod of pods) {
+      await change(pod, (changed) => (changed.status = { phase: 'Running', conditions: READY }));
+    }
+    expect(woken()).toEqual(['web normal 100', 'web normal 5']);
+  });
+
   it('a pod of its own that appears or becomes ready, after a moment', async () => {
     const { seedPod, change, woken } = start();
     woken();
     const pod = seedPod();
-    expect(woken()).toEqual(['web normal 150']);
+    expect(woken()).toEqual(['web normal 300']);
     await change(pod, (changed) => (changed.status = { phase: 'Running', conditions: READY }));
-    expect(woken()).toEqual(['web normal 30']);
+    expect(woken()).toEqual(['web normal 100']);
   });
 
   it('not what no decision depends on', async () => {
@@ -95,7 +105,7 @@ describe('what wakes a ReplicaSet', () => {
     await cluster.update(REPLICA_SETS, owner);
     woken();
     await cluster.delete(PODS, second.metadata);
-    expect(woken()).toEqual(['web normal 30']);
+    expect(woken()).toEqual(['web normal 100']);
   });
 
   it('the end of a pod that did not count any more, late', async () => {
@@ -105,7 +115,7 @@ describe('what wakes a ReplicaSet', () => {
     await cluster.delete(PODS, pod.metadata);
     expect(woken(), 'terminating').toEqual(['web normal 0']);
     await cluster.delete(PODS, pod.metadata, { gracePeriodSeconds: 0 });
-    expect(woken(), 'gone').toEqual(['web normal 500']);
+    expect(woken(), 'gone').toEqual(['web normal 1000']);
   });
 
   it('a pod that failed, at once', async () => {
@@ -124,7 +134,7 @@ describe('what wakes a ReplicaSet', () => {
     });
     woken();
     cluster.seed(PODS, aPod({ name: 'orphan' }));
-    expect(woken()).toEqual(['web normal 30']);
+    expect(woken()).toEqual(['web normal 100']);
     cluster.seed(PODS, aPod({ name: 'stranger', labels: { app: 'cache' } }));
     expect(woken()).toEqual([]);
   });

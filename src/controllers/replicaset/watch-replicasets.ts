@@ -1,8 +1,10 @@
 import type { Enqueue } from '../../controller/controller-definition.js';
 import type { Informer, ResourceEvent } from '../../informer/informer.js';
+import { OWNER_UID_INDEX } from '../../informer/informer.js';
 import type { DeepReadonly, Pod, ReplicaSet } from '../../kubernetes/index.js';
 import { PODS, REPLICA_SETS, compileLabelSelector, controllerOf, keyOf } from '../../kubernetes/index.js';
 import { SELECTOR_INDEX, isPodActive, selectorIndexValuesFor } from '../shared/index.js';
+import { isSettled } from './is-settled.js';
 import { isRelevantPodChange, wantsReplacement } from './pod-change.js';
 import type { CompiledReplicaSetControllerOptions } from './replicaset.options.js';
 
@@ -15,14 +17,14 @@ interface WatchInput {
   readonly enqueue: Enqueue;
   readonly options: Pick<
     CompiledReplicaSetControllerOptions,
-    'podChangeDelayMs' | 'newPodDelayMs' | 'endedPodDelayMs'
+    'podChangeDelayMs' | 'newPodDelayMs' | 'endedPodDelayMs' | 'settledDelayMs'
   >;
 }
 
 /**
  * Tells which changes concern which ReplicaSets. What somebody asked for, and a pod that must be replaced, wakes at
- * once; all that only the status has to follow waits a moment, so that ten pods becoming ready make one or two
- * syncs.
+ * once; all that only the status has to follow waits until the pods are where they should be, or nothing happens to
+ * them for a moment, so that ten pods becoming ready make one sync.
  */
 export function watchReplicaSets(input: WatchInput): () => void {
   const stopReplicaSets = input.replicaSets.addEventHandler((event) => onReplicaSet(event, input.enqueue));
@@ -110,9 +112,11 @@ class PodEventHandler {
   }
 
   private delayFor(owner: ReadableReplicaSet, urgency: Urgency): number {
-    const { podChangeDelayMs, newPodDelayMs, endedPodDelayMs } = this.input.options;
+    const { podChangeDelayMs, newPodDelayMs, endedPodDelayMs, settledDelayMs } = this.input.options;
     if (urgency === 'new') return newPodDelayMs;
     if (urgency === 'ended') return endedPodDelayMs;
+    const owned = this.input.pods.lister.byIndex(OWNER_UID_INDEX, owner.metadata.uid ?? '');
+    if (isSettled(owner, owned)) return settledDelayMs;
     return urgency === 'lost' && wantsReplacement(owner) ? 0 : podChangeDelayMs;
   }
 
