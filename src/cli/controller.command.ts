@@ -21,6 +21,10 @@ export function registerControllerCommand(program: Command): void {
     .option('--workers <list>', 'keys worked on at once, for example deployment=5,replicaset=10')
     .option('--admin-host <address>', 'where health, metrics and status are served (default: 127.0.0.1)')
     .option('--admin-port <port>', 'their port; 0 lets the system choose (default: 0)')
+    .option(
+      '--admin-token-file <file>',
+      'its content lets people change things, and read from other machines (default: nobody may)',
+    )
     .option('--lease-duration-ms <ms>', 'leader lease (default: 2500)')
     .option('--renew-deadline-ms <ms>', 'the leader gives up after so long without a renewal (default: 1800)')
     .option('--retry-period-ms <ms>', 'between attempts to acquire or renew (default: 400)')

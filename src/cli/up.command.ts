@@ -40,7 +40,10 @@ async function runUp(flags: Record<string, string>, main: string): Promise<void>
   });
 }
 
-function readyMessage({ apiServerUrl, kubeconfig, nodes, replicas }: UpSummary, seconds: number): string {
+function readyMessage(
+  { apiServerUrl, consoleUrl, kubeconfig, nodes, replicas }: UpSummary,
+  seconds: number,
+): string {
   return [
     `Rollkeeper is ready (${seconds.toFixed(1)} s): ${replicas} controller replicas, ${nodes} nodes, API server at ${apiServerUrl}`,
     '',
@@ -48,6 +51,8 @@ function readyMessage({ apiServerUrl, kubeconfig, nodes, replicas }: UpSummary, 
     `  export KUBECONFIG=${kubeconfig}`,
     '  kubectl create -f examples/nginx-deployment.yaml',
     '  kubectl get deployments,replicasets,pods',
+    '',
+    `Watch it, and see why something is stuck: ${consoleUrl}`,
     '',
     'Ctrl-C stops everything; what you created is kept.',
   ].join('\n');

@@ -11,6 +11,7 @@ import type { RedisProcess } from './redis-process.js';
 import { startRedis, useRedis } from './redis-process.js';
 import type { RunState } from './run-state.js';
 import { isAlive, readRunState, removeRunState, writeRunState } from './run-state.js';
+import { adminTokenFile, ensureAdminToken } from './admin-token.js';
 import { readCredentials } from './credentials.js';
 import { waitUntilReady } from './wait-until-ready.js';
 import type { ReadyMessage } from './supervised-process.js';
@@ -30,6 +31,7 @@ export interface SupervisorOptions {
 export interface UpSummary {
   readonly apiServerUrl: string;
   readonly kubeconfig: string;
+  readonly consoleUrl: string;
   readonly replicas: number;
   readonly nodes: number;
 }
@@ -89,12 +91,14 @@ export class Supervisor {
     signal.throwIfAborted();
     const kubeconfig = join(dataDir, 'kubeconfig');
     await writeKubeconfig({ path: kubeconfig, server: apiServerUrl, ...(await readCredentials(dataDir)) });
+    await ensureAdminToken(dataDir);
     await Promise.all([
       this.startNodes(kubeconfig),
       ...Array.from({ length: up.replicas }, (_, index) => this.startReplica(index, kubeconfig)),
     ]);
     await waitUntilReady(this.state.replicas, this.options.clock, signal);
-    return { apiServerUrl, kubeconfig, replicas: up.replicas, nodes: up.nodes };
+    const consoleUrl = `${this.state.replicas[0]?.adminUrl ?? ''}/console`;
+    return { apiServerUrl, kubeconfig, consoleUrl, replicas: up.replicas, nodes: up.nodes };
   }
 
   private async claimDataDir(): Promise<RunState | undefined> {
@@ -163,7 +167,9 @@ export class Supervisor {
 
   private async startReplica(index: number, kubeconfig: string): Promise<void> {
     const identity = `controller-${index}`;
-    const args = ['controller', '--kubeconfig', kubeconfig, '--identity', identity];
+    const tokenFile = adminTokenFile(this.options.up['data-dir']);
+    const flags = { '--kubeconfig': kubeconfig, '--identity': identity, '--admin-token-file': tokenFile };
+    const args = ['controller', ...Object.entries(flags).flat()];
     await this.startChild(identity, args, (pid, { adminUrl = '' }) => {
       const others = this.state.replicas.filter((replica) => replica.identity !== identity);
       const replicas = pid ? [...others, { identity, pid, adminUrl }] : others;
