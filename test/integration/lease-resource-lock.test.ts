@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { HttpApiClient } from '../../src/api-client/index.js';
+import { createHttpApiClient, loadKubeconfig } from '../../src/api-client/index.js';
+import { SystemClock } from '../../src/clock/index.js';
+import { LeaderElector, LeaseResourceLock } from '../../src/leader-election/index.js';
+import { runResourceLockContract } from '../../src/testing/resource-lock-contract.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+import type { RunningApiServer } from './api-server-harness.js';
+import { startApiServer } from './api-server-harness.js';
+
+const clock = new SystemClock();
+let server: RunningApiServer;
+let client: HttpApiClient;
+
+beforeAll(async () => {
+  server = await startApiServer({ tls: true });
+  const connection = await loadKubeconfig({ path: server.kubeconfig, clock });
+  client = createHttpApiClient({ connection, userAgent: 'test', clock });
+});
+
+afterAll(async () => {
+  await client.close();
+  await server.stop();
+});
+
+runResourceLockContract('LeaseResourceLock on an API server', async () => {
+  const name = `lease-${randomUUID()}`;
+  const made: LeaseResourceLock[] = [];
+  return {
+    lock(identity) {
+      const lock = new LeaseResourceLock({ client, identity, namespace: 'default', name, clock });
+      made.push(lock);
+      return lock;
+    },
+    pass: (ms) => clock.sleep(ms),
+    async stop() {
+      for (const lock of made) lock.close();
+    },
+  };
+});
+
+describe('electors on a Lease', () => {
+  function candidate(name: string, identity: string) {
+    const lock = new LeaseResourceLock({ client, identity, namespace: 'kube-system', name, clock });
+    const stop = new AbortController();
+    const elector = new LeaderElector({
+      lock,
+      callbacks: {
+        onStartedLeading: (signal) =>
+          new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true })),
+        onStoppedLeading: () => undefined,
+        onNewLeader: () => undefined,
+      },
+    });
+    const running = elector.run(stop.signal);
+    return {
+      elector,
+      async stop() {
+        stop.abort();
+        await running;
+        lock.close();
+      },
+    };
+  }
+
+  it('hand over at once when the leader stops, and by the end of the lease when it says nothing', async () => {
+    const name = `lease-${randomUUID()}`;
+    const all = ['a', 'b', 'c'].map((identity) => candidate(name, identity));
+    const leader = () => all.find(({ elector }) => elector.isLeader);
+    const first = await waitFor(leader);
+    await waitFor(() => all.every(({ elector }) => elector.leader !== ''));
+    const before = performance.now();
+    await first.stop();
+    const second = await waitFor(leader);
+    // The lease lasts 2500 ms: only the news of the release can be so quick.
+    expect(performance.now() - before).toBeLessThan(2000);
+    expect(second.elector.epoch).toBe(2);
+    const { body } = await server.call(
+      'GET',
+      `/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/${name}`,
+    );
+    expect(body.spec).toMatchObject({
+      holderIdentity: second.elector.identity,
+      leaseDurationSeconds: 3,
+      leaseTransitions: 2,
+    });
+    for (const each of all) if (each !== first) await each.stop();
+  });
+});
