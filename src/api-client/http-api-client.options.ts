@@ -4,6 +4,8 @@ import { SystemRandom } from '../clock/index.js';
 import type { Logger } from '../logging/index.js';
 import { silentLogger } from '../logging/index.js';
 import { compileOptions } from '../options/compile-options.js';
+import type { ApiClientMetrics } from './api-client-metrics.js';
+import { noApiClientMetrics } from './api-client-metrics.js';
 import type { ClusterConnection } from './cluster-connection.js';
 import type { RetryLimits } from './decide-retry.js';
 
@@ -14,6 +16,8 @@ export interface HttpApiClientOptions {
   clock: Clock;
   /** @default silent */
   logger?: Logger;
+  /** @default none */
+  metrics?: ApiClientMetrics;
   /** @default SystemRandom */
   random?: RandomSource;
   /** Connections for everything but watches; further requests wait for a free one. @default 64 */
@@ -35,6 +39,7 @@ export interface CompiledHttpApiClientOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly random: RandomSource;
+  readonly metrics: ApiClientMetrics;
   readonly retry: RetryLimits;
 }
 
@@ -55,6 +60,7 @@ export function compileHttpApiClientOptions(options: HttpApiClientOptions): Comp
     clock: options.clock,
     logger: options.logger ?? silentLogger,
     random: options.random ?? new SystemRandom(),
+    metrics: options.metrics ?? noApiClientMetrics,
     // 100, 200, 400, 800 ms: over a restarting server's worst second; a Retry-After up to 10 s is waited out.
     retry: { maxAttempts, firstDelayMs: 100, maxDelayMs: 10_000 },
   });

@@ -5,6 +5,7 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock/index.js';
 import { TimeoutError, errorMessage } from '../errors/index.js';
 import { AbortScope } from './abort-scope.js';
+import type { ApiClientMetrics } from './api-client-metrics.js';
 import type { ClusterConnection } from './cluster-connection.js';
 import type { HttpAnswer } from './parse-response.js';
 import { ApiConnectionError } from './transport-errors.js';
@@ -37,6 +38,8 @@ export interface HttpTransportOptions {
   readonly maxSockets: number;
   readonly connectTimeoutMs: number;
   readonly clock: Clock;
+  /** @default none */
+  readonly metrics?: ApiClientMetrics;
 }
 
 type ResponseHeaders = Dispatcher.ResponseData['headers'];
@@ -93,14 +96,7 @@ export class HttpTransport {
       scope.signal.throwIfAborted();
       const headers = await this.headersOf(request);
       scope.signal.throwIfAborted();
-      const response = await agent.request({
-        origin: this.origin,
-        path: this.basePath + request.path,
-        method: request.method,
-        headers,
-        body: request.body,
-        signal: scope.signal,
-      });
+      const response = await this.send(agent, request, headers, scope.signal);
       // Who reads the body hears of its errors; an abort between two reads must not crash the process.
       response.body.on('error', () => undefined);
       // Of a write, that is the write's own span; reads have none.
@@ -112,6 +108,27 @@ export class HttpTransport {
       const explained = explain(error);
       scope.close();
       throw explained;
+    }
+  }
+
+  private async send(
+    agent: Agent,
+    { body, method, path }: HttpRequest,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
+    const { clock, metrics } = this.options;
+    const startedMs = clock.monotonicNow();
+    let code = '<error>';
+    try {
+      const { origin } = this;
+      const request = { origin, path: this.basePath + path, method, headers, body, signal };
+      const response = await agent.request(request);
+      code = String(response.statusCode);
+      return response;
+    } finally {
+      const durationMs = clock.monotonicNow() - startedMs;
+      metrics?.request({ method, code, host: new URL(this.origin).host, durationMs });
     }
   }
 

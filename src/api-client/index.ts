@@ -11,6 +11,7 @@ export type {
   WatchOptions,
   WriteOptions,
 } from './api-client.js';
+export type { ApiClientMetrics, ApiClientRequest } from './api-client-metrics.js';
 export {
   ApiStatusError,
   WatchErrorEvent,

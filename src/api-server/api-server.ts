@@ -6,12 +6,16 @@ import type { AddressInfo } from 'node:net';
 import type { Clock, RandomSource } from '../clock/index.js';
 import { errorMessage, IllegalStateError, StartupError } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
+import type { ApiServerMetrics } from './api-server-metrics.js';
+import { noApiServerMetrics } from './api-server-metrics.js';
 import { NamespaceLifecycle } from './admission/index.js';
 import { bearerTokenCheck } from './auth/index.js';
+import { countRequest } from './count-request.js';
 import { ensureInitialNamespaces } from './bootstrap/index.js';
 import { internalError, StatusError, unauthorized } from './errors/index.js';
 import { EventExpiry } from './event-expiry/index.js';
 import { ApiRequest, negotiate, RequestSignals, send, sendError } from './http/index.js';
+import type { ApiResponse } from './http/index.js';
 import type { KindRegistry } from './kinds/index.js';
 import type { RegistryContext } from './registry/index.js';
 import { translateStoreFailure } from './registry/index.js';
@@ -19,6 +23,7 @@ import { inRequestSpan } from './request-span.js';
 import { Router } from './routing/index.js';
 import type { SchemaRegistry } from './schema/index.js';
 import type { Storage } from './storage/index.js';
+import { withStorageMetrics } from './storage/index.js';
 import type { TlsMaterial } from './tls/index.js';
 
 export interface ApiServerOptions {
@@ -37,6 +42,8 @@ export interface ApiServerOptions {
   readonly host?: string;
   /** 0 lets the system choose. @default 0 */
   readonly port?: number;
+  /** @default none */
+  readonly metrics?: ApiServerMetrics;
   /** How long a stop waits for requests under way, milliseconds. @default 5000 */
   readonly drainTimeoutMs?: number;
 }
@@ -55,13 +62,18 @@ export class ApiServer {
   private readonly server: Server;
   private readonly context: RegistryContext;
   private readonly router: Router;
+  private readonly metrics: ApiServerMetrics;
   private readonly signals = new RequestSignals();
   private readonly isAuthorized: (authorization: string | undefined) => boolean;
   private settleReady!: { resolve: (value: { url: string }) => void; reject: (error: unknown) => void };
   private hasRun = false;
 
   constructor(private readonly options: ApiServerOptions) {
-    const { storage, kinds, schemas, clock, random, logger, token } = options;
+    const { kinds, schemas, clock, random, logger, token } = options;
+    this.metrics = options.metrics ?? noApiServerMetrics;
+    const storage = withStorageMetrics(options.storage, clock, (...operation) =>
+      this.metrics.stored(...operation),
+    );
     const namespaces = new NamespaceLifecycle(storage, clock, logger);
     this.context = { storage, kinds, schemas, clock, random, logger, namespaces };
     this.router = new Router(this.context, () => new URL(this.url).host);
@@ -137,11 +149,13 @@ export class ApiServer {
 
   private async handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const request = new ApiRequest(message, () => this.signals.of(response));
+    const { clock, kinds } = this.options;
+    const counted = countRequest(request, kinds, { clock, metrics: this.metrics });
     try {
       if (!this.isAuthorized(request.headers.authorization) && !PUBLIC_PATHS.has(request.path)) {
         throw unauthorized();
       }
-      const answer = await inRequestSpan(request, () => this.router.route(request));
+      const answer = await inRequestSpan(request, () => this.answer(request));
       const { accept, 'accept-encoding': encoding = '' } = request.headers;
       const format = 'body' in answer && accept?.includes('yaml') ? negotiate(accept).format : 'json';
       await send(response, answer, { format, acceptsGzip: encoding.includes('gzip') });
@@ -149,8 +163,16 @@ export class ApiServer {
       this.refuse(request, response, error);
     }
     if (!response.writableEnded) response.end();
+    counted(response.statusCode);
     // What a refused client still sends must not stand in the way of its next request.
     if (!message.readableEnded) message.resume();
+  }
+
+  /** The metrics are for those who may do everything, like all but the public paths. */
+  private async answer(request: ApiRequest): Promise<ApiResponse> {
+    if (request.path !== '/metrics') return this.router.route(request);
+    const raw = await this.metrics.serialize();
+    return { status: 200, raw, contentType: 'text/plain; version=0.0.4; charset=utf-8' };
   }
 
   private refuse(request: ApiRequest, response: ServerResponse, thrown: unknown): void {

@@ -14,3 +14,5 @@ export { MemoryStorage, RedisStorage } from './storage/index.js';
 export type { Storage } from './storage/index.js';
 export { ensureTlsFiles } from './tls/index.js';
 export type { TlsMaterial } from './tls/index.js';
+export { noApiServerMetrics } from './api-server-metrics.js';
+export type { ApiServerMetrics, ServedRequest } from './api-server-metrics.js';

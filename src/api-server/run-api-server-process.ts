@@ -4,6 +4,7 @@ import { SystemClock, SystemRandom } from '../clock/index.js';
 import { errorMessage, StartupError } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
 import { ApiServer } from './api-server.js';
+import type { ApiServerMetrics } from './api-server-metrics.js';
 import type {
   ApiServerProcessOptions,
   CompiledApiServerProcessOptions,
@@ -21,6 +22,8 @@ const REDIS_TIMEOUT_MS = 30_000;
 
 export interface ApiServerProcess {
   readonly logger: Logger;
+  /** @default none */
+  readonly metrics?: ApiServerMetrics;
   /** Told once, when the server listens. */
   readonly onReady: (url: string) => void;
 }
@@ -31,7 +34,7 @@ export interface ApiServerProcess {
  */
 export async function runApiServerProcess(
   options: ApiServerProcessOptions,
-  { logger, onReady }: ApiServerProcess,
+  { logger, metrics, onReady }: ApiServerProcess,
   signal: AbortSignal,
 ): Promise<void> {
   const compiled = compileApiServerProcessOptions(options);
@@ -47,6 +50,7 @@ export async function runApiServerProcess(
     clock,
     random: new SystemRandom(),
     logger,
+    metrics,
     ...credentials,
     host: compiled.host,
     port: compiled.port,

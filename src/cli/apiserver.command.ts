@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createPinoLogger } from '../logging/index.js';
 import { runUntilStopped, tellParent } from '../process/index.js';
-import { startTracing } from '../telemetry/index.js';
+import { createApiServerMetrics, createProcessMetrics, startTracing } from '../telemetry/index.js';
 import { VERSION } from '../version.js';
 import type { RedisFlags } from './redis-url.js';
 import { addRedisOptions, redisUrlOf } from './redis-url.js';
@@ -38,6 +38,7 @@ async function run(options: ApiServerCommandOptions, signal: AbortSignal): Promi
     version: VERSION,
     env: process.env,
   });
+  const metrics = createProcessMetrics();
   try {
     await runApiServerProcess(
       {
@@ -47,11 +48,12 @@ async function run(options: ApiServerCommandOptions, signal: AbortSignal): Promi
       },
       {
         logger: createPinoLogger({ base: { role: 'apiserver' } }),
+        metrics: createApiServerMetrics(metrics),
         onReady: (url) => tellParent({ type: 'ready', url }),
       },
       signal,
     );
   } finally {
-    await tracing.shutdown();
+    await Promise.all([tracing.shutdown(), metrics.shutdown()]);
   }
 }

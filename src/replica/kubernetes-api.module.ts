@@ -6,9 +6,11 @@ import type { Clock, RandomSource } from '../clock/index.js';
 import { ApiEventRecorder } from '../events/index.js';
 import { InformerFactory } from '../informer/index.js';
 import type { Logger } from '../logging/index.js';
+import type { Metrics } from '../telemetry/index.js';
+import { createApiClientMetrics } from '../telemetry/index.js';
 import { VERSION } from '../version.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
-import { API_CLIENT, CLOCK, EVENTS, INFORMERS, LOGGER, OPTIONS, RANDOM } from './tokens.js';
+import { API_CLIENT, CLOCK, EVENTS, INFORMERS, LOGGER, METRICS, OPTIONS, RANDOM } from './tokens.js';
 
 /** A watch that cannot be resumed is tried at least so often: a short outage must not cost half a minute. */
 const LONGEST_WATCH_BACKOFF_MS = 5000;
@@ -18,12 +20,13 @@ const LONGEST_WATCH_BACKOFF_MS = 5000;
   providers: [
     {
       provide: API_CLIENT,
-      inject: [OPTIONS, CLOCK, RANDOM, LOGGER],
+      inject: [OPTIONS, CLOCK, RANDOM, LOGGER, METRICS],
       useFactory: async (
         options: CompiledReplicaOptions,
         clock: Clock,
         random: RandomSource,
         logger: Logger,
+        { meter }: Metrics,
       ) =>
         createHttpApiClient({
           connection: await loadKubeconfig({ path: options.kubeconfig, context: options.context, clock }),
@@ -31,6 +34,7 @@ const LONGEST_WATCH_BACKOFF_MS = 5000;
           clock,
           random,
           logger,
+          metrics: createApiClientMetrics(meter),
         }),
     },
     {

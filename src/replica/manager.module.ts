@@ -8,7 +8,11 @@ import type { InformerFactory } from '../informer/index.js';
 import type { Logger } from '../logging/index.js';
 import type { ManagedController } from '../manager/index.js';
 import { Manager } from '../manager/index.js';
-import type { Tracing } from '../telemetry/index.js';
+import type { Deployment } from '../kubernetes/index.js';
+import { DEPLOYMENTS } from '../kubernetes/index.js';
+import { RolloutDurations } from '../rollout-durations/index.js';
+import type { Metrics, Tracing } from '../telemetry/index.js';
+import { createRolloutMetrics } from '../telemetry/index.js';
 import { ControllersModule } from './controllers.module.js';
 import { registerHealthChecks } from './health-checks.js';
 import type { RedisPeerRegistry } from './redis-peer-registry.js';
@@ -67,6 +71,12 @@ import * as tokens from './tokens.js';
         }),
     },
     {
+      // Made for what it does: nobody asks for it.
+      provide: RolloutDurations,
+      inject: [tokens.OPTIONS, tokens.INFORMERS, tokens.ELECTOR, tokens.CLOCK, tokens.METRICS],
+      useFactory: timeRollouts,
+    },
+    {
       provide: tokens.HEALTH,
       inject: [
         tokens.OPTIONS,
@@ -116,3 +126,19 @@ import * as tokens from './tokens.js';
   exports: [tokens.MANAGER, tokens.HEALTH, tokens.STATUS, ControllersModule],
 })
 export class ManagerModule {}
+
+/** Where Deployments are worked on, and so watched. */
+function timeRollouts(
+  { definitions }: CompiledReplicaOptions,
+  informers: InformerFactory,
+  elector: ReplicaElector,
+  clock: Clock,
+  { meter }: Metrics,
+): RolloutDurations {
+  const metrics = createRolloutMetrics(meter);
+  const rollouts = new RolloutDurations({ clock, metrics, isLeader: () => elector.isLeader });
+  if (definitions.some(({ type }) => type === DEPLOYMENTS)) {
+    rollouts.watch(informers.informerFor<Deployment>(DEPLOYMENTS));
+  }
+  return rollouts;
+}

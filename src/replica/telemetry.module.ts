@@ -1,7 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { SystemClock, SystemRandom } from '../clock/index.js';
 import { createPinoLogger } from '../logging/index.js';
-import { createMetrics, startTracing } from '../telemetry/index.js';
+import { createProcessMetrics, startTracing } from '../telemetry/index.js';
 import { VERSION } from '../version.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { CLOCK, LOGGER, METRICS, OPTIONS, RANDOM, TRACING } from './tokens.js';
@@ -12,7 +12,7 @@ import { CLOCK, LOGGER, METRICS, OPTIONS, RANDOM, TRACING } from './tokens.js';
   providers: [
     { provide: CLOCK, useFactory: () => new SystemClock() },
     { provide: RANDOM, useFactory: () => new SystemRandom() },
-    { provide: METRICS, useFactory: createMetrics },
+    { provide: METRICS, useFactory: createProcessMetrics },
     {
       provide: LOGGER,
       inject: [OPTIONS],

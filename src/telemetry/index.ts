@@ -1,3 +1,5 @@
+export { createApiClientMetrics } from './api-metrics.js';
+export { createApiServerMetrics } from './api-server-metrics.js';
 export { createControllerMetrics } from './controller-metrics.js';
 export { createLeaderElectionMetrics } from './leader-election-metrics.js';
 export { createWorkQueueMetrics } from './work-queue-metrics.js';
@@ -6,3 +8,5 @@ export { createMetrics } from './metrics.js';
 export type { Metrics } from './metrics.js';
 export { SHUTDOWN_TIMEOUT_MS, startTracing } from './tracing.js';
 export type { Tracing, TracingOptions } from './tracing.js';
+export { createProcessMetrics } from './process-metrics.js';
+export { createRolloutMetrics } from './rollout-metrics.js';

@@ -21,6 +21,19 @@ export const METRICS = {
   leaderStatus: 'leader_election_master_status',
   leaderAttemptDuration: 'rollkeeper_leader_election_attempt_duration_seconds',
   leaderTransitions: 'rollkeeper_leader_transitions_total',
+  rolloutDuration: 'rollkeeper_rollout_duration_seconds',
+  restClientRequests: 'rest_client_requests_total',
+  restClientDuration: 'rest_client_request_duration_seconds',
+  eventLoopDelay: 'nodejs_eventloop_delay_seconds',
+  residentMemory: 'process_resident_memory_bytes',
+  heapUsed: 'nodejs_heap_size_used_bytes',
+  cpuSeconds: 'process_cpu_seconds_total',
+  startTime: 'process_start_time_seconds',
+  apiserverRequests: 'apiserver_request_total',
+  apiserverDuration: 'apiserver_request_duration_seconds',
+  apiserverInFlight: 'apiserver_current_inflight_requests',
+  apiserverWatches: 'apiserver_longrunning_requests',
+  storageDuration: 'rollkeeper_storage_operation_duration_seconds',
 } as const;
 
 /** Seconds, powers of ten from 10 ns to 10 s, as client-go's workqueue metrics have them. */

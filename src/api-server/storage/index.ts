@@ -25,3 +25,5 @@ export type {
   StorageWatchOptions,
   StoredObject,
 } from './storage.js';
+export { withStorageMetrics } from './with-storage-metrics.js';
+export type { ObserveStorage } from './with-storage-metrics.js';

@@ -1,0 +1,29 @@
+/** What a request was about, in the terms of kube-apiserver's metrics; empty where it was about no resource. */
+export interface ServedRequest {
+  /** `GET`, `LIST`, `WATCH`, `POST`, `PUT`, `PATCH`, `DELETE`, `DELETECOLLECTION`. */
+  readonly verb: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly scope: 'resource' | 'namespace' | 'cluster' | '';
+}
+
+/** What an API server tells of itself. */
+export interface ApiServerMetrics {
+  /** A request was answered; a watch when it ended. */
+  served(request: ServedRequest, code: number, durationMs: number): void;
+  /** A request, or a watch, begins or ends. */
+  inFlight(kind: 'mutating' | 'readOnly' | 'watch', change: 1 | -1): void;
+  stored(operation: string, resource: string, outcome: 'ok' | 'error', durationMs: number): void;
+  /** Prometheus' text. */
+  serialize(): Promise<string>;
+}
+
+/** Counts nothing, and has nothing to show. */
+export const noApiServerMetrics: ApiServerMetrics = {
+  served: () => undefined,
+  inFlight: () => undefined,
+  stored: () => undefined,
+  serialize: () => Promise.resolve(''),
+};

@@ -1,0 +1,57 @@
+import type { Clock } from '../clock/index.js';
+import type { ApiServerMetrics, ServedRequest } from './api-server-metrics.js';
+import type { ApiRequest } from './http/index.js';
+import type { KindRegistry } from './kinds/index.js';
+import { parseResourcePath } from './routing/resource-path.js';
+
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+const METHODS: ReadonlySet<string> = new Set([...READS, 'POST', 'PUT', 'PATCH', 'DELETE']);
+
+/** Counts a request from here until the returned function is told how it was answered. */
+export function countRequest(
+  request: ApiRequest,
+  kinds: KindRegistry,
+  { clock, metrics }: { readonly clock: Clock; readonly metrics: ApiServerMetrics },
+): (code: number) => void {
+  const described = describeRequest(request, kinds);
+  const startedMs = clock.monotonicNow();
+  const kind = described.verb === 'WATCH' ? 'watch' : READS.has(request.method) ? 'readOnly' : 'mutating';
+  metrics.inFlight(kind, 1);
+  return (code) => {
+    metrics.inFlight(kind, -1);
+    metrics.served(described, code, clock.monotonicNow() - startedMs);
+  };
+}
+
+/** Only what the server has can be a label: a client must not be able to make new ones. */
+function describeRequest(request: ApiRequest, kinds: KindRegistry): ServedRequest {
+  const method = METHODS.has(request.method) ? request.method : 'other';
+  const nothing = { verb: method, group: '', version: '', resource: '', subresource: '', scope: '' } as const;
+  const path = tryParse(request.path);
+  const kind = path && kinds.find(path.group, path.version, path.resource);
+  if (!path || !kind) return nothing;
+  const { group, name, namespace, resource, subresource, version } = path;
+  return {
+    verb: verbOf(method, name, request),
+    group,
+    version,
+    resource,
+    subresource: kind.subresources.includes(subresource) ? subresource : '',
+    scope: name !== '' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster',
+  };
+}
+
+function verbOf(method: string, name: string, request: ApiRequest): string {
+  if (method === 'GET' && request.flag('watch')) return 'WATCH';
+  if (name !== '') return method;
+  if (method === 'GET') return 'LIST';
+  return method === 'DELETE' ? 'DELETECOLLECTION' : method;
+}
+
+function tryParse(path: string): ReturnType<typeof parseResourcePath> {
+  try {
+    return path.startsWith('/api') ? parseResourcePath(path) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,42 @@
+import type { ApiServerMetrics } from '../api-server/api-server-metrics.js';
+import { METRICS, REQUEST_BUCKETS } from './metric-names.js';
+import type { Metrics } from './metrics.js';
+
+/** kube-apiserver's names for the same things, and the store's in ours: there is no etcd here. */
+export function createApiServerMetrics(metrics: Metrics): ApiServerMetrics {
+  const { meter } = metrics;
+  const advice = { explicitBucketBoundaries: REQUEST_BUCKETS };
+  const total = meter.createCounter(METRICS.apiserverRequests, {
+    description: 'Requests served, by verb, resource and status code',
+  });
+  const duration = meter.createHistogram(METRICS.apiserverDuration, {
+    description: 'Seconds until a request was answered, watches left out',
+    advice,
+  });
+  const inFlight = meter.createUpDownCounter(METRICS.apiserverInFlight, {
+    description: 'Requests being served, watches left out',
+  });
+  const watches = meter.createUpDownCounter(METRICS.apiserverWatches, {
+    description: 'Watches being served',
+  });
+  const storage = meter.createHistogram(METRICS.storageDuration, {
+    description: 'Seconds that an operation of the store took, by operation, resource and outcome',
+    advice,
+  });
+  for (const kind of ['mutating', 'readOnly']) inFlight.add(0, { request_kind: kind });
+  watches.add(0, { verb: 'WATCH' });
+  return {
+    served({ group, resource, scope, subresource, verb, version }, code, durationMs) {
+      const labels = { verb, group, version, resource, subresource, scope, component: 'apiserver' };
+      total.add(1, { ...labels, code: String(code) });
+      if (verb !== 'WATCH') duration.record(durationMs / 1000, labels);
+    },
+    inFlight: (kind, change) =>
+      kind === 'watch'
+        ? watches.add(change, { verb: 'WATCH' })
+        : inFlight.add(change, { request_kind: kind }),
+    stored: (operation, resource, outcome, durationMs) =>
+      storage.record(durationMs / 1000, { operation, resource, outcome }),
+    serialize: () => metrics.serialize(),
+  };
+}
