@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/index.js';
-import { KeyLockHeldError, KeyLockLostError, UnsupportedError } from '../errors/index.js';
+import { KeyLockHeldError, KeyLockLostError, NewerStateError } from '../errors/index.js';
 import { newerResourceVersion } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import { silentLogger } from '../logging/index.js';
@@ -94,7 +94,7 @@ export class StoredActorRuntime implements ActorRuntime {
     if (outcome.kind === 'held') {
       throw new KeyLockHeldError(`${name} is worked on elsewhere`, { retryAfterMs: outcome.retryAfterMs });
     }
-    throw new UnsupportedError(
+    throw new NewerStateError(
       `the stored state of ${name} has version ${outcome.version}, written by a newer release; left to its replicas`,
     );
   }

@@ -3,6 +3,9 @@ import type { Command } from 'commander';
 import { runUntilStopped, tellParent } from '../process/index.js';
 import { addRedisOptions, redisUrlOf } from './redis-url.js';
 
+/** Keys are handed over well before; the rest is what can be left unsaid: events and spans. */
+const STOP_GRACE_MS = 4500;
+
 /** `rollkeeper controller`: one replica against any Kubernetes API. */
 export function registerControllerCommand(program: Command): void {
   addRedisOptions(program.command('controller'), 'the Redis that all replicas share')
@@ -36,7 +39,9 @@ export function registerControllerCommand(program: Command): void {
     .option('--caught-up-timeout-ms <ms>', 'how long a sync waits for its caches (default: 5000)')
     .option('--log-level <level>', 'debug, info, warn or error (default: info)')
     .option('--log-format <format>', 'json or pretty (default: json)')
-    .action((flags: Record<string, string>) => runUntilStopped((signal) => run(flags, signal)));
+    .action((flags: Record<string, string>) =>
+      runUntilStopped((signal) => run(flags, signal), { graceMs: STOP_GRACE_MS }),
+    );
 }
 
 async function run(flags: Record<string, string>, signal: AbortSignal): Promise<void> {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   KeyLockHeldError,
   KeyLockLostError,
+  NewerStateError,
   ShutdownError,
   StaleCacheError,
   TerminalError,
@@ -33,6 +34,7 @@ describe('the outcome of a sync', () => {
     { name: 'we are stopping', error: new ShutdownError('stop'), delayMs: 0 },
     { name: 'the lock was lost', error: new KeyLockLostError('lost'), delayMs: 0 },
     { name: 'somebody else works on it', error: new KeyLockHeldError('held'), delayMs: 100 },
+    { name: 'a newer release has stored its state', error: new NewerStateError('v2'), delayMs: 1000 },
     { name: 'the cache is behind', error: new StaleCacheError('behind'), delayMs: 200 },
   ])('counts no failure against the key when $name', ({ error, delayMs }) => {
     expect(failed(error)).toMatchObject({ action: 'come-back', delayMs });

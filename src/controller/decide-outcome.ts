@@ -20,6 +20,9 @@ const LOCK_HELD_DELAY_MS = 100;
 /** How long to give a cache that has fallen behind. */
 const STALE_CACHE_DELAY_MS = 200;
 
+/** How long to leave a key to replicas of a newer release. */
+const NEWER_STATE_DELAY_MS = 1000;
+
 /**
  * The one place where the end of a sync turns into queue operations, after controller-runtime's `reconcileHandler`.
  * Success resets the backoff; a terminal error parks; anything else is retried with backoff, unless the
@@ -43,6 +46,9 @@ export function decideOutcome(end: SyncEnd): Outcome {
   }
   if (hasCode(error, 'STALE_CACHE')) {
     return { action: 'come-back', delayMs: STALE_CACHE_DELAY_MS, why: errorMessage(error) };
+  }
+  if (hasCode(error, 'NEWER_STATE')) {
+    return { action: 'come-back', delayMs: NEWER_STATE_DELAY_MS, why: errorMessage(error) };
   }
   if (hasCode(error, 'TERMINAL')) return { action: 'park', error };
   return { action: 'retry', error };

@@ -4,6 +4,7 @@ export {
   KeyLockHeldError,
   KeyLockLostError,
   LeaseLostError,
+  NewerStateError,
   RollkeeperError,
   ShutdownError,
   StaleCacheError,

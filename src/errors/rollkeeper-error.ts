@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'TERMINAL'
   | 'TIMEOUT'
   | 'STALE_CACHE'
+  | 'NEWER_STATE'
   | 'STARTUP'
   | 'STORAGE_EXISTS'
   | 'STORAGE_NOT_FOUND'
@@ -90,6 +91,11 @@ export class TimeoutError extends RollkeeperError {
 /** The cache has not caught up with a resourceVersion that this work must have seen. Retryable. */
 export class StaleCacheError extends RollkeeperError {
   readonly code = 'STALE_CACHE';
+}
+
+/** Stored by a newer release, which we must not misread. Its own replicas take care of it; we come back later. */
+export class NewerStateError extends RollkeeperError {
+  readonly code = 'NEWER_STATE';
 }
 
 /** A process could not come up; the message is the one line a user is shown. */

@@ -1,3 +1,5 @@
+import type { TimerHandle } from '../clock/index.js';
+import { SystemClock } from '../clock/index.js';
 import { RollkeeperError, ShutdownError, errorMessage, isCancellation } from '../errors/index.js';
 import { ApiStatusError } from '../api-client/api-status-error.js';
 
@@ -14,24 +16,42 @@ export function tellParent(message: ChildMessage): void {
 /**
  * Runs a command's work until it ends, or until SIGINT, SIGTERM or the death of the supervisor asks it to stop. A
  * failure of its own ends the process with exit code 1 and one line for the person who started it.
+ * @param graceMs how long after that the process is ended, whatever it still does; absent: it is waited for
  */
-export async function runUntilStopped(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+export async function runUntilStopped(
+  work: (signal: AbortSignal) => Promise<void>,
+  { graceMs }: { readonly graceMs?: number } = {},
+): Promise<void> {
   const stopper = new AbortController();
-  const stop = (why: string) => () => stopper.abort(new ShutdownError(`stopped by ${why}`));
+  let killer: TimerHandle | undefined;
+  const stop = (why: string) => () => {
+    stopper.abort(new ShutdownError(`stopped by ${why}`));
+    if (graceMs !== undefined) killer ??= new SystemClock().setTimeout(() => giveUp(graceMs), graceMs);
+  };
   const onInterrupt = stop('SIGINT');
   const onTerminate = stop('SIGTERM');
   process.on('SIGINT', onInterrupt);
   process.on('SIGTERM', onTerminate);
-  process.once('disconnect', stop('the end of its supervisor'));
+  const onDisconnect = stop('the end of its supervisor');
+  process.once('disconnect', onDisconnect);
   try {
     await work(stopper.signal);
   } catch (error) {
     if (!(stopper.signal.aborted && isCancellation(error))) failProcess(error);
   } finally {
+    killer?.cancel();
     process.off('SIGINT', onInterrupt);
     process.off('SIGTERM', onTerminate);
+    process.off('disconnect', onDisconnect);
     if (process.connected) process.disconnect();
   }
+}
+
+function giveUp(graceMs: number): never {
+  process.stderr.write(
+    `rollkeeper: not stopped within ${graceMs} ms; what was under way is left to others\n`,
+  );
+  process.exit(1);
 }
 
 /** Reports a fatal error and sets the exit code; expected kinds as one line, bugs with their stack. */

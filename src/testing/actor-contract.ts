@@ -311,7 +311,7 @@ export function runActorContract(name: string, make: (options: ActorOptions) => 
         await look(runtime);
         await harness.setStateVersion(CONTROLLER, KEY, 2);
         await expect(look(runtime)).rejects.toMatchObject({
-          code: 'UNSUPPORTED',
+          code: 'NEWER_STATE',
           message: expect.stringContaining('version 2') as string,
         });
         await harness.setStateVersion(CONTROLLER, KEY, 1);

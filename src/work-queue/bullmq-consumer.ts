@@ -8,6 +8,7 @@ import type { RedisConnection } from '../redis/index.js';
 import { createRedisConnection } from '../redis/index.js';
 import { BullMqLockGuard, GuardedWorker } from './bullmq-lock-guard.js';
 import type { BullMqWorkQueue, QueueJobData, QueueJobName } from './bullmq-work-queue.js';
+import { JOB_FORMAT } from './bullmq-work-queue.js';
 import { RunningWork } from './running-work.js';
 import type { WorkHandler, WorkItem, WorkQueueConsumer } from './work-queue.js';
 
@@ -178,6 +179,7 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
     const { data } = job;
     // A job without its hash (lost with a part of Redis) carries nothing; the sweep finds the key.
     if (typeof data.key !== 'string') return;
+    if ((data.v ?? 1) > JOB_FORMAT) this.leaveToNewer(data);
     if ('due' in data) return this.fireTimer(data.key, data.due);
     const jobId = job.id ?? '';
     const takenAtMs = job.processedOn ?? this.clock.now();
@@ -213,6 +215,12 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
     } finally {
       this.queue.metrics.workDuration(this.queue.name, end());
     }
+  }
+
+  /** Its lock runs out, and somebody else gets it: a replica of the newer release, sooner or later. */
+  private leaveToNewer({ key, v }: QueueJobData): never {
+    this.logger.warn('a job is of a newer release and is left to its replicas', { key, format: v });
+    throw new WaitingError();
   }
 
   private fireTimer(key: string, due: string): Promise<void> {

@@ -36,7 +36,15 @@ export interface BullMqWorkQueueDependencies {
 }
 
 /** `key`: work on the key. `timer`: the key's timer `due` may have come. */
-export type QueueJobData = { key: string; add: PendingAdd } | { key: string; due: string };
+export type QueueJobData = ({ key: string; add: PendingAdd } | { key: string; due: string }) & {
+  /** The format, {@link JOB_FORMAT} of who made the job; absent: 1. */
+  v?: number;
+};
+/**
+ * Grows when older releases could not make sense of a job any more. They leave such a job to the newer ones. What is
+ * stored beside the jobs only ever gets additions at the end, which older releases pass over.
+ */
+export const JOB_FORMAT = 1;
 export type QueueJobName = 'key' | 'timer';
 
 const ageWaiting = new LuaScript(new URL('./lua/age-waiting-4.lua', import.meta.url));
@@ -269,7 +277,7 @@ export class BullMqWorkQueue implements WorkQueue {
   private async enqueue(key: string, add: PendingAdd, rank: number): Promise<void> {
     const queue = await this.open();
     const deduplication = { id: key, keepLastIfActive: true };
-    await queue.add('key', { key, add }, { priority: rank, deduplication });
+    await queue.add('key', { key, add, v: JOB_FORMAT }, { priority: rank, deduplication });
   }
 
   /** Moves the waiting job of the key up; one that has started or ended meanwhile needs no help. */
@@ -287,7 +295,7 @@ export class BullMqWorkQueue implements WorkQueue {
 
   private async wakeUp(key: string, due: string, delayMs: number): Promise<void> {
     const queue = await this.open();
-    await queue.add('timer', { key, due }, { delay: Math.ceil(delayMs) });
+    await queue.add('timer', { key, due, v: JOB_FORMAT }, { delay: Math.ceil(delayMs) });
   }
 
   /** BullMQ's queue connects as it is made, and stays broken when that fails: so, not before Redis answers. */

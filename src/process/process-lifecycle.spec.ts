@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const module = fileURLToPath(new URL('./process-lifecycle.ts', import.meta.url));
+
+/** Runs `work` in a process of its own, asks it to stop once it says so, and tells how it ended. */
+async function stopped(
+  work: string,
+  options: string,
+): Promise<{ code: number | null; stderr: string; ms: number }> {
+  const script = `
+    import { runUntilStopped } from ${JSON.stringify(module)};
+    const hold = setInterval(() => undefined, 1000);
+    await runUntilStopped(async (signal) => { process.stdout.write('up'); await (${work})(signal); }, ${options});
+    clearInterval(hold);`;
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
+  let stderr = '';
+  child.stderr.on('data', (data: Buffer) => (stderr += data.toString()));
+  await once(child.stdout, 'data');
+  const startedMs = performance.now();
+  child.kill('SIGTERM');
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return { code, stderr, ms: performance.now() - startedMs };
+}
+
+describe('a process that is asked to stop', () => {
+  it('ends well when its work does', async () => {
+    const work = `(signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))`;
+    expect(await stopped(work, '{ graceMs: 60000 }')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('is ended in time when its work goes on', async () => {
+    const { code, ms, stderr } = await stopped('() => new Promise(() => undefined)', '{ graceMs: 300 }');
+    expect(code).toBe(1);
+    expect(ms).toBeGreaterThan(250);
+    expect(stderr).toContain('not stopped within 300 ms');
+  });
+});
