@@ -1,0 +1,279 @@
+// The console: keeps the state that the feed tells, and draws it once a frame at most.
+import { html, nothing, render } from '/console/lit-html.js';
+import { detail } from '/console/detail.js';
+import { call, follow, token } from '/console/feed.js';
+import { countdownRing } from '/console/parts.js';
+import { leaseLeftMs, replicasView } from '/console/replicas.js';
+import { queuesView, tokenDialog } from '/console/queues.js';
+import { rolloutList, visible } from '/console/rollouts.js';
+
+const TABS = [
+  ['rollouts', 'Rollouts'],
+  ['replicas', 'Replicas'],
+  ['queues', 'Queues'],
+];
+const EXPLAIN_EVERY_MS = 1000;
+const EXPLAIN_SOON_MS = 150;
+const HISTORY_KEPT = 50;
+
+const state = {
+  tab: TABS.some(([id]) => `#${id}` === location.hash) ? location.hash.slice(1) : 'rollouts',
+  theme: localStorage.getItem('rollkeeper-theme') ?? '',
+  deployments: new Map(),
+  listed: false,
+  selected: new URLSearchParams(location.search).get('deployment') ?? undefined,
+  explanation: undefined,
+  filter: 'all',
+  search: '',
+  scrollTop: 0,
+  viewport: 0,
+  cluster: undefined,
+  clusterAtMs: 0,
+  queues: undefined,
+  history: [],
+  connected: false,
+  failures: 0,
+  asksToken: false,
+  notice: '',
+  identity: '',
+  skewMs: 0,
+  get nowMs() {
+    return Date.now() + this.skewMs;
+  },
+};
+
+let drawn = false;
+function draw() {
+  if (drawn) return;
+  drawn = true;
+  requestAnimationFrame(() => {
+    drawn = false;
+    render(page(), document.getElementById('app'));
+    const rows = document.getElementById('rows');
+    if (rows && rows.clientHeight !== state.viewport) {
+      state.viewport = rows.clientHeight;
+      draw();
+    }
+  });
+}
+
+const actions = {
+  set(change) {
+    Object.assign(state, change);
+    draw();
+  },
+  select(key) {
+    state.selected = key;
+    const url = new URL(location.href);
+    url.searchParams.set('deployment', key);
+    history.replaceState(undefined, '', url);
+    void explain();
+    draw();
+  },
+  tab(id) {
+    history.replaceState(undefined, '', `#${id}`);
+    actions.set({ tab: id });
+  },
+  theme() {
+    const dark = document.documentElement.dataset.theme
+      ? document.documentElement.dataset.theme === 'dark'
+      : matchMedia('(prefers-color-scheme: dark)').matches;
+    state.theme = dark ? 'light' : 'dark';
+    localStorage.setItem('rollkeeper-theme', state.theme);
+    applyTheme();
+  },
+  async onKey(controller, verb, key) {
+    try {
+      await call('POST', `/admin/queues/${controller}/${verb}`, { key });
+      actions.set({ notice: `${key}: done` });
+    } catch (error) {
+      if (error.status === 401) {
+        pending = () => actions.onKey(controller, verb, key);
+        actions.set({ asksToken: true });
+      } else actions.set({ notice: `${key}: ${error.message}` });
+    }
+  },
+  giveToken(secret) {
+    state.asksToken = false;
+    if (secret) {
+      token.set(secret);
+      void pending?.();
+    }
+    pending = undefined;
+    draw();
+  },
+};
+let pending;
+
+function applyTheme() {
+  if (state.theme) document.documentElement.dataset.theme = state.theme;
+}
+
+const counted = (wanted) => {
+  let count = 0;
+  for (const { state: is } of state.deployments.values()) if (wanted.includes(is)) count++;
+  return count;
+};
+
+function page() {
+  const stuck = counted(['blocked']);
+  const parked = (state.queues ?? []).reduce((sum, { counts }) => sum + counts.parked, 0);
+  return html`
+    <header class="bar">
+      <img src="/console/icon.svg" alt="" width="26" height="26" />
+      <h1>Rollkeeper</h1>
+      <nav role="tablist" aria-label="Views">
+        ${TABS.map(
+          ([id, word]) => html`<button
+            role="tab"
+            id="tab-${id}"
+            aria-selected=${state.tab === id}
+            aria-controls="main"
+            tabindex=${state.tab === id ? 0 : -1}
+            @click=${() => actions.tab(id)}
+            @keydown=${onTabKey}
+          >
+            ${word}${id === 'rollouts' && stuck > 0 ? html`<span class="badge">${stuck} stuck</span>` : nothing}${id === 'queues' && parked > 0
+              ? html`<span class="badge">${parked} parked</span>`
+              : nothing}
+          </button>`,
+        )}
+      </nav>
+      <div class="facts">${leaderFact()} ${connection()}
+        <button class="plain theme" @click=${() => actions.theme()} aria-label="Light or dark">◐</button>
+      </div>
+    </header>
+    ${lost()}
+    <main id="main" role="tabpanel" aria-labelledby="tab-${state.tab}" class=${state.tab}>
+      ${state.tab === 'rollouts' ? html`${rolloutList(state, actions)} ${detail(state)}` : nothing}
+      ${state.tab === 'replicas' ? replicasView(state) : nothing}
+      ${state.tab === 'queues' ? queuesView(state, actions) : nothing}
+    </main>
+    ${tokenDialog(state, actions)}
+  `;
+}
+
+function onTabKey(event) {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!step) return;
+  const ids = TABS.map(([id]) => id);
+  const next = ids[(ids.indexOf(state.tab) + step + ids.length) % ids.length];
+  actions.tab(next);
+  requestAnimationFrame(() => document.getElementById(`tab-${next}`)?.focus());
+}
+
+function leaderFact() {
+  const { cluster } = state;
+  if (!cluster) return nothing;
+  const part = cluster.lease ? leaseLeftMs(state) / cluster.lease.durationMs : 0;
+  return html`<span class="fact ${cluster.leader ? '' : 'bad'}" id="leader"
+    >${countdownRing(part)}<span>${cluster.leader ? html`<b>${cluster.leader}</b> leads` : 'nobody leads'}<small>epoch ${cluster.epoch} · ${cluster.replicas.filter(({ reachable }) => reachable).length} replicas</small></span></span
+  >`;
+}
+
+function connection() {
+  return html`<span class="fact live ${state.connected ? 'on' : ''}"><i class="lamp ${state.connected ? 'on' : ''}"></i>${state.connected ? 'live' : 'not connected'}</span>`;
+}
+
+/** The replica that serves this page is gone: the others are known. */
+function lost() {
+  if (state.connected || state.failures < 2) return nothing;
+  const others = (state.cluster?.replicas ?? []).filter(({ adminUrl, identity }) => adminUrl && identity !== state.identity);
+  return html`<p class="lost" role="alert">
+    ${state.refused ? 'This page needs a token.' : html`${state.identity || 'The replica'} does not answer; trying again.`}
+    ${state.refused
+      ? html`<button @click=${() => actions.set({ asksToken: true })}>Give it</button>`
+      : others.map(({ adminUrl, identity }) => html`<a href="${adminUrl}/console">Go on at ${identity}</a>`)}
+  </p>`;
+}
+
+let explaining = false;
+async function explain() {
+  const key = state.selected;
+  if (!key || explaining) return;
+  explaining = true;
+  try {
+    const answer = await call('GET', `/admin/explain/deployments/${key}`);
+    const said = state.explanation?.key === key && state.explanation.sentence;
+    state.explanation = { key, ...answer };
+    if (said !== answer.sentence) announce(`${key}: ${answer.sentence}`);
+    draw();
+  } catch {
+    // Gone, or the connection is: the feed tells which.
+  } finally {
+    explaining = false;
+    if (state.selected !== key) void explain();
+  }
+}
+
+let announcing;
+/** To screen readers, and not more often than one can listen. */
+function announce(text) {
+  clearTimeout(announcing);
+  announcing = setTimeout(() => (document.getElementById('announce').textContent = text), 1000);
+}
+
+function note(what) {
+  state.history = [{ atMs: state.nowMs, what }, ...state.history].slice(0, HISTORY_KEPT);
+}
+
+function onCluster({ cluster, nowMs, queues }) {
+  const before = state.cluster;
+  if (before && before.leader !== cluster.leader)
+    note(
+      cluster.leader
+        ? `${cluster.leader} leads now (epoch ${cluster.epoch})${before.leader ? `, after ${before.leader}` : ''}`
+        : `${before.leader} leads no longer`,
+    );
+  const known = new Map((before?.replicas ?? []).map((replica) => [replica.identity, replica]));
+  for (const replica of before ? cluster.replicas : []) {
+    const was = known.get(replica.identity);
+    if (!was) note(`${replica.identity} joined`);
+    else if (was.pid !== replica.pid) note(`${replica.identity} came back as process ${replica.pid}`);
+    else if (was.reachable !== replica.reachable) note(`${replica.identity} ${replica.reachable ? 'answers again' : 'does not answer'}`);
+    known.delete(replica.identity);
+  }
+  for (const [identity] of known) note(`${identity} is gone`);
+  state.cluster = cluster;
+  state.queues = queues;
+  state.clusterAtMs = performance.now();
+  state.skewMs = nowMs - Date.now();
+}
+
+const HANDLERS = {
+  hello({ identity }) {
+    state.identity = identity;
+    state.deployments = new Map();
+    state.listed = false;
+  },
+  deployments({ changed, gone }) {
+    for (const item of changed) state.deployments.set(item.key, item);
+    for (const key of gone) state.deployments.delete(key);
+    if (changed.some(({ key }) => key === state.selected)) setTimeout(() => void explain(), EXPLAIN_SOON_MS);
+  },
+  listed() {
+    state.listed = true;
+    if (!state.selected) {
+      const [first] = visible(state);
+      if (first) actions.select(first.key);
+    }
+  },
+  cluster: onCluster,
+  decisions({ decisions }) {
+    if (decisions.some(({ controller, key }) => controller === 'deployment' && key === state.selected)) void explain();
+  },
+  connection({ connected, failures = 0, refused = false }) {
+    Object.assign(state, { connected, failures, refused });
+    if (refused && failures === 0) state.asksToken = true;
+  },
+};
+
+applyTheme();
+draw();
+setInterval(() => void explain(), EXPLAIN_EVERY_MS);
+// The lease's countdown runs between what the feed tells.
+setInterval(draw, 100);
+void follow((event) => {
+  HANDLERS[event.type]?.(event);
+  draw();
+});

@@ -1,0 +1,148 @@
+// One Deployment: its sums against its limits, its pods, why it is where it is, and who decided what.
+import { html, nothing } from '/console/lit-html.js';
+import { ago, chip, clockTime, countLetters, dots, empty, gauge, PODS, total } from '/console/parts.js';
+
+export function detail(state) {
+  const item = state.deployments.get(state.selected);
+  if (!item)
+    return html`<section class="detail" aria-label="Deployment">
+      ${empty('Choose a Deployment', 'Arrow keys walk the list.')}
+    </section>`;
+  const why = state.explanation?.key === item.key ? state.explanation : undefined;
+  const [namespace, name] = item.key.split('/');
+  return html`<section class="detail" aria-label="Deployment ${item.key}">
+    <header>
+      <p class="ns">${namespace}</p>
+      <h2>${name} ${chip(item.state)}</h2>
+      <p class="sentence" id="sentence">${why?.sentence ?? item.sentence}</p>
+    </header>
+    ${gauges(item)} ${deadline(item)}
+    <div class="sets">${item.sets.map(replicaSet)}</div>
+    ${legend(item.sets)}
+    <div class="columns">
+      <div>${causes(why)} ${sums(why)}</div>
+      ${decisions(why?.lastDecisions ?? [], state.nowMs)}
+    </div>
+  </section>`;
+}
+
+function gauges({ counts, limits, sets }) {
+  if (!limits) return nothing;
+  const [newSize, oldSize] = [total(sets, 'new', 'size'), total(sets, 'old', 'size')];
+  const [newUp, oldUp] = [total(sets, 'new', 'available'), total(sets, 'old', 'available')];
+  const scale = Math.max(limits.ceiling, newSize + oldSize, counts.total, 1) * 1.06;
+  return html`<div class="gauges">
+    ${gauge({
+      label: 'Asked for',
+      newCount: newSize,
+      oldCount: oldSize,
+      limit: limits.ceiling,
+      limitWord: 'at most',
+      scale,
+      kind: 'asked',
+      breached: newSize + oldSize > limits.ceiling,
+    })}
+    ${gauge({
+      label: 'Available',
+      newCount: newUp,
+      oldCount: oldUp,
+      limit: limits.floor,
+      limitWord: 'at least',
+      scale,
+      kind: 'available',
+      breached: newUp + oldUp < limits.floor,
+    })}
+    <p class="rule">
+      ${limits.strategy === 'Recreate'
+        ? html`Recreate: all old pods end before a new one starts.`
+        : html`${limits.replicas} wanted · maxSurge ${limits.maxSurge} · maxUnavailable ${limits.maxUnavailable}${limits.minReadySeconds > 0 ? ` · minReadySeconds ${limits.minReadySeconds}` : ''}`}
+    </p>
+  </div>`;
+}
+
+function deadline({ deadline: view, state }) {
+  if (!view || state === 'complete' || state === 'scaled-to-zero') return nothing;
+  if (view.exceeded)
+    return html`<p class="deadline over">The progress deadline of ${view.seconds} s has passed.</p>`;
+  if (view.remainingSeconds === undefined) return nothing;
+  const left = Math.max(0, view.remainingSeconds);
+  return html`<p class="deadline">
+    <span>Progress deadline</span>
+    <meter min="0" max=${view.seconds} low=${view.seconds / 4} .value=${left}>${left} s</meter>
+    <span>${left} s left</span>
+  </p>`;
+}
+
+function replicaSet(set) {
+  return html`<article class="set ${set.role}">
+    <header>
+      <span class="role">${set.role}</span>
+      <h3>${set.name}</h3>
+      ${set.revision ? html`<span class="revision">revision ${set.revision}</span>` : nothing}
+      <span class="image">${set.images.join(', ')}</span>
+      <span class="size">${set.available}/${set.size} available</span>
+    </header>
+    ${dots(set.pods)}
+  </article>`;
+}
+
+function legend(sets) {
+  const letters = countLetters(sets.map(({ pods }) => pods).join(''));
+  if (letters.length < 2 && letters[0]?.[0] !== 'c') return nothing;
+  return html`<p class="legend" aria-hidden="true">
+    ${letters.map(([letter]) => html`<span><i class="dot ${letter}"></i> ${PODS[letter]}</span>`)}
+  </p>`;
+}
+
+function causes(why) {
+  if (!why) return nothing;
+  return html`${why.waitsFor.length === 0
+      ? nothing
+      : html`<h3 class="title">Waits for</h3>
+          <ul class="causes">
+            ${why.waitsFor.map(
+              (finding) => html`<li class=${finding.severity}>
+                <code>${finding.cause}</code>
+                <p>${finding.summary}</p>
+                ${(finding.pods ?? []).slice(0, 5).map(
+                  (pod) => html`<p class="pod"><b>${pod.name}</b> ${pod.reason}${pod.message ? `: ${pod.message}` : ''}</p>`,
+                )}
+              </li>`,
+            )}
+          </ul>`}
+    ${why.unblockedBy.length === 0
+      ? nothing
+      : html`<h3 class="title">What would unblock it</h3>
+          <ul class="ways">
+            ${why.unblockedBy.map((way) => html`<li>${way}</li>`)}
+          </ul>`}`;
+}
+
+function sums(why) {
+  const sets = why?.replicaSets.filter(({ pods, role, size }) => role === 'new' || size > 0 || pods > 0) ?? [];
+  if (sets.length === 0) return nothing;
+  return html`<h3 class="title">The sums</h3>
+    <dl class="sums">
+      ${sets.map(
+        ({ because, name, role, size }) => html`<dt>${name} <span>${role}, size ${size}</span></dt>
+          ${because.map((sum) => html`<dd>${sum}</dd>`)}`,
+      )}
+    </dl>`;
+}
+
+function decisions(list, nowMs) {
+  return html`<div>
+    <h3 class="title">Last decisions</h3>
+    ${list.length === 0
+      ? html`<p class="quiet">None since the replicas started.</p>`
+      : html`<ol class="timeline">
+          ${list.map(
+            ({ actions, atMs, error, replica, traceId }) => html`<li class=${error ? 'failed' : ''}>
+              <p class="when"><time title=${new Date(atMs).toISOString()}>${clockTime(atMs)}</time> · ${ago(atMs, nowMs)} ago · ${replica}</p>
+              ${actions.map((action) => html`<p>${action}</p>`)} ${error ? html`<p class="error">${error}</p>` : nothing}
+              ${traceId ? html`<p class="trace">trace <code>${traceId}</code></p>` : nothing}
+            </li>`,
+          )}
+        </ol>`}
+  </div>`;
+}

@@ -1,0 +1,71 @@
+// The live feed: server-sent events over fetch, because EventSource cannot send a token.
+
+const TOKEN = 'rollkeeper-token';
+
+export const token = {
+  get: () => sessionStorage.getItem(TOKEN) ?? '',
+  set: (value) => sessionStorage.setItem(TOKEN, value),
+};
+
+function headers(more = {}) {
+  const secret = token.get();
+  return secret === '' ? more : { ...more, Authorization: `Bearer ${secret}` };
+}
+
+/** Answers the parsed body; throws an Error with `status` and what the server says is wrong. */
+export async function call(method, path, body) {
+  const response = await fetch(path, {
+    method,
+    headers: headers(body ? { 'Content-Type': 'application/json' } : {}),
+    body: body && JSON.stringify(body),
+  });
+  const answer = await response.json().catch(() => ({}));
+  if (response.ok) return answer;
+  throw Object.assign(new Error(answer.error ?? answer.message ?? response.statusText), { status: response.status });
+}
+
+const FIRST_RETRY_MS = 300;
+const LONGEST_RETRY_MS = 4000;
+/** The cluster is told twice a second: a feed silent for longer is dead, whatever TCP believes. */
+const SILENCE_MS = 6000;
+
+/** Follows the feed for ever; `on` gets each event, and `connection` events of our own. */
+export async function follow(on) {
+  for (let failures = 0; ; failures++) {
+    const silence = new AbortController();
+    try {
+      const response = await fetch('/admin/events', { headers: headers(), signal: silence.signal });
+      if (!response.ok) throw Object.assign(new Error(response.statusText), { status: response.status });
+      failures = 0;
+      on({ type: 'connection', connected: true });
+      await read(response.body, on, silence);
+      on({ type: 'connection', connected: false, failures });
+    } catch (error) {
+      on({ type: 'connection', connected: false, failures, refused: error.status === 401 || error.status === 403 });
+    }
+    await new Promise((resolve) => setTimeout(resolve, Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS)));
+  }
+}
+
+async function read(body, on, silence) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  let watchdog;
+  try {
+    for (;;) {
+      clearTimeout(watchdog);
+      watchdog = setTimeout(() => silence.abort(), SILENCE_MS);
+      const { done, value } = await reader.read();
+      if (done) return;
+      text += value;
+      const messages = text.split('\n\n');
+      text = messages.pop();
+      for (const message of messages) {
+        const data = message.split('\n').find((line) => line.startsWith('data: '));
+        if (data) on(JSON.parse(data.slice('data: '.length)));
+      }
+    }
+  } finally {
+    clearTimeout(watchdog);
+  }
+}

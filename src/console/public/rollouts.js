@@ -1,0 +1,111 @@
+// The list of Deployments: only the rows in sight are drawn, so that a thousand scroll as ten do.
+import { html, nothing } from '/console/lit-html.js';
+import { STATES, chip, empty, miniBar } from '/console/parts.js';
+
+const ROW = 74;
+const SPARE_ROWS = 6;
+
+export const FILTERS = [
+  ['all', 'All', () => true],
+  ['moving', 'Moving', ({ state }) => state === 'progressing' || state === 'deleting'],
+  ['stuck', 'Stuck', ({ state }) => state === 'blocked'],
+  ['paused', 'Paused', ({ state }) => state === 'paused'],
+  ['settled', 'Settled', ({ state }) => state === 'complete' || state === 'scaled-to-zero'],
+];
+
+/** What moves and what is stuck first, then by name. */
+export function visible({ deployments, filter, search }) {
+  const [, , passes] = FILTERS.find(([id]) => id === filter) ?? FILTERS[0];
+  const wanted = search.trim().toLowerCase();
+  return [...deployments.values()]
+    .filter((item) => passes(item) && (wanted === '' || item.key.toLowerCase().includes(wanted)))
+    .sort((a, b) => STATES[a.state].rank - STATES[b.state].rank || (a.key < b.key ? -1 : 1));
+}
+
+export function rolloutList(state, actions) {
+  const items = visible(state);
+  const height = state.viewport || 800;
+  const first = Math.max(0, Math.floor(state.scrollTop / ROW) - SPARE_ROWS);
+  const last = Math.min(items.length, Math.ceil((state.scrollTop + height) / ROW) + SPARE_ROWS);
+  const selected = items.findIndex(({ key }) => key === state.selected);
+  return html`<section class="list" aria-label="Deployments">
+    <div class="list-tools">
+      <input
+        type="search"
+        placeholder="Find a Deployment"
+        aria-label="Find a Deployment by namespace or name"
+        .value=${state.search}
+        @input=${(event) => actions.set({ search: event.target.value, scrollTop: 0 })}
+      />
+      <div class="filters" role="group" aria-label="Show">
+        ${FILTERS.map(([id, word, passes]) => {
+          let count = 0;
+          for (const item of state.deployments.values()) if (passes(item)) count++;
+          return html`<button
+            aria-pressed=${state.filter === id}
+            class=${id}
+            @click=${() => actions.set({ filter: id, scrollTop: 0 })}
+          >
+            ${word} <span>${count}</span>
+          </button>`;
+        })}
+      </div>
+    </div>
+    <div
+      class="scroller"
+      id="rows"
+      role="listbox"
+      aria-label="${items.length} Deployments"
+      aria-activedescendant=${selected >= first && selected < last ? `row-${selected}` : nothing}
+      tabindex="0"
+      @scroll=${(event) => actions.set({ scrollTop: event.target.scrollTop })}
+      @keydown=${(event) => onKey(event, items, selected, actions)}
+    >
+      <div class="spacer" .style=${`height:${items.length * ROW}px`}>
+        ${items.slice(first, last).map((item, index) => row(item, first + index, items.length, state, actions))}
+      </div>
+      ${items.length === 0
+        ? empty(
+            state.deployments.size === 0 ? (state.listed ? 'No Deployments yet' : 'Reading …') : 'Nothing matches',
+            state.deployments.size === 0
+              ? 'kubectl create -f examples/nginx-deployment.yaml'
+              : 'Try another word, or show all.',
+          )
+        : nothing}
+    </div>
+  </section>`;
+}
+
+function row(item, index, count, state, actions) {
+  const [namespace, name] = item.key.split('/');
+  return html`<div
+    class="row ${item.state}"
+    id="row-${index}"
+    role="option"
+    aria-selected=${item.key === state.selected}
+    aria-posinset=${index + 1}
+    aria-setsize=${count}
+    .style=${`transform:translateY(${index * ROW}px)`}
+    @click=${() => actions.select(item.key)}
+  >
+    <div class="row-head">
+      <span class="name"><span class="ns">${namespace}/</span>${name}</span>
+      ${chip(item.state)}
+    </div>
+    ${miniBar(item)}
+    <div class="row-say">${item.sentence}</div>
+  </div>`;
+}
+
+function onKey(event, items, selected, actions) {
+  const page = Math.max(1, Math.floor(event.currentTarget.clientHeight / ROW) - 1);
+  const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -items.length, End: items.length };
+  const move = moves[event.key];
+  if (move === undefined || items.length === 0) return;
+  event.preventDefault();
+  const next = Math.max(0, Math.min(items.length - 1, selected + move));
+  actions.select(items[next].key);
+  const list = event.currentTarget;
+  if (next * ROW < list.scrollTop) list.scrollTop = next * ROW;
+  if ((next + 1) * ROW > list.scrollTop + list.clientHeight) list.scrollTop = (next + 1) * ROW - list.clientHeight;
+}
