@@ -1,0 +1,85 @@
+import type { Deployment } from '../../../src/kubernetes/index.js';
+import type { HistoryEvent } from '../history.js';
+import type { StoreReplay } from './store-replay.js';
+import { isAtRest, isLiving, isReadyPod } from './store-replay.js';
+import type { Violation } from './violation.js';
+
+/**
+ * (c) At every revision: the sizes of a Deployment's ReplicaSets add up to no more than `spec.replicas` + maxSurge,
+ * and no fewer than `spec.replicas` - maxUnavailable pods are ready. After the user has changed `spec.replicas` both
+ * count from the first time that they hold and nothing decided before is still to come. Call after the change
+ * was applied to the replay.
+ */
+export class LimitsChecker {
+  private readonly wanted = new Map<string, number>();
+  private readonly settled = new Set<string>();
+  checks = 0;
+
+  constructor(private readonly replay: StoreReplay) {}
+
+  check(event: HistoryEvent): Violation[] {
+    const deployment = this.replay.deploymentOf(event);
+    if (!deployment) {
+      if (event.kind === 'Deployment') this.forget(event.object.metadata.uid ?? '');
+      return [];
+    }
+    const { deletionTimestamp, name, uid = '' } = deployment.metadata;
+    if (deletionTimestamp || deployment.spec.strategy?.type === 'Recreate') return [];
+    this.noteScaling(uid, deployment);
+    const problems = this.problemsOf(deployment);
+    if (!this.settled.has(uid)) {
+      if (problems.length === 0 && this.isAtRest(deployment)) this.settled.add(uid);
+      return [];
+    }
+    this.checks += 1;
+    const at = `(revision ${event.resourceVersion})`;
+    return problems.map((problem) => ({ check: 'limits', subject: name, problem: `${problem} ${at}` }));
+  }
+
+  private problemsOf(deployment: Deployment): string[] {
+    const { ceiling, floor } = limitsOf(deployment);
+    const owned = this.replay.replicaSetsOf(deployment.metadata.uid ?? '');
+    const size = owned.reduce((sum, { spec }) => sum + (spec.replicas ?? 1), 0);
+    const pods = owned.flatMap(({ metadata }) => this.replay.podsOf(metadata.uid ?? ''));
+    const ready = pods.filter(isReadyPod).length;
+    const problems: string[] = [];
+    if (size > ceiling) problems.push(`sizes add up to ${size}, the limit is ${ceiling}`);
+    if (ready < floor) problems.push(`${ready} pods are ready, the limit is ${floor}`);
+    return problems;
+  }
+
+  private isAtRest({ metadata, status }: Deployment): boolean {
+    const { generation, uid = '' } = metadata;
+    if (status?.observedGeneration !== generation) return false;
+    return this.replay
+      .replicaSetsOf(uid)
+      .every((replicaSet) =>
+        isAtRest(replicaSet, this.replay.podsOf(replicaSet.metadata.uid ?? '').filter(isLiving).length),
+      );
+  }
+
+  private noteScaling(uid: string, { spec }: Deployment): void {
+    const replicas = spec.replicas ?? 1;
+    if (this.wanted.get(uid) === replicas) return;
+    this.wanted.set(uid, replicas);
+    this.settled.delete(uid);
+  }
+
+  private forget(uid: string): void {
+    this.wanted.delete(uid);
+    this.settled.delete(uid);
+  }
+}
+
+function limitsOf({ spec }: Deployment): { ceiling: number; floor: number } {
+  const wanted = spec.replicas ?? 1;
+  const { maxSurge = '25%', maxUnavailable = '25%' } = spec.strategy?.rollingUpdate ?? {};
+  const surge = amountOf(maxSurge, wanted, Math.ceil);
+  const unavailable = amountOf(maxUnavailable, wanted, Math.floor);
+  const floor = wanted - (surge === 0 && unavailable === 0 ? 1 : unavailable);
+  return { ceiling: wanted + surge, floor };
+}
+
+function amountOf(value: number | string, wanted: number, round: (amount: number) => number): number {
+  return typeof value === 'number' ? value : round((Number.parseFloat(value) / 100) * wanted);
+}

@@ -1,0 +1,62 @@
+import type { ApiClient } from '../../../src/api-client/index.js';
+import type { Deployment, Pod, ReplicaSet } from '../../../src/kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../../src/kubernetes/index.js';
+
+/** Everything that is not at rest, in words; empty when all is. */
+export interface Unrest {
+  readonly problems: readonly string[];
+}
+
+interface Snapshot {
+  readonly deployments: readonly Deployment[];
+  readonly replicaSets: readonly ReplicaSet[];
+  readonly pods: readonly Pod[];
+}
+
+/** (f) What the API shows of work that is still to be done. */
+export async function findUnrest(client: ApiClient, namespace: string): Promise<string[]> {
+  const [deployments, replicaSets, pods] = await Promise.all([
+    client.list<Deployment>(DEPLOYMENTS, { namespace }),
+    client.list<ReplicaSet>(REPLICA_SETS, { namespace }),
+    client.list<Pod>(PODS, { namespace }),
+  ]);
+  return unrestOf({ deployments: deployments.items, replicaSets: replicaSets.items, pods: pods.items });
+}
+
+export function unrestOf({ deployments, pods, replicaSets }: Snapshot): string[] {
+  const alive = new Set([...deployments, ...replicaSets].map(({ metadata }) => metadata.uid));
+  return [
+    ...deployments
+      .filter((object) => !isRolledOut(object))
+      .map(({ metadata, spec, status }) => {
+        const { availableReplicas, observedGeneration, replicas, updatedReplicas } = status ?? {};
+        const counts = JSON.stringify({ observedGeneration, replicas, updatedReplicas, availableReplicas });
+        return `Deployment ${metadata.name} (generation ${metadata.generation}, ${spec.replicas} wanted): ${counts}`;
+      }),
+    ...replicaSets
+      .filter(
+        ({ metadata, spec, status }) =>
+          !alive.has(controllerOf(metadata)) || status?.replicas !== spec.replicas,
+      )
+      .map(
+        ({ metadata, spec, status }) =>
+          `ReplicaSet ${metadata.name}: ${status?.replicas} of ${spec.replicas}`,
+      ),
+    ...pods
+      .filter(({ metadata }) => metadata.deletionTimestamp || !alive.has(controllerOf(metadata)))
+      .map(({ metadata }) => `pod ${metadata.name} is ending or nobody's`),
+  ];
+}
+
+function controllerOf(metadata: Pod['metadata']): string | undefined {
+  return metadata.ownerReferences?.find(({ controller }) => controller)?.uid;
+}
+
+function isRolledOut({ metadata, spec, status }: Deployment): boolean {
+  const counts = [status?.replicas, status?.updatedReplicas, status?.availableReplicas];
+  return (
+    !metadata.deletionTimestamp &&
+    status?.observedGeneration === metadata.generation &&
+    counts.every((count) => (count ?? 0) === spec.replicas)
+  );
+}

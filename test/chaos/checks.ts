@@ -1,0 +1,47 @@
+import { ActivationsChecker } from './checkers/activations.js';
+import { findLostChanges } from './checkers/changes.js';
+import { EpochsChecker } from './checkers/epochs.js';
+import { LimitsChecker } from './checkers/limits.js';
+import { PodsOfReplicaSetChecker } from './checkers/pods-of-replicaset.js';
+import { StoreReplay } from './checkers/store-replay.js';
+import type { JournalLine } from './checkers/journal-line.js';
+import type { Violation } from './checkers/violation.js';
+import type { HistoryEvent } from './history.js';
+import type { AcknowledgedChange } from './load.js';
+
+/** All checks that read what was recorded, fed round by round. */
+export class Checks {
+  private readonly replay = new StoreReplay();
+  private readonly limits = new LimitsChecker(this.replay);
+  private readonly pods = new PodsOfReplicaSetChecker(this.replay);
+  private readonly activations = new ActivationsChecker();
+  private readonly epochs = new EpochsChecker();
+  private changes = 0;
+
+  /** @param history in the store's order; @param journal in the order of its times */
+  checkRecorded(history: readonly HistoryEvent[], journal: readonly JournalLine[]): Violation[] {
+    const found: Violation[] = [];
+    for (const event of history) {
+      this.replay.apply(event);
+      found.push(...this.limits.check(event), ...this.pods.check(event));
+    }
+    return [...found, ...this.activations.check(journal), ...this.epochs.check(journal)];
+  }
+
+  /** Once everything is at rest. */
+  checkAtRest(last: Iterable<AcknowledgedChange>): Violation[] {
+    const changes = [...last];
+    this.changes += changes.length;
+    return findLostChanges(changes, this.replay);
+  }
+
+  counts(): Record<string, number> {
+    return {
+      activations: this.activations.activations,
+      epochs: this.epochs.enqueues,
+      limits: this.limits.checks,
+      'pods of a ReplicaSet': this.pods.checks,
+      'acknowledged changes': this.changes,
+    };
+  }
+}

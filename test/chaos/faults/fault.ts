@@ -1,0 +1,66 @@
+import type { ChaosSet } from '../set/chaos-set.js';
+
+export const FAULT_KINDS = [
+  'kill leader',
+  'kill follower',
+  'stop leader',
+  'stop follower',
+  'pause leader',
+  'pause working follower',
+  'kill API server',
+  'stop API server',
+  'kill Redis',
+  'stop Redis',
+  'Redis link cut',
+  'Redis link stalled',
+  'Redis link slow',
+  'Redis link one-way to server',
+  'Redis link one-way to client',
+  'API link cut',
+  'API link stalled',
+  'API link slow',
+  'API link one-way to server',
+  'API link one-way to client',
+  'API answers 409',
+  'API answers 429',
+  'API answers 500',
+  'API answers 500 after the write',
+  'API answers 503',
+  'API answers half-sent',
+  'API hangs before the write',
+  'API hangs after the write',
+  'watch cut',
+  'watch delayed',
+  'watch ended by 410',
+  'event loop blocked',
+  'clock forward',
+  'clock back',
+] as const;
+
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+export interface FaultContext {
+  readonly set: ChaosSet;
+  /** 0 … 1: how long, as a share of the longest. */
+  readonly strength: number;
+  /** 0 … 1: which one. */
+  readonly dice: number;
+  /** Called when the fault begins: from here recovery is measured. */
+  readonly began: (target: string) => void;
+  /** The fault itself showed that a promise was broken. */
+  readonly failed: (problem: string) => void;
+}
+
+/** Makes the fault and resolves when it is over and everything it touched is as before. */
+export type Fault = (context: FaultContext) => Promise<void>;
+
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** From `least` to `most` by the fault's strength. */
+export function between(least: number, most: number, strength: number): number {
+  return Math.round(least + (most - least) * strength);
+}
+
+export function chosen<T>(items: readonly T[], dice: number): T | undefined {
+  return items[Math.min(Math.floor(dice * items.length), items.length - 1)];
+}

@@ -1,0 +1,28 @@
+import { anyReplica } from './process-faults.js';
+import type { Fault } from './fault.js';
+import { between, pause } from './fault.js';
+
+const BLOCKED_MS = 5000;
+const HOUR_MS = 3_600_000;
+
+/** Nothing runs in the process for 5 s: a long garbage collection, a blocking call. */
+export const blockEventLoop: Fault = async (context) => {
+  const replica = await anyReplica(context);
+  if (!replica) return;
+  context.began(replica.name);
+  replica.process.send({ chaos: 'block', ms: BLOCKED_MS });
+  await pause(BLOCKED_MS + 200);
+};
+
+/** The wall clock jumps by an hour, and back again a while later. */
+export function stepClock(direction: 1 | -1): Fault {
+  return async (context) => {
+    const replica = await anyReplica(context);
+    if (!replica) return;
+    context.began(replica.name);
+    replica.process.send({ chaos: 'step', ms: direction * HOUR_MS });
+    await pause(between(2000, 10_000, context.strength));
+    replica.process.send({ chaos: 'step', ms: 0 });
+    await pause(200);
+  };
+}

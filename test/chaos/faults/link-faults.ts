@@ -1,0 +1,56 @@
+import type { ChaosReplica } from '../set/replica.js';
+import type { Direction, TcpProxy } from '../tcp-proxy.js';
+import { anyReplica } from './process-faults.js';
+import type { Fault } from './fault.js';
+import { between, pause } from './fault.js';
+
+type Link = (replica: ChaosReplica) => TcpProxy;
+export const redisLink: Link = (replica) => replica.redisLink;
+export const apiLink: Link = (replica) => replica.apiLink;
+
+function onLink(link: Link, longestMs: number, make: (proxy: TcpProxy, strength: number) => void): Fault {
+  return async (context) => {
+    const replica = await anyReplica(context);
+    if (!replica) return;
+    const proxy = link(replica);
+    context.began(replica.name);
+    make(proxy, context.strength);
+    await pause(between(200, longestMs, context.strength));
+    proxy.heal({ breakHeld: true });
+  };
+}
+
+/** Broken and refused; connections come back in another order than they were lost. */
+export function cutLink(link: Link): Fault {
+  return async (context) => {
+    const replica = await anyReplica(context);
+    if (!replica) return;
+    const proxy = link(replica);
+    context.began(replica.name);
+    proxy.cut();
+    await pause(between(0, 6000, context.strength));
+    proxy.heal();
+    proxy.shuffleReconnects(500);
+    await pause(2000);
+    proxy.heal();
+  };
+}
+
+export const stallLink = (link: Link): Fault =>
+  onLink(link, 10_000, (proxy) => proxy.hold('toServer', 'toClient'));
+
+export const holdOneWay = (link: Link, direction: Direction): Fault =>
+  onLink(link, 10_000, (proxy) => proxy.hold(direction));
+
+/** Slow, but nothing is lost: also when it ends, the connections stay. */
+export function slowLink(link: Link): Fault {
+  return async (context) => {
+    const replica = await anyReplica(context);
+    if (!replica) return;
+    const proxy = link(replica);
+    context.began(replica.name);
+    proxy.slowDown(between(20, 800, context.strength));
+    await pause(6000);
+    proxy.heal();
+  };
+}

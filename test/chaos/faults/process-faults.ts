@@ -1,0 +1,106 @@
+import type { ChaosReplica } from '../set/replica.js';
+import type { ChaosSet } from '../set/chaos-set.js';
+import { waitFor } from '../../../src/testing/wait-for.js';
+import type { Fault, FaultContext } from './fault.js';
+import { between, chosen, pause } from './fault.js';
+
+type Choose = (context: FaultContext) => Promise<ChaosReplica | undefined>;
+
+export const theLeader: Choose = ({ set }) => set.leader();
+export const aFollower: Choose = async ({ dice, set }) => chosen(await set.followers(), dice);
+export const anyReplica: Choose = async ({ dice, set }) => chosen(set.replicas, dice);
+
+/** How long a replica may take to end when it is told to: its running keys, and some for a busy machine. */
+const STOP_WITHIN_MS = 12_000;
+
+/** Ends a replica's process; over when it is back and ready. */
+export function endReplica(choose: Choose, signal: 'SIGKILL' | 'SIGTERM'): Fault {
+  return async (context) => {
+    const replica = await choose(context);
+    if (!replica) return;
+    const { pid } = replica.process;
+    context.began(replica.name);
+    replica.process.signal(signal);
+    await waitFor(() => replica.process.pid !== pid, { timeoutMs: STOP_WITHIN_MS }).catch(() => {
+      replica.process.signal('SIGUSR2');
+      context.failed(`${replica.name} was still there ${STOP_WITHIN_MS} ms after ${signal}`);
+    });
+    await waitFor(async () => replica.process.pid !== pid && replica.isReady(), {
+      timeoutMs: 60_000,
+      intervalMs: 50,
+      what: `${replica.name} to be back`,
+    });
+  };
+}
+
+const LONGEST_PAUSE_MS = 30_000;
+
+/** Stops a process in its tracks and lets it go on where it was, up to half a minute later. */
+export function pauseReplica(choose: Choose): Fault {
+  return async (context) => {
+    const replica = await choose(context);
+    if (!replica) return;
+    context.began(replica.name);
+    replica.process.signal('SIGSTOP');
+    await pause(between(1000, LONGEST_PAUSE_MS, context.strength ** 2));
+    replica.process.signal('SIGCONT');
+    await pause(200);
+  };
+}
+
+const LONGEST_WAIT_FOR_WORK_MS = 3000;
+
+/** As {@link pauseReplica}, in the middle of a write: the request is on its way, its answer will wait. */
+export function pauseInWrite(choose: Choose): Fault {
+  return async (context) => {
+    const replica = await choose(context);
+    if (!replica) return;
+    const { apiAnswers } = replica;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, LONGEST_WAIT_FOR_WORK_MS);
+      apiAnswers.onWrite = () => {
+        clearTimeout(timer);
+        apiAnswers.onWrite = undefined;
+        replica.process.signal('SIGSTOP');
+        resolve();
+      };
+    });
+    apiAnswers.onWrite = undefined;
+    context.began(replica.name);
+    replica.process.signal('SIGSTOP');
+    await pause(between(1000, LONGEST_PAUSE_MS, context.strength ** 2));
+    replica.process.signal('SIGCONT');
+    await pause(200);
+  };
+}
+
+export function endApiServer(signal: 'SIGKILL' | 'SIGTERM'): Fault {
+  return async ({ began, set }) => {
+    const { apiServer } = set;
+    const { pid } = apiServer;
+    began('API server');
+    apiServer.signal(signal);
+    await waitFor(() => apiServer.pid !== pid && apiServer.isReady, {
+      timeoutMs: 60_000,
+      what: 'the API server to be back',
+    });
+  };
+}
+
+export function endRedis(signal: 'SIGKILL' | 'SIGTERM'): Fault {
+  return async ({ began, set }) => {
+    const pid = set.redisServer.pid();
+    if (!pid) return;
+    began('Redis');
+    process.kill(pid, signal);
+    await waitFor(() => set.redisServer.pid() !== pid, { timeoutMs: 60_000, what: 'a new Redis' });
+    await untilRedisAnswers(set);
+  };
+}
+
+async function untilRedisAnswers(set: ChaosSet): Promise<void> {
+  await waitFor(async () => (await set.redis.ping().catch(() => '')) === 'PONG', {
+    timeoutMs: 60_000,
+    what: 'Redis to answer',
+  });
+}

@@ -1,0 +1,32 @@
+import { anyReplica } from './process-faults.js';
+import type { Fault } from './fault.js';
+import { pause } from './fault.js';
+
+export const cutWatches: Fault = async (context) => {
+  const replica = await anyReplica(context);
+  if (!replica) return;
+  context.began(replica.name);
+  for (let cuts = 0; cuts < 3; cuts++) {
+    replica.apiAnswers.cutWatches();
+    await pause(700);
+  }
+};
+
+export const delayWatches: Fault = async (context) => {
+  const replica = await anyReplica(context);
+  if (!replica) return;
+  context.began(replica.name);
+  replica.apiAnswers.watchWith({ kind: 'delay', delayMs: 5000 });
+  await pause(5000);
+  replica.apiAnswers.heal();
+  await pause(5000);
+};
+
+export const endWatchesBy410: Fault = async (context) => {
+  const replica = await anyReplica(context);
+  if (!replica) return;
+  context.began(replica.name);
+  replica.apiAnswers.watchWith({ kind: 'gone' });
+  await pause(1000);
+  replica.apiAnswers.heal();
+};

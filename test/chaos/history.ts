@@ -1,0 +1,116 @@
+import type { ApiClient } from '../../src/api-client/index.js';
+import { isExpired } from '../../src/api-client/index.js';
+import type { KubernetesObject, ResourceType } from '../../src/kubernetes/index.js';
+import {
+  DEPLOYMENTS,
+  PODS,
+  REPLICA_SETS,
+  compareResourceVersions,
+  newerResourceVersion,
+} from '../../src/kubernetes/index.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+
+export type RecordedKind = 'Deployment' | 'ReplicaSet' | 'Pod';
+
+/** One change of the store, as the watch log has it. */
+export interface HistoryEvent {
+  readonly kind: RecordedKind;
+  readonly deleted: boolean;
+  readonly resourceVersion: string;
+  /** `performance.now()`. */
+  readonly seenAtMs: number;
+  readonly object: KubernetesObject;
+}
+
+const RECORDED: readonly ResourceType[] = [DEPLOYMENTS, REPLICA_SETS, PODS];
+const RETRY_MS = 100;
+
+/**
+ * Every change of Deployments, ReplicaSets and pods in one namespace, in the store's order and without a gap: after
+ * an outage it goes on from the last change it has seen. A gap that cannot be closed (410) is counted, never hidden.
+ */
+export class History {
+  private recorded: HistoryEvent[] = [];
+  private readonly stopper = new AbortController();
+  private readonly watching: Promise<void>[] = [];
+  private readonly seen = new Map<string, string>();
+  gaps = 0;
+  /** Called with each change as it comes. */
+  onEvent: ((event: HistoryEvent) => void) | undefined;
+
+  constructor(
+    private readonly client: ApiClient,
+    private readonly namespace: string,
+  ) {}
+
+  async start(): Promise<void> {
+    for (const type of RECORDED) {
+      const { items, resourceVersion } = await this.client.list(type, { namespace: this.namespace });
+      for (const object of items) this.note(type, object, false);
+      this.watching.push(this.watch(type, resourceVersion));
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.stopper.abort(new Error('recorded enough'));
+    await Promise.all(this.watching);
+  }
+
+  /** Resolves once it shows every object as the store has it now. Only while nothing changes. */
+  async untilComplete(): Promise<void> {
+    const isComplete = async (): Promise<boolean> => {
+      let objects = 0;
+      for (const type of RECORDED) {
+        const { items } = await this.client.list(type, { namespace: this.namespace });
+        objects += items.length;
+        for (const { metadata } of items)
+          if (this.seen.get(metadata.uid ?? '') !== metadata.resourceVersion) return false;
+      }
+      return objects === this.seen.size;
+    };
+    await waitFor(isComplete, { timeoutMs: 30_000, intervalMs: 100, what: 'the history to be complete' });
+  }
+
+  /** What was recorded since the last call, in the store's order. */
+  take(): HistoryEvent[] {
+    const events = this.recorded.sort((a, b) =>
+      compareResourceVersions(a.resourceVersion, b.resourceVersion),
+    );
+    this.recorded = [];
+    return events;
+  }
+
+  private async watch(type: ResourceType, from: string): Promise<void> {
+    let resourceVersion = from;
+    const { signal } = this.stopper;
+    const limits = { timeoutSeconds: 300, idleTimeoutMs: 310_000, signal };
+    while (!signal.aborted) {
+      try {
+        const options = { namespace: this.namespace, resourceVersion, ...limits };
+        for await (const event of this.client.watch(type, options)) {
+          const next =
+            event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion;
+          resourceVersion = newerResourceVersion(resourceVersion, next ?? resourceVersion);
+          if (event.type !== 'BOOKMARK') this.note(type, event.object, event.type === 'DELETED');
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        if (isExpired(error)) {
+          this.gaps += 1;
+          resourceVersion = (await this.client.list(type, { namespace: this.namespace })).resourceVersion;
+        }
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+  }
+
+  private note(type: ResourceType, object: KubernetesObject, deleted: boolean): void {
+    const { resourceVersion = '0', uid = '' } = object.metadata;
+    if (deleted) this.seen.delete(uid);
+    else this.seen.set(uid, resourceVersion);
+    const kind = type.kind as RecordedKind;
+    const event = { kind, deleted, resourceVersion, seenAtMs: performance.now(), object };
+    this.recorded.push(event);
+    this.onEvent?.(event);
+  }
+}

@@ -1,0 +1,104 @@
+// Loaded into a replica before its own code (`node --import`), by the chaos harness only: the product has no hooks
+// for it. Writes the journal of its activations and leaderships, and makes the faults that come from inside.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import v8 from 'node:v8';
+import vm from 'node:vm';
+
+const { CHAOS_DIST, CHAOS_JOURNAL } = process.env;
+const fd = openSync(CHAOS_JOURNAL, 'a');
+/** Milliseconds of CLOCK_MONOTONIC: the same in every process of this machine, whatever the wall clock says. */
+const nowMs = () => Number(process.hrtime.bigint()) / 1e6;
+const note = (line) => writeSync(fd, `${JSON.stringify({ t: nowMs(), p: process.pid, ...line })}\n`);
+
+// The wall clock, as far as JavaScript sees it.
+const RealDate = Date;
+let steppedMs = 0;
+globalThis.Date = class Date extends RealDate {
+  constructor(...args) {
+    if (args.length === 0) super(RealDate.now() + steppedMs);
+    else super(...args);
+  }
+  static now() {
+    return RealDate.now() + steppedMs;
+  }
+};
+
+const load = (path) => import(pathToFileURL(join(CHAOS_DIST, path)).href);
+const [{ StoredActorRuntime }, { HttpTransport }, { Manager }, { Enqueuer }] = await Promise.all([
+  load('actor/stored-actor-runtime.js'),
+  load('api-client/http-transport.js'),
+  load('manager/manager.js'),
+  load('controller/enqueuer.js'),
+]);
+
+const activations = new AsyncLocalStorage();
+const { activate } = StoredActorRuntime.prototype;
+StoredActorRuntime.prototype.activate = function (controller, key, signal, work) {
+  let who;
+  const journalled = async (activation) => {
+    who = { c: controller, k: key, n: activation.token };
+    note({ e: 'begin', ...who });
+    return activations.run(who, () => work(activation));
+  };
+  return activate.call(this, controller, key, signal, journalled).then(
+    (result) => {
+      if (who) note({ e: 'end', ...who });
+      return result;
+    },
+    (error) => {
+      if (who) note({ e: 'end', ...who, error: error?.code ?? error?.name ?? 'error' });
+      throw error;
+    },
+  );
+};
+
+const { request } = HttpTransport.prototype;
+HttpTransport.prototype.request = async function (options) {
+  const who = activations.getStore();
+  if (!who || options.method === 'GET') return request.call(this, options);
+  note({ e: 'write', ...who, m: options.method, u: options.path });
+  const answer = await request.call(this, options);
+  note({ e: 'wrote', ...who, m: options.method, u: options.path, s: answer.status });
+  return answer;
+};
+
+const leadership = new AsyncLocalStorage();
+const epochOf = new WeakMap();
+const { lead } = Manager.prototype;
+Manager.prototype.lead = async function (signal, epoch) {
+  note({ e: 'lead', n: epoch });
+  try {
+    return await leadership.run(epoch, () => lead.call(this, signal, epoch));
+  } finally {
+    note({ e: 'unlead', n: epoch });
+  }
+};
+const { enqueueUntil, write } = Enqueuer.prototype;
+Enqueuer.prototype.enqueueUntil = function (...args) {
+  epochOf.set(this, leadership.getStore());
+  return enqueueUntil.apply(this, args);
+};
+Enqueuer.prototype.write = function (key, add) {
+  note({ e: 'enqueue', n: epochOf.get(this), c: this.options.controller, k: key });
+  return write.call(this, key, add);
+};
+
+function measure() {
+  v8.setFlagsFromString('--expose-gc');
+  vm.runInNewContext('gc')();
+  const handles = {};
+  for (const kind of process.getActiveResourcesInfo()) handles[kind] = (handles[kind] ?? 0) + 1;
+  return { ...process.memoryUsage(), handles };
+}
+
+process.on('message', (message) => {
+  if (message?.chaos === 'block') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, message.ms);
+  else if (message?.chaos === 'step') steppedMs = message.ms;
+  else if (message?.chaos === 'measure') process.send?.({ type: 'measured', ...measure() });
+});
+
+// What keeps a process alive that was told to end.
+process.on('SIGUSR2', () => note({ e: 'alive', ...measure() }));

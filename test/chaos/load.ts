@@ -1,0 +1,215 @@
+import type { ApiClient } from '../../src/api-client/index.js';
+import { ApiStatusError, isNotFound } from '../../src/api-client/index.js';
+import type { Deployment, PodTemplateSpec, ReplicaSet } from '../../src/kubernetes/index.js';
+import { DEPLOYMENTS, REPLICA_SETS } from '../../src/kubernetes/index.js';
+import { aDeployment } from '../e2e/support/a-deployment.js';
+import type { SeededRandom } from './random.js';
+
+/** What of a Deployment the user decides. */
+export interface Wish {
+  readonly paused: boolean;
+  readonly replicas: number | undefined;
+  readonly template: PodTemplateSpec;
+}
+
+/** The last that the API server has confirmed for one name. */
+export interface AcknowledgedChange {
+  readonly name: string;
+  readonly operation: string;
+  /** Absent: it was deleted. */
+  readonly wish: Wish | undefined;
+  /** A change was sent since and nobody knows what became of it. */
+  readonly isUncertain: boolean;
+}
+
+export const LOAD_NAMESPACE = 'default';
+const REVISION = 'deployment.kubernetes.io/revision';
+const STRATEGIES: readonly Deployment['spec']['strategy'][] = [
+  undefined,
+  { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+  { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
+  { type: 'RollingUpdate', rollingUpdate: { maxSurge: 2, maxUnavailable: 2 } },
+];
+
+export interface LoadOptions {
+  readonly client: ApiClient;
+  readonly random: SeededRandom;
+  readonly deployments: number;
+  /** Between two changes, on average. */
+  readonly pauseMs: number;
+}
+
+/** Users: they create, update, scale, pause, undo and delete Deployments, one change per name at a time. */
+export class Load {
+  private readonly changes = new Map<string, AcknowledgedChange>();
+  private readonly busy = new Set<string>();
+  private readonly underWay = new Set<Promise<void>>();
+  private running: Promise<void> | undefined;
+  private stopping = false;
+  private serial = 0;
+  readonly counts = { acknowledged: 0, refused: 0, unknown: 0 };
+
+  constructor(private readonly options: LoadOptions) {}
+
+  start(): void {
+    this.stopping = false;
+    this.running = this.run();
+  }
+
+  /** No more changes; those under way are awaited, and what is paused goes on. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await this.running;
+    await Promise.all(this.underWay);
+    for (const name of this.names) await this.settle(name);
+  }
+
+  /** The last confirmed change of each name. */
+  last(): Iterable<AcknowledgedChange> {
+    return this.changes.values();
+  }
+
+  private get names(): readonly string[] {
+    return Array.from({ length: this.options.deployments }, (_, index) => `load-${index}`);
+  }
+
+  private async run(): Promise<void> {
+    const { pauseMs, random } = this.options;
+    while (!this.stopping) {
+      const name = random.pick(this.names);
+      if (!this.busy.has(name)) {
+        const change = this.change(name).finally(() => {
+          this.busy.delete(name);
+          this.underWay.delete(change);
+        });
+        this.busy.add(name);
+        this.underWay.add(change);
+      }
+      await new Promise((resolve) => setTimeout(resolve, pauseMs * 2 * random.next()));
+    }
+  }
+
+  private async change(name: string): Promise<void> {
+    if (this.changes.get(name)?.isUncertain) await this.lookAgain(name);
+    const known = this.changes.get(name);
+    if (known?.isUncertain) return;
+    if (!known?.wish) return this.create(name);
+    const { random } = this.options;
+    const dice = random.next();
+    if (known.wish.paused && dice < 0.5) return this.patch(name, 'resume', { paused: false });
+    if (dice < 0.45) return this.update(name);
+    if (dice < 0.7) return this.patch(name, 'scale', { replicas: random.whole(0, 8) });
+    if (dice < 0.8) return this.patch(name, 'pause', { paused: true });
+    if (dice < 0.92) return this.undo(name);
+    return this.delete(name);
+  }
+
+  private create(name: string): Promise<void> {
+    const { client, random } = this.options;
+    const replicas = random.whole(1, 6);
+    const shape = { name, replicas, image: this.nextImage(), strategy: random.pick(STRATEGIES) };
+    // Where one pod follows the other, waiting for each would make a rollout longer than what is checked.
+    const isSwift = shape.strategy === undefined;
+    const minReadySeconds = isSwift && random.chance(0.5) ? 1 : 0;
+    return this.send(name, 'create', () =>
+      client.create(DEPLOYMENTS, aDeployment({ ...shape, minReadySeconds })),
+    );
+  }
+
+  private update(name: string): Promise<void> {
+    const containers = [{ name: 'web', image: this.nextImage() }];
+    return this.patch(name, 'update', { template: { spec: { containers } } });
+  }
+
+  private patch(name: string, operation: string, spec: unknown): Promise<void> {
+    const { client } = this.options;
+    const patch = { type: 'strategic', body: { spec } } as const;
+    return this.send(name, operation, () =>
+      client.patch<Deployment>(DEPLOYMENTS, { namespace: LOAD_NAMESPACE, name }, patch),
+    );
+  }
+
+  /** As `kubectl rollout undo` does: the template of the revision before the newest. */
+  private async undo(name: string): Promise<void> {
+    const { client } = this.options;
+    const list = await client
+      .list<ReplicaSet>(REPLICA_SETS, { namespace: LOAD_NAMESPACE, labelSelector: `app=${name}` })
+      .catch(() => undefined);
+    const byRevision = (list?.items ?? []).toSorted((a, b) => revisionOf(b) - revisionOf(a));
+    const template = byRevision[1]?.spec.template;
+    if (!template) return;
+    const { 'pod-template-hash': _, ...labels } = template.metadata?.labels ?? {};
+    const value = { ...template, metadata: { ...template.metadata, labels } };
+    const patch = { type: 'json', body: [{ op: 'replace', path: '/spec/template', value }] } as const;
+    await this.send(name, 'undo', () =>
+      client.patch<Deployment>(DEPLOYMENTS, { namespace: LOAD_NAMESPACE, name }, patch),
+    );
+  }
+
+  private delete(name: string): Promise<void> {
+    const { client } = this.options;
+    return this.send(name, 'delete', async () => {
+      await client.delete(DEPLOYMENTS, { namespace: LOAD_NAMESPACE, name });
+      return undefined;
+    });
+  }
+
+  private async send(
+    name: string,
+    operation: string,
+    request: () => Promise<Deployment | undefined>,
+  ): Promise<void> {
+    try {
+      this.acknowledge(name, operation, await request());
+      this.counts.acknowledged += 1;
+    } catch (error) {
+      const isRefused = error instanceof ApiStatusError && error.code < 500;
+      this.counts[isRefused ? 'refused' : 'unknown'] += 1;
+      const before = this.changes.get(name) ?? { name, operation, wish: undefined, isUncertain: true };
+      this.changes.set(name, { ...before, isUncertain: true });
+    }
+  }
+
+  private acknowledge(name: string, operation: string, object: Deployment | undefined): void {
+    const wish = object && {
+      paused: object.spec.paused ?? false,
+      replicas: object.spec.replicas,
+      template: object.spec.template,
+    };
+    this.changes.set(name, { name, operation, wish, isUncertain: false });
+  }
+
+  /** What became of a change whose answer was lost. */
+  private async lookAgain(name: string): Promise<void> {
+    try {
+      const object = await this.options.client.get<Deployment>(DEPLOYMENTS, {
+        namespace: LOAD_NAMESPACE,
+        name,
+      });
+      this.acknowledge(name, 'a change without an answer', object);
+    } catch (error) {
+      if (isNotFound(error)) this.acknowledge(name, 'a change without an answer', undefined);
+    }
+  }
+
+  private async settle(name: string): Promise<void> {
+    for (;;) {
+      if (this.changes.get(name)?.isUncertain) await this.lookAgain(name);
+      const known = this.changes.get(name);
+      if (known && !known.isUncertain && known.wish?.paused)
+        await this.patch(name, 'resume', { paused: false });
+      const now = this.changes.get(name);
+      if (!now || (!now.isUncertain && !now.wish?.paused)) return;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+
+  private nextImage(): string {
+    this.serial += 1;
+    return `web:${this.serial}`;
+  }
+}
+
+function revisionOf({ metadata }: ReplicaSet): number {
+  return Number(metadata.annotations?.[REVISION] ?? 0);
+}

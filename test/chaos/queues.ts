@@ -1,0 +1,20 @@
+import type { ReplicaStatus } from '../../src/admin/index.js';
+import type { ChaosSet } from './set/chaos-set.js';
+
+/** What waits, runs, or is parked in the queues, as a replica's admin page says; empty when nothing does. */
+export async function findQueued(set: ChaosSet): Promise<string[]> {
+  const replica = set.replicas.find(({ process }) => process.isReady);
+  if (!replica) return ['no replica is ready'];
+  const answer = await fetch(`${replica.process.adminUrl}/admin/status`, {
+    signal: AbortSignal.timeout(3000),
+  }).catch(() => undefined);
+  if (!answer?.ok) return [`${replica.name} does not answer`];
+  const { controllers } = (await answer.json()) as ReplicaStatus;
+  return controllers.flatMap(({ name, queue }) => {
+    if (!queue) return [`the queue of ${name} cannot be read`];
+    const { active, parked, waiting } = queue;
+    return waiting + active + parked === 0
+      ? []
+      : [`queue ${name}: ${waiting} waiting, ${active} active, ${parked} parked`];
+  });
+}

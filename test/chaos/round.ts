@@ -1,0 +1,42 @@
+import type { ScheduledFault } from './schedule.js';
+import { FAULTS } from './faults/index.js';
+import { pause } from './faults/fault.js';
+import type { Probes } from './probes.js';
+import type { FaultRecord } from './report.js';
+import type { ChaosSet } from './set/chaos-set.js';
+
+/** Faults that hit the same process at once would end each other; of these, one is under way at a time. */
+const MOST_AT_ONCE = 2;
+
+/** Makes the faults of one round at their times; resolves once all of them are over and everything is back. */
+export async function makeFaults(
+  schedule: readonly ScheduledFault[],
+  set: ChaosSet,
+  probes: Probes,
+  say: (line: string) => void,
+  found: (check: string, subject: string, problem: string) => void,
+): Promise<FaultRecord[]> {
+  const startedMs = performance.now();
+  const underWay = new Set<Promise<void>>();
+  const records: Promise<FaultRecord>[] = [];
+  for (const { atMs, dice, kind, strength } of schedule) {
+    await pause(Math.max(startedMs + atMs - performance.now(), 0));
+    while (underWay.size >= MOST_AT_ONCE) await Promise.race(underWay);
+    const began = (target: string): void => {
+      say(`${kind}: ${target}`);
+      records.push(
+        probes.measure(kind).then(
+          (recoveredMs) => ({ kind, target, recoveredMs }),
+          () => ({ kind, target, recoveredMs: undefined }),
+        ),
+      );
+    };
+    const failed = (problem: string): void => found('stop', kind, problem);
+    const fault: Promise<void> = FAULTS[kind]({ set, strength, dice, began, failed })
+      .catch((error: unknown) => found('back', kind, String(error)))
+      .finally(() => underWay.delete(fault));
+    underWay.add(fault);
+  }
+  await Promise.all(underWay);
+  return Promise.all(records);
+}

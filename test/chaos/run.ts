@@ -1,0 +1,148 @@
+import { join } from 'node:path';
+import { Checks } from './checks.js';
+import { findUnrest } from './checkers/rest.js';
+import type { Violation } from './checkers/violation.js';
+import { History } from './history.js';
+import { Journal } from './journal.js';
+import { LOAD_NAMESPACE, Load } from './load.js';
+import { pause } from './faults/fault.js';
+import { Probes } from './probes.js';
+import { findQueued } from './queues.js';
+import type { FaultRecord, RunRecord } from './report.js';
+import { Resources } from './resources.js';
+import { makeFaults } from './round.js';
+import type { ScheduledFault } from './schedule.js';
+import type { SeededRandom } from './random.js';
+import { writeTrace } from './trace.js';
+import type { ChaosSet } from './set/chaos-set.js';
+
+export interface RunOptions {
+  readonly seed: number;
+  readonly set: ChaosSet;
+  readonly schedule: readonly (readonly ScheduledFault[])[];
+  readonly random: SeededRandom;
+  readonly deployments: number;
+  readonly pauseMs: number;
+  readonly say: (line: string) => void;
+  /** No new round after this long. */
+  readonly longestMs: number;
+  /** Ends the run at the first violation, with everything left as it is. */
+  readonly stopAtViolation: boolean;
+}
+
+const REST_WITHIN_MS = 10_000;
+const REST_GIVE_UP_MS = 120_000;
+
+/** Rounds of load and faults; after each, everything must come to rest, and all that was recorded is checked. */
+export class ChaosRun {
+  private readonly history: History;
+  private readonly journal: Journal;
+  private readonly probes: Probes;
+  private readonly load: Load;
+  private readonly checks = new Checks();
+  private readonly resources = new Resources();
+  private readonly violations: Violation[] = [];
+  private readonly faults: FaultRecord[] = [];
+  private readonly restMs: number[] = [];
+  private traces = 0;
+
+  constructor(private readonly options: RunOptions) {
+    const { deployments, pauseMs, random, set } = options;
+    this.history = new History(set.client, LOAD_NAMESPACE);
+    this.journal = new Journal(set.replicas.map(({ journalFile }) => journalFile));
+    this.probes = new Probes(set.client);
+    this.history.onEvent = (event) => this.probes.note(event);
+    this.load = new Load({ client: set.client, random, deployments, pauseMs });
+  }
+
+  async run(): Promise<RunRecord> {
+    const { longestMs, schedule, seed, stopAtViolation } = this.options;
+    const startedMs = performance.now();
+    await this.history.start();
+    await this.probes.start();
+    let rounds = 0;
+    for (const faults of schedule) {
+      if (performance.now() - startedMs > longestMs) break;
+      await this.round(faults);
+      rounds += 1;
+      this.options.say(
+        `round ${rounds}: at rest after ${Math.round(this.restMs.at(-1) ?? 0)} ms, ${this.violations.length} violations`,
+      );
+      if (stopAtViolation && this.violations.length > 0) break;
+    }
+    if (!stopAtViolation || this.violations.length === 0) await this.history.stop();
+    return {
+      seed,
+      ranMs: performance.now() - startedMs,
+      rounds,
+      faults: this.faults,
+      checks: { ...this.checks.counts(), rest: rounds, resources: this.resources.checks },
+      violations: this.violations,
+      load: this.load.counts,
+      restMs: this.restMs,
+    };
+  }
+
+  private async round(faults: readonly ScheduledFault[]): Promise<void> {
+    const { say, set } = this.options;
+    this.load.start();
+    const made = await makeFaults(faults, set, this.probes, say, (...problem) => this.found(...problem));
+    this.faults.push(...made);
+    for (const { kind, recoveredMs, target } of made)
+      if (recoveredMs === undefined)
+        this.found('rest', kind, `${target}: a change was not seen for two minutes`);
+    set.heal();
+    await set.untilSettled();
+    await this.load.stop();
+    await this.comeToRest();
+    await this.history.untilComplete();
+    if (this.history.gaps > 0)
+      this.found('history', 'watch', 'changes were missed; nothing can be said about them');
+    const history = this.history.take();
+    const journal = this.journal.take();
+    const found = [
+      ...this.checks.checkRecorded(history, journal),
+      ...this.checks.checkAtRest(this.load.last()),
+    ];
+    this.add(found);
+    for (const subject of new Set(found.map((violation) => violation.subject))) {
+      this.traces += 1;
+      writeTrace(join(set.dataDir, `violation-${this.traces}.txt`), subject, history, journal);
+    }
+    this.add(await this.resources.check(set.replicas));
+  }
+
+  private async comeToRest(): Promise<void> {
+    const startedMs = performance.now();
+    let left = await this.unrest();
+    let hasSaid = false;
+    while (left.length > 0 && performance.now() - startedMs < REST_GIVE_UP_MS) {
+      if (!hasSaid && performance.now() - startedMs > REST_WITHIN_MS) {
+        hasSaid = true;
+        this.options.say(left.join('\n'));
+      }
+      await pause(100);
+      left = await this.unrest();
+    }
+    const restedMs = performance.now() - startedMs;
+    this.restMs.push(restedMs);
+    if (left.length > 0) this.found('rest', 'the set', `never at rest: ${left.join('; ')}`);
+    else if (restedMs > REST_WITHIN_MS)
+      this.found('rest', 'the set', `at rest only after ${Math.round(restedMs)} ms`);
+  }
+
+  private async unrest(): Promise<string[]> {
+    const { set } = this.options;
+    return [...(await findUnrest(set.client, LOAD_NAMESPACE)), ...(await findQueued(set))];
+  }
+
+  private found(check: string, subject: string, problem: string): void {
+    this.add([{ check, subject, problem }]);
+  }
+
+  private add(found: readonly Violation[]): void {
+    this.violations.push(...found);
+    for (const { check, problem, subject } of found.slice(0, 10))
+      this.options.say(`VIOLATION ${check}: ${subject}: ${problem}`);
+  }
+}

@@ -1,0 +1,159 @@
+import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import type { HttpApiClient } from '../../../src/api-client/index.js';
+import { createHttpApiClient, loadKubeconfig } from '../../../src/api-client/index.js';
+import { writeKubeconfig } from '../../../src/api-server/kubeconfig/index.js';
+import { SystemClock } from '../../../src/clock/index.js';
+import { silentLogger } from '../../../src/logging/index.js';
+import type { RedisProcess } from '../../../src/supervisor/redis-process.js';
+import { startRedis } from '../../../src/supervisor/redis-process.js';
+import { freePort } from '../../../src/testing/free-port.js';
+import { waitFor } from '../../../src/testing/wait-for.js';
+import { ManagedProcess } from './managed-process.js';
+import { ChaosReplica } from './replica.js';
+
+export interface ChaosSetOptions {
+  /** The built program's folder. */
+  readonly dist: string;
+  readonly replicas: number;
+  readonly random: () => number;
+  /** More arguments of `rollkeeper controller`. */
+  readonly controllerArgs?: readonly string[];
+}
+
+/** Everything that `rollkeeper up` starts, as processes of our own, with proxies in between. */
+export class ChaosSet {
+  readonly dataDir = mkdtempSync(join(tmpdir(), 'rollkeeper-chaos-'));
+  readonly replicas: ChaosReplica[] = [];
+  private redisProcess: RedisProcess | undefined;
+  private api: ManagedProcess | undefined;
+  private node: ManagedProcess | undefined;
+  private directClient: HttpApiClient | undefined;
+  private directRedis: Redis | undefined;
+
+  private constructor(private readonly options: ChaosSetOptions) {}
+
+  static async start(options: ChaosSetOptions): Promise<ChaosSet> {
+    const set = new ChaosSet(options);
+    try {
+      await set.startAll();
+      return set;
+    } catch (error) {
+      await set.stop();
+      throw error;
+    }
+  }
+
+  /** Straight to the API server, past every proxy. */
+  get client(): HttpApiClient {
+    return mustExist(this.directClient);
+  }
+
+  /** Straight to Redis, past every proxy. */
+  get redis(): Redis {
+    return mustExist(this.directRedis);
+  }
+
+  get redisServer(): RedisProcess {
+    return mustExist(this.redisProcess);
+  }
+
+  get apiServer(): ManagedProcess {
+    return mustExist(this.api);
+  }
+
+  async leader(): Promise<ChaosReplica | undefined> {
+    const leading = await Promise.all(this.replicas.map((replica) => replica.leads()));
+    return this.replicas.find((_, index) => leading[index]);
+  }
+
+  async followers(): Promise<ChaosReplica[]> {
+    const leader = await this.leader();
+    return this.replicas.filter((replica) => replica !== leader && replica.process.isReady);
+  }
+
+  /** Every replica ready, and one of them leading. */
+  async untilSettled(timeoutMs = 60_000): Promise<void> {
+    await waitFor(
+      async () =>
+        (await Promise.all(this.replicas.map((replica) => replica.isReady()))).every(Boolean) &&
+        (await this.leader()) !== undefined,
+      { timeoutMs, intervalMs: 50, what: 'all replicas to be ready and one to lead' },
+    );
+  }
+
+  /** Lifts what any fault may have left behind. */
+  heal(): void {
+    for (const { apiAnswers, apiLink, process, redisLink } of this.replicas) {
+      for (const proxy of [redisLink, apiLink, apiAnswers]) proxy.heal();
+      process.signal('SIGCONT');
+      process.send({ chaos: 'step', ms: 0 });
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.directClient?.close();
+    this.directRedis?.disconnect();
+    await Promise.all(this.replicas.map((replica) => replica.stop()));
+    await this.node?.stop();
+    await this.api?.stop();
+    await this.redisProcess?.stop();
+  }
+
+  remove(): void {
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  private async startAll(): Promise<void> {
+    const { dataDir } = this;
+    const { controllerArgs = [], dist, random, replicas } = this.options;
+    mkdirSync(join(dataDir, 'redis'), { recursive: true });
+    const clock = new SystemClock();
+    this.redisProcess = await startRedis({
+      dataDir,
+      logFd: openSync(join(dataDir, 'redis.log'), 'a'),
+      clock,
+      logger: silentLogger,
+      onChange: () => undefined,
+    });
+    const redisPort = Number(new URL(this.redisProcess.url).port);
+    const apiPort = await freePort();
+    await this.startApiServer(apiPort);
+    const token = readFileSync(join(dataDir, 'token'), 'utf8').trim();
+    const kubeconfig = join(dataDir, 'kubeconfig');
+    await writeKubeconfig({ path: kubeconfig, server: `http://127.0.0.1:${apiPort}`, token });
+    const connection = await loadKubeconfig({ path: kubeconfig, clock });
+    this.directClient = createHttpApiClient({ connection, clock, logger: silentLogger, userAgent: 'chaos' });
+    this.directRedis = new Redis(this.redisProcess.url, { maxRetriesPerRequest: null });
+    this.directRedis.on('error', () => undefined);
+    this.node = new ManagedProcess({
+      name: 'node',
+      main: join(dist, 'main.js'),
+      args: ['node', '--nodes', '3', '--kubeconfig', kubeconfig],
+      logFile: join(dataDir, 'node.log'),
+    });
+    const place = { dataDir, dist, token, redisPort, apiPort, random, args: controllerArgs };
+    for (let index = 0; index < replicas; index++) this.replicas.push(new ChaosReplica({ ...place, index }));
+    await Promise.all([this.node.start(), ...this.replicas.map((replica) => replica.start())]);
+    await this.untilSettled();
+  }
+
+  private async startApiServer(port: number): Promise<void> {
+    const { dataDir, redisProcess } = this;
+    const flags = ['--port', String(port), '--data-dir', dataDir, '--redis-url', redisProcess?.url ?? ''];
+    this.api = new ManagedProcess({
+      name: 'apiserver',
+      main: join(this.options.dist, 'main.js'),
+      args: ['apiserver', ...flags, '--insecure'],
+      logFile: join(dataDir, 'apiserver.log'),
+    });
+    await this.api.start();
+  }
+}
+
+function mustExist<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('the set was not started');
+  return value;
+}

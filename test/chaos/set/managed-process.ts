@@ -1,0 +1,147 @@
+import type { ChildProcess } from 'node:child_process';
+import { fork } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+
+export interface ManagedProcessOptions {
+  readonly name: string;
+  readonly main: string;
+  readonly args: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  readonly execArgv?: readonly string[];
+  readonly logFile: string;
+}
+
+interface Ready {
+  readonly url?: string;
+  readonly adminUrl?: string;
+}
+
+/** What a process holds at rest. */
+export interface Measurement {
+  readonly rss: number;
+  readonly heapUsed: number;
+  readonly external: number;
+  readonly handles: Readonly<Record<string, number>>;
+}
+
+const RESTART_DELAY_MS = 100;
+const READY_TIMEOUT_MS = 60_000;
+
+/** One `rollkeeper` process that is started again whenever it ends, as its supervisor or a cluster would do. */
+export class ManagedProcess {
+  private child: ChildProcess | undefined;
+  private ready: Promise<Ready> = Promise.resolve({});
+  private info: Ready = {};
+  private stopping = false;
+  private readonly logFd: number;
+  /** When each life ended: process id and milliseconds of `performance.now()`. */
+  readonly deaths: { pid: number; code: number | null; signal: string | null }[] = [];
+  isReady = false;
+
+  constructor(private readonly options: ManagedProcessOptions) {
+    this.logFd = openSync(options.logFile, 'a');
+  }
+
+  get name(): string {
+    return this.options.name;
+  }
+
+  get pid(): number {
+    return this.child?.pid ?? 0;
+  }
+
+  get adminUrl(): string {
+    return this.info.adminUrl ?? '';
+  }
+
+  get url(): string {
+    return this.info.url ?? '';
+  }
+
+  async start(): Promise<void> {
+    this.launch();
+    await this.ready;
+  }
+
+  /** Resolves once the present life has said that it is ready. */
+  async untilReady(): Promise<void> {
+    for (;;) {
+      const { child } = this;
+      await this.ready.catch(() => undefined);
+      if (this.child === child && this.isReady) return;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.child?.kill(name);
+  }
+
+  send(message: Readonly<Record<string, unknown>>): void {
+    if (this.child?.connected) this.child.send(message);
+  }
+
+  /** Timers, handles and memory, by the preload. */
+  measure(): Promise<Measurement> {
+    return new Promise((resolve, reject) => {
+      const { child } = this;
+      const timer = setTimeout(() => reject(new Error(`${this.name} did not answer`)), 10_000);
+      const listen = (message: { type?: string } & Measurement): void => {
+        if (message.type !== 'measured') return;
+        clearTimeout(timer);
+        child?.off('message', listen);
+        resolve(message);
+      };
+      child?.on('message', listen);
+      this.send({ chaos: 'measure' });
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true;
+    const { child } = this;
+    if (child && child.exitCode === null && child.signalCode === null) {
+      const exited = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGCONT');
+      child.kill('SIGTERM');
+      const killer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+      await exited;
+      clearTimeout(killer);
+    }
+    closeSync(this.logFd);
+  }
+
+  private launch(): void {
+    const { args, env, execArgv = [], main } = this.options;
+    this.isReady = false;
+    const child = fork(main, [...args], {
+      env: { ...process.env, ...env },
+      execArgv: [...execArgv],
+      stdio: ['ignore', this.logFd, this.logFd, 'ipc'],
+    });
+    this.child = child;
+    child.once('exit', (code, signal) => {
+      this.isReady = false;
+      this.deaths.push({ pid: child.pid ?? 0, code, signal });
+      if (!this.stopping) setTimeout(() => this.stopping || this.launch(), RESTART_DELAY_MS);
+    });
+    this.ready = new Promise((resolve, reject) => {
+      const timer = setTimeout(
+        () => reject(new Error(`${this.name} was not ready in time`)),
+        READY_TIMEOUT_MS,
+      );
+      child.on('message', (message: { type?: string } & Ready) => {
+        if (message.type !== 'ready') return;
+        clearTimeout(timer);
+        this.info = message;
+        this.isReady = true;
+        resolve(message);
+      });
+      child.once('exit', () => {
+        clearTimeout(timer);
+        reject(new Error(`${this.name} ended before it was ready`));
+      });
+    });
+    this.ready.catch(() => undefined);
+  }
+}

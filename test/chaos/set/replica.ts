@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import { writeKubeconfig } from '../../../src/api-server/kubeconfig/index.js';
+import { isReady, leads } from '../../../src/supervisor/replica-probe.js';
+import { ApiFaultProxy } from '../api-fault-proxy.js';
+import { TcpProxy } from '../tcp-proxy.js';
+import { ManagedProcess } from './managed-process.js';
+
+const PRELOAD = join(import.meta.dirname, '..', 'instruments', 'preload.mjs');
+
+export interface ReplicaPlace {
+  readonly index: number;
+  readonly dataDir: string;
+  readonly dist: string;
+  readonly token: string;
+  readonly redisPort: number;
+  readonly apiPort: number;
+  readonly random: () => number;
+  readonly args: readonly string[];
+}
+
+/** One controller replica with its own links to Redis and to the API. */
+export class ChaosReplica {
+  readonly name: string;
+  readonly redisLink: TcpProxy;
+  readonly apiLink: TcpProxy;
+  readonly apiAnswers: ApiFaultProxy;
+  private running: ManagedProcess | undefined;
+
+  constructor(private readonly place: ReplicaPlace) {
+    this.name = `controller-${place.index}`;
+    this.redisLink = new TcpProxy({ port: place.redisPort });
+    this.apiAnswers = new ApiFaultProxy({ port: place.apiPort }, place.random);
+    // Its port is known once the proxy behind it listens.
+    this.apiLink = new TcpProxy({ port: 0 });
+  }
+
+  get process(): ManagedProcess {
+    if (!this.running) throw new Error(`${this.name} was not started`);
+    return this.running;
+  }
+
+  get journalFile(): string {
+    return join(this.place.dataDir, `${this.name}.journal`);
+  }
+
+  async start(): Promise<void> {
+    const { args, dataDir, dist, token } = this.place;
+    const redisPort = await this.redisLink.start();
+    this.apiLink.retarget(await this.apiAnswers.start());
+    const apiPort = await this.apiLink.start();
+    const kubeconfig = join(dataDir, `${this.name}.kubeconfig`);
+    await writeKubeconfig({ path: kubeconfig, server: `http://127.0.0.1:${apiPort}`, token });
+    this.running = new ManagedProcess({
+      name: this.name,
+      main: join(dist, 'main.js'),
+      args: [
+        'controller',
+        ...['--kubeconfig', kubeconfig],
+        ...['--redis-url', `redis://127.0.0.1:${redisPort}`],
+        ...['--identity', this.name],
+        ...args,
+      ],
+      execArgv: ['--import', PRELOAD],
+      env: { CHAOS_DIST: dist, CHAOS_JOURNAL: this.journalFile },
+      logFile: join(dataDir, `${this.name}.log`),
+    });
+    await this.running.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.running?.stop();
+    for (const proxy of [this.redisLink, this.apiLink, this.apiAnswers]) proxy.stop();
+  }
+
+  leads(): Promise<boolean> {
+    return this.process.isReady ? leads(this.process.adminUrl) : Promise.resolve(false);
+  }
+
+  isReady(): Promise<boolean> {
+    return this.process.isReady ? isReady(this.process.adminUrl) : Promise.resolve(false);
+  }
+}
