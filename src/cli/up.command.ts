@@ -13,10 +13,16 @@ export function registerUpCommand(program: Command, main: string): void {
     .option('--nodes <count>', 'simulated nodes', '3')
     .option('--data-dir <folder>', 'where everything is kept', '.rollkeeper')
     .option('--port <port>', 'port of the API server on 127.0.0.1; 0 lets the system choose', '16443')
-    .action((options: Record<string, string>) => runUp(options, main));
+    .argument(
+      '[controllerArgs...]',
+      'behind --: further options of every controller, see `controller --help`',
+    )
+    .action((controllerArgs: string[], options: Record<string, string>) =>
+      runUp(options, controllerArgs, main),
+    );
 }
 
-async function runUp(flags: Record<string, string>, main: string): Promise<void> {
+async function runUp(flags: Record<string, string>, controllerArgs: string[], main: string): Promise<void> {
   await runUntilStopped(async (signal) => {
     // Only now: a process shall not hold in memory what another command needs.
     const { Supervisor, compileUpOptions } = await import('../supervisor/index.js');
@@ -26,6 +32,7 @@ async function runUp(flags: Record<string, string>, main: string): Promise<void>
       port: flags['port'],
       'data-dir': flags['dataDir'],
       'redis-url': redisUrlOf(flags, process.env),
+      'controller-args': controllerArgs,
     });
     const logger = createPinoLogger({ level: 'warn', format: 'pretty', base: { role: 'up' } });
     const clock = new SystemClock();

@@ -169,7 +169,7 @@ export class Supervisor {
     const identity = `controller-${index}`;
     const tokenFile = adminTokenFile(this.options.up['data-dir']);
     const flags = { '--kubeconfig': kubeconfig, '--identity': identity, '--admin-token-file': tokenFile };
-    const args = ['controller', ...Object.entries(flags).flat()];
+    const args = ['controller', ...Object.entries(flags).flat(), ...this.options.up['controller-args']];
     await this.startChild(identity, args, (pid, { adminUrl = '' }) => {
       const others = this.state.replicas.filter((replica) => replica.identity !== identity);
       const replicas = pid ? [...others, { identity, pid, adminUrl }] : others;

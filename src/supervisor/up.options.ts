@@ -14,6 +14,7 @@ const schema = z.object({
   'data-dir': z.string().min(1, 'must name a folder').default('.rollkeeper'),
   port: wholeNumber(0, 65535).default(16443),
   'redis-url': z.string().optional(),
+  'controller-args': z.array(z.string()).default([]),
 });
 
 /** Options of `rollkeeper up`, as typed. */
@@ -22,7 +23,8 @@ export type UpOptions = z.input<typeof schema>;
 /**
  * Options of `rollkeeper up`, complete: `replicas` controller processes (default 3), `nodes` simulated nodes
  * (default 3), `data-dir` for everything that is kept (default `.rollkeeper`), `port` of the API server (default
- * 16443; 0 lets the system choose), `redis-url` of a Redis to use instead of one of our own.
+ * 16443; 0 lets the system choose), `redis-url` of a Redis to use instead of one of our own,
+ * `controller-args`: further arguments of every controller process.
  */
 export type CompiledUpOptions = Readonly<z.output<typeof schema>>;
 

@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { HttpApiClient } from '../../src/api-client/index.js';
+import type { Deployment, Lease } from '../../src/kubernetes/index.js';
+import { DEPLOYMENTS, EVENTS, LEASES, REPLICA_SETS } from '../../src/kubernetes/index.js';
+import type { EventObject } from '../../src/events/index.js';
+import type { ReplicaLine } from '../../src/supervisor/status.js';
+import { RolloutHistory, findViolations } from '../../src/testing/rollout-history.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+import { aDeployment } from './support/a-deployment.js';
+import { Up } from './support/up.js';
+
+const DEPLOYMENT_COUNT = 20;
+const names = Array.from({ length: DEPLOYMENT_COUNT }, (_, index) => `web-${index}`);
+
+describe('a replica that is asked to stop while it works', () => {
+  let up: Up;
+  let client: HttpApiClient;
+  let history: RolloutHistory;
+  let image = 1;
+
+  beforeAll(async () => {
+    up = await Up.start();
+    client = await up.client();
+    history = new RolloutHistory(client, 'default');
+    await history.start();
+    await Promise.all(names.map((name) => client.create(DEPLOYMENTS, aDeployment({ name, replicas: 4 }))));
+    await allRolledOut();
+  });
+
+  afterAll(async () => {
+    await history.stop();
+    await client.close();
+    await up.stopAndRemove();
+  });
+
+  const rollOut = async (): Promise<void> => {
+    const next = `web:${++image}`;
+    const body = { spec: { template: { spec: { containers: [{ name: 'web', image: next }] } } } };
+    await Promise.all(
+      names.map((name) =>
+        client.patch(DEPLOYMENTS, { namespace: 'default', name }, { type: 'strategic', body }),
+      ),
+    );
+  };
+  const allRolledOut = (): Promise<boolean> =>
+    waitFor(
+      async () => {
+        const { items } = await client.list<Deployment>(DEPLOYMENTS, { namespace: 'default' });
+        return items.every(
+          ({ metadata, spec, status }) =>
+            status?.observedGeneration === metadata.generation &&
+            status?.updatedReplicas === spec.replicas &&
+            status?.replicas === spec.replicas &&
+            status?.availableReplicas === spec.replicas,
+        );
+      },
+      { timeoutMs: 60_000, intervalMs: 50, what: 'all to be rolled out' },
+    );
+  const isAlive = (pid: number): boolean => {
+    try {
+      process.kill(pid, 0);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const isReady = async ({ adminUrl }: ReplicaLine): Promise<boolean> =>
+    fetch(`${adminUrl}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  /** Sends SIGTERM; tells how long it took until it was not ready any more, and until it was gone. */
+  const stop = async (replica: ReplicaLine): Promise<{ unreadyMs: number; goneMs: number }> => {
+    const startedMs = performance.now();
+    process.kill(replica.pid, 'SIGTERM');
+    const unready = waitFor(async () => !(await isReady(replica)), { intervalMs: 5 }).then(() =>
+      Math.round(performance.now() - startedMs),
+    );
+    await waitFor(() => !isAlive(replica.pid), { what: 'it to end', intervalMs: 5 });
+    const goneMs = Math.round(performance.now() - startedMs);
+    return { unreadyMs: await unready, goneMs };
+  };
+  const replicas = async (): Promise<readonly ReplicaLine[]> => (await up.status()).replicas;
+  const allReady = () =>
+    waitFor(
+      async () => {
+        const lines = await replicas();
+        return lines.length === 3 && (await Promise.all(lines.map(isReady))).every(Boolean);
+      },
+      { timeoutMs: 30_000, intervalMs: 100, what: 'three replicas to be ready' },
+    );
+
+  it('is unready at once and gone within 5 s, one after the other, and nothing stands still or goes wrong', async () => {
+    await allReady();
+    const changes: number[] = [];
+    const watching = new AbortController();
+    const { resourceVersion } = await client.list(REPLICA_SETS, { namespace: 'default' });
+    const watch = async (): Promise<void> => {
+      const options = { namespace: 'default', resourceVersion, timeoutSeconds: 300, idleTimeoutMs: 60_000 };
+      for await (const event of client.watch(REPLICA_SETS, { ...options, signal: watching.signal }))
+        if (event.type !== 'BOOKMARK') changes.push(performance.now());
+    };
+    const watched = watch().catch(() => undefined);
+    let isOver = false;
+    const load = (async () => {
+      while (!isOver) {
+        await rollOut();
+        await allRolledOut();
+      }
+    })();
+
+    const stops: { leader: boolean; unreadyMs: number; goneMs: number }[] = [];
+    for (const identity of (await replicas()).map((replica) => replica.identity)) {
+      const changesBefore = changes.length;
+      await waitFor(() => changes.length > changesBefore, { what: 'something to be under way' });
+      const replica = (await replicas()).find((line) => line.identity === identity) as ReplicaLine;
+      stops.push({ leader: replica.leader, ...(await stop(replica)) });
+      await allReady();
+    }
+    isOver = true;
+    await load;
+    watching.abort();
+    await watched;
+    const gaps = changes.slice(1).map((atMs, index) => atMs - (changes[index] as number));
+    console.log(
+      `stopped under load: ${JSON.stringify(stops)}; ${image - 1} × ${DEPLOYMENT_COUNT} rollouts, ` +
+        `longest time without a change ${Math.round(Math.max(...gaps))} ms`,
+    );
+    for (const { goneMs, unreadyMs } of stops) {
+      expect(goneMs).toBeLessThan(5000);
+      expect(unreadyMs).toBeLessThanOrEqual(goneMs);
+    }
+    expect(stops.filter(({ leader }) => leader).length).toBeGreaterThan(0);
+    // A second is the aim; a machine that three replicas and their tests share may breathe in between.
+    expect(Math.max(...gaps)).toBeLessThan(3000);
+    expect(findViolations(history.events())).toEqual([]);
+  });
+
+  it('hands the lease over at once, and says so on its page and as an Event', async () => {
+    await allReady();
+    const leader = (await replicas()).find((replica) => replica.leader) as ReplicaLine;
+    const others = (await replicas()).filter((replica) => replica !== leader && replica.pid !== leader.pid);
+    process.kill(leader.pid, 'SIGTERM');
+    const startedMs = performance.now();
+    const pages = () =>
+      Promise.all(
+        others.map(async ({ adminUrl }) => {
+          const answer = await fetch(`${adminUrl}/admin/leadership`);
+          return (await answer.json()) as { leader: boolean; epoch: number; transitions: { why: string }[] };
+        }),
+      );
+    const next = await waitFor(async () => (await pages()).find((page) => page.leader), { intervalMs: 5 });
+    console.log(
+      `another led ${Math.round(performance.now() - startedMs)} ms after the leader was asked to stop`,
+    );
+    expect(next.transitions.at(-1)?.why).toBe('started leading');
+    await waitFor(
+      async () => {
+        const { items } = await client.list<EventObject>(EVENTS, { namespace: 'kube-system' });
+        const told = items.filter(
+          ({ involvedObject, reason }) => reason === 'LeaderElection' && involvedObject.kind === 'Lease',
+        );
+        return [/became leader/, /stopped leading/].every((what) =>
+          told.some(({ message }) => what.test(message)),
+        );
+      },
+      { what: 'the Events', timeoutMs: 20_000 },
+    );
+    await allReady();
+  });
+});
+
+describe('replicas with the lease in the API, of which only the leader works', () => {
+  let up: Up;
+  let client: HttpApiClient;
+
+  beforeAll(async () => {
+    up = await Up.start({
+      args: ['--replicas', '2', '--', '--leader-elect-resource-lock', 'leases', '--reconcile-on', 'leader'],
+    });
+    client = await up.client();
+  });
+
+  afterAll(async () => {
+    await client.close();
+    await up.stopAndRemove();
+  });
+
+  const page = async (path: string) => {
+    const { replicas } = await up.status();
+    return Promise.all(
+      replicas.map(
+        async ({ adminUrl }) => (await fetch(adminUrl + path)).json() as Promise<Record<string, unknown>>,
+      ),
+    );
+  };
+
+  it('roll out, and go on with the other when the leader is killed', async () => {
+    await client.create(DEPLOYMENTS, aDeployment({ name: 'web', replicas: 3 }));
+    const rolledOut = (generation: number) =>
+      waitFor(
+        async () => {
+          const { status } = await client.get<Deployment>(DEPLOYMENTS, { namespace: 'default', name: 'web' });
+          return (
+            status?.observedGeneration === generation &&
+            status?.availableReplicas === 3 &&
+            status?.updatedReplicas === 3
+          );
+        },
+        { timeoutMs: 30_000, what: 'the rollout' },
+      );
+    await rolledOut(1);
+    const lease = await client.get<Lease>(LEASES, { namespace: 'kube-system', name: 'rollkeeper' });
+    expect(lease.spec?.holderIdentity).toMatch(/^controller-/);
+    const statuses = (await page('/admin/status')) as {
+      leader: boolean;
+      controllers: { consuming: boolean }[];
+    }[];
+    for (const { controllers, leader } of statuses)
+      expect(controllers.every(({ consuming }) => consuming === leader)).toBe(true);
+
+    const { replicas } = await up.status();
+    process.kill(replicas.find((replica) => replica.leader)?.pid ?? 0, 'SIGKILL');
+    const body = { spec: { template: { spec: { containers: [{ name: 'web', image: 'web:2' }] } } } };
+    await client.patch(DEPLOYMENTS, { namespace: 'default', name: 'web' }, { type: 'strategic', body });
+    await rolledOut(2);
+  });
+});
