@@ -55,7 +55,12 @@ describe('judgeImage', () => {
     expect(judgeImage('nginx:BROKEN')).toBe('broken');
   });
 
-  it.each(['nginx', 'nginx:1.161', 'busybox:latest', 'registry.k8s.io/pause:3.10'])(
+  it.each(['nginx:1.161', 'registry.invalid/app:1', 'registry.invalid:5000/app'])(
+    'knows that %s exists nowhere',
+    (image) => expect(judgeImage(image)).toBe('broken'),
+  );
+
+  it.each(['nginx', 'nginx:1.16.1', 'busybox:latest', 'registry.k8s.io/pause:3.10'])(
     'finds %s good',
     (image) => {
       expect(judgeImage(image)).toBe('good');

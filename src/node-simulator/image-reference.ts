@@ -17,7 +17,20 @@ export const BROKEN_IMAGE_WORDS = [
   'notfound',
   'not-found',
   'no-such',
+  'nope',
+  'neverready',
+  'not-ready',
+  'notready',
+  'unready',
+  'bogus',
+  'wrong',
+  'typo',
 ] as const;
+
+/** The image that the Deployment page of the Kubernetes documentation lets a rollout fail with. */
+const DOCUMENTED_TYPO = 'nginx:1.161';
+/** Hosts of this reserved domain exist nowhere (RFC 2606). */
+const NOWHERE = /\.invalid(:\d+)?$/;
 
 /** Words that make an image start, and then its container exit again and again. */
 export const CRASHING_IMAGE_WORDS = ['crash'] as const;
@@ -30,7 +43,8 @@ export function judgeImage(image: string): ImageVerdict {
   if (!reference) return 'malformed';
   const text = `${reference.repository}:${reference.tag ?? ''}`.toLowerCase();
   if (CRASHING_IMAGE_WORDS.some((word) => text.includes(word))) return 'crashing';
-  return BROKEN_IMAGE_WORDS.some((word) => text.includes(word)) ? 'broken' : 'good';
+  const existsNowhere = NOWHERE.test(reference.registry ?? '') || text === DOCUMENTED_TYPO;
+  return existsNowhere || BROKEN_IMAGE_WORDS.some((word) => text.includes(word)) ? 'broken' : 'good';
 }
 
 export interface ImageReference {
