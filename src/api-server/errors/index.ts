@@ -2,6 +2,7 @@ export { StatusError } from './status-error.js';
 export type { StatusBody, StatusCause, StatusDetails, StatusSubject } from './status-error.js';
 export {
   alreadyExists,
+  applyConflict,
   badRequest,
   conflict,
   expired,

@@ -1,6 +1,6 @@
 import type { FieldError } from '../kinds/index.js';
 import { StatusError, subjectDetails, subjectText } from './status-error.js';
-import type { StatusSubject } from './status-error.js';
+import type { StatusCause, StatusSubject } from './status-error.js';
 
 /**
  * The refusals that a Kubernetes API server knows, each with its code, reason and wording
@@ -37,6 +37,11 @@ export function conflict(
     `Operation cannot be fulfilled on ${subjectText(subject)} "${name}": ${problem}`,
     { details: subjectDetails(subject, name) },
   );
+}
+
+/** An apply that would change what others own. */
+export function applyConflict(message: string, causes: readonly StatusCause[]): StatusError {
+  return new StatusError(409, 'Conflict', message, { details: { causes } });
 }
 
 export function forbidden(

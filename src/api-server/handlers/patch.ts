@@ -1,6 +1,7 @@
 import type { UnstructuredObject } from '../../kubernetes/index.js';
 import { apiVersionOf } from '../../kubernetes/index.js';
 import { badRequest, invalid } from '../errors/index.js';
+import type { StatusError } from '../errors/index.js';
 import { fieldValidationOf, strictErrorText } from '../decoding/index.js';
 import type { FieldValidation } from '../decoding/index.js';
 import { ok } from '../http/index.js';
@@ -12,7 +13,9 @@ import type { RegistryContext } from '../registry/index.js';
 import { DecodeError, describeFinding, normalizeObject } from '../schema/index.js';
 import type { FieldFinding } from '../schema/index.js';
 import { presentObject } from '../table/index.js';
+import { handleApply } from './apply.js';
 import { isDryRun } from './dry-run.js';
+import { fieldManagerOf } from './field-manager.js';
 import type { ResourceCall } from './handler.js';
 import { checkName } from './read-object.js';
 
@@ -20,6 +23,8 @@ import { checkName } from './read-object.js';
 export async function handlePatch(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { request, kind } = call;
   const type = patchTypeOf(request.contentType);
+  if (type === 'apply') return handleApply(context, call);
+  if (request.query.has('force')) throw forceForbidden();
   const fieldValidation = fieldValidationOf(request.query);
   const dryRun = isDryRun(request.query);
   const patch = (await request.readBody()).toString('utf8');
@@ -36,9 +41,20 @@ export async function handlePatch(context: RegistryContext, call: ResourceCall):
   };
   const updated = await updateObject(context, call, tryUpdate, {
     subresource: call.subresource as Subresource,
+    manager: fieldManagerOf(call),
     dryRun,
   });
   return ok(presentObject(updated, kind, call, context.clock.now()), warnings);
+}
+
+function forceForbidden(): StatusError {
+  return invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [
+    {
+      type: 'FieldValueForbidden',
+      field: 'force',
+      message: 'Forbidden: may not be specified for non-apply patch',
+    },
+  ]);
 }
 
 function normalize(

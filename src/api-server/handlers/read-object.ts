@@ -14,7 +14,11 @@ export interface ReadObject {
  * Reads the body as an object of the call's kind, and checks it against the path.
  * @throws StatusError 400 and 415
  */
-export async function readObject(context: RegistryContext, call: ResourceCall): Promise<ReadObject> {
+export async function readObject(
+  context: RegistryContext,
+  call: ResourceCall,
+  checkVersion: (apiVersion: string | undefined, call: ResourceCall) => void = () => undefined,
+): Promise<ReadObject> {
   const { request, kind } = call;
   const body = await request.readBody();
   const decoded = decodeBody(body, {
@@ -25,6 +29,7 @@ export async function readObject(context: RegistryContext, call: ResourceCall): 
     fieldValidation: fieldValidationOf(request.query),
   });
   const { object } = decoded;
+  checkVersion(object.apiVersion, call);
   checkType(object, call);
   object.apiVersion = apiVersionOf(kind.type);
   object.kind = kind.type.kind;

@@ -1,5 +1,5 @@
 import type { UnstructuredObject } from '../../kubernetes/index.js';
-import { badRequest, conflict, invalid, unknownPath } from '../errors/index.js';
+import { badRequest, conflict, invalid, notImplemented, unknownPath } from '../errors/index.js';
 import { decodeBody, fieldValidationOf } from '../decoding/index.js';
 import { ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
@@ -8,6 +8,7 @@ import { updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { applyPatch, patchTypeOf } from '../patch/index.js';
 import { isDryRun } from './dry-run.js';
+import { fieldManagerOf } from './field-manager.js';
 import { getObject } from './get.js';
 import type { ResourceCall } from './handler.js';
 import { checkName } from './read-object.js';
@@ -31,6 +32,7 @@ export async function handleScale(context: RegistryContext, call: ResourceCall):
     call.request.method === 'PUT' ? replacement(context, call, body) : patched(context, call, body);
   const updated = await updateObject(context, call, (current) => scaled(current, scale, call, change), {
     subresource: '',
+    manager: fieldManagerOf(call),
     dryRun: isDryRun(call.request.query),
   });
   return ok(toScale(updated, scale));
@@ -53,6 +55,7 @@ function replacement(context: RegistryContext, call: ResourceCall, body: Buffer)
 
 function patched(context: RegistryContext, call: ResourceCall, body: Buffer): ScaleChange {
   const type = patchTypeOf(call.request.contentType);
+  if (type === 'apply') throw notImplemented('server-side apply of a Scale');
   const patch = body.toString();
   return (current) => applyPatch(current, { type, patch, schemas: context.schemas, schema: SCALE_SCHEMA });
 }

@@ -6,6 +6,7 @@ import { updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { presentObject } from '../table/index.js';
 import { isDryRun } from './dry-run.js';
+import { fieldManagerOf } from './field-manager.js';
 import type { ResourceCall } from './handler.js';
 import { checkName, readObject } from './read-object.js';
 
@@ -15,6 +16,7 @@ export async function handleUpdate(context: RegistryContext, call: ResourceCall)
   checkName(object, call.name);
   const updated = await updateObject(context, call, () => structuredClone(object), {
     subresource: call.subresource as Subresource,
+    manager: fieldManagerOf(call),
     dryRun: isDryRun(call.request.query),
   });
   return ok(presentObject(updated, call.kind, call, context.clock.now()), warnings);
@@ -28,6 +30,7 @@ export async function handleFinalize(context: RegistryContext, call: ResourceCal
   const asked = object.metadata.resourceVersion;
   const updated = await updateObject(context, call, (current) => finalized(current, finalizers, asked), {
     subresource: 'finalize',
+    manager: fieldManagerOf(call),
     dryRun: isDryRun(call.request.query),
   });
   return ok(presentObject(updated, call.kind, call, context.clock.now()), warnings);

@@ -6,7 +6,7 @@ import type { MetaRules } from './validation/object-meta.js';
 
 type Identity = Pick<
   KindDefinition,
-  'type' | 'singular' | 'schema' | 'columns' | 'toRow' | 'shortNames' | 'scale'
+  'type' | 'singular' | 'schema' | 'columns' | 'toRow' | 'shortNames' | 'scale' | 'ownershipFrom'
 >;
 
 /** What a kind must say, and what it may add to the behaviour that all kinds share. */
@@ -15,6 +15,8 @@ export interface KindRules extends Partial<Identity> {
   readonly schema: string;
   readonly columns: KindDefinition['columns'];
   readonly toRow: KindDefinition['toRow'];
+  /** @default 'first-apply' */
+  readonly ownershipFrom?: KindDefinition['ownershipFrom'];
   /** @default [] */
   readonly categories?: readonly string[];
   /** @default [] */
@@ -62,6 +64,7 @@ export function defineKind(rules: KindRules): KindDefinition {
     schema: rules.schema,
     columns: rules.columns,
     toRow: rules.toRow,
+    ownershipFrom: rules.ownershipFrom ?? 'first-apply',
     ...(rules.scale && { scale: rules.scale }),
     applyDefaults: (object) => rules.applyDefaults?.(object),
     prepareForCreate(object) {

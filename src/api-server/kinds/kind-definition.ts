@@ -82,6 +82,11 @@ export interface KindDefinition {
   toRow(object: Readonly<UnstructuredObject>, nowMs: number): TableCell[];
   /** The `autoscaling/v1` Scale view, for kinds with that subresource. */
   readonly scale?: ScaleMapping;
+  /**
+   * From when on it is written down who owns which field: what people write, from creation; what programs write by the
+   * thousand, from the first server-side apply, if ever.
+   */
+  readonly ownershipFrom: 'creation' | 'first-apply';
 }
 
 /** How a kind shows itself as a Scale, and takes one back. */

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { StatusError } from '../errors/index.js';
 import { createSchemaRegistry } from '../schema/index.js';
 import { applyPatch } from './apply-patch.js';
+import type { PatchOptions } from './apply-patch.js';
 import { patchTypeOf } from './patch-type.js';
-import type { PatchType } from './patch-type.js';
 
 const schemas = createSchemaRegistry();
 const pod = Object.freeze({
@@ -12,12 +12,12 @@ const pod = Object.freeze({
   metadata: Object.freeze({ name: 'p', labels: Object.freeze({ a: '1' }) }),
 });
 
-function patched(type: PatchType, patch: unknown) {
+function patched(type: PatchOptions['type'], patch: unknown) {
   const text = typeof patch === 'string' ? patch : JSON.stringify(patch);
   return applyPatch(pod, { type, patch: text, schemas, schema: 'io.k8s.api.core.v1.Pod' });
 }
 
-function refusal(type: PatchType, patch: unknown): number {
+function refusal(type: PatchOptions['type'], patch: unknown): number {
   try {
     patched(type, patch);
   } catch (error) {
@@ -28,7 +28,7 @@ function refusal(type: PatchType, patch: unknown): number {
 }
 
 describe('applyPatch', () => {
-  it.each<[PatchType, unknown]>([
+  it.each<[PatchOptions['type'], unknown]>([
     ['json', [{ op: 'add', path: '/metadata/labels/b', value: '2' }]],
     ['merge', { metadata: { labels: { b: '2' } } }],
     ['strategic', { metadata: { labels: { b: '2' } } }],
@@ -37,7 +37,7 @@ describe('applyPatch', () => {
     expect(pod.metadata.labels).toEqual({ a: '1' });
   });
 
-  it.each<[string, PatchType, unknown, number]>([
+  it.each<[string, PatchOptions['type'], unknown, number]>([
     ['text that is no JSON', 'merge', '{', 400],
     ['a merge patch that is no object', 'merge', [], 400],
     ['a strategic patch that is no object', 'strategic', '"x"', 400],
@@ -52,7 +52,8 @@ describe('applyPatch', () => {
 });
 
 describe('patchTypeOf', () => {
-  it('names server-side apply when it refuses it', () => {
-    expect(() => patchTypeOf('application/apply-patch+yaml')).toThrow(/server-side apply is not supported/);
+  it('knows server-side apply, and names what it has when it refuses', () => {
+    expect(patchTypeOf('application/apply-patch+yaml')).toBe('apply');
+    expect(() => patchTypeOf('text/plain')).toThrow(/text\/plain.*apply-patch\+yaml/);
   });
 });

@@ -8,7 +8,7 @@ import type { PatchType } from './patch-type.js';
 import { strategicMerge } from './strategic-merge.js';
 
 export interface PatchOptions {
-  readonly type: PatchType;
+  readonly type: Exclude<PatchType, 'apply'>;
   /** The body of the request. */
   readonly patch: string;
   readonly schemas: SchemaRegistry;

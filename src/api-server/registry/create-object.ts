@@ -2,15 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { toRfc3339 } from '../../clock/index.js';
 import type { UnstructuredObject } from '../../kubernetes/index.js';
 import { alreadyExists, badRequest, invalid, StatusError } from '../errors/index.js';
+import type { ManagedFieldsEntry, Manager } from '../managed-fields/index.js';
 import { applyGeneratedName } from './object-names.js';
 import { storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { stampTrace } from './stamp-trace.js';
+import { trackCreate } from './track-ownership.js';
 import { translateStorageError } from './translate-storage-error.js';
 
 export interface CreateOptions {
   /** Go all the way but the last step. */
   readonly dryRun: boolean;
+  /** Who creates it. @default the server itself, which owns nothing */
+  readonly manager?: Manager;
+  /** Who owns what, when that is known already. */
+  readonly managedFields?: ManagedFieldsEntry[];
 }
 
 /** How often a generated name that is taken is replaced by another. */
@@ -48,6 +54,8 @@ async function tryCreate(
   const target: ObjectTarget = { kind, namespace, name: object.metadata.name };
   await context.namespaces.admitCreate(kind, namespace, target.name);
   prepare(context, target, object);
+  trackCreate(context, target, object, options.manager);
+  if (options.managedFields) object.metadata.managedFields = options.managedFields;
   const errors = kind.validateCreate(object);
   if (errors.length > 0) throw invalid(kind.type, target.name ?? '', errors);
   if (options.dryRun) return dryRun(context, target, object);
@@ -71,7 +79,6 @@ function prepare(context: RegistryContext, target: ObjectTarget, object: Unstruc
   delete metadata.resourceVersion;
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;
-  delete metadata.managedFields;
   delete (metadata as { selfLink?: string }).selfLink;
   metadata.uid = randomUUID();
   metadata.creationTimestamp = toRfc3339(context.clock.now());

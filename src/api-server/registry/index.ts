@@ -1,3 +1,4 @@
+export { applyObject } from './apply-object.js';
 export { createObject } from './create-object.js';
 export type { CreateOptions } from './create-object.js';
 export { decideDeletion } from './decide-deletion.js';

@@ -1,6 +1,7 @@
 import type { UnstructuredObject } from '../../kubernetes/index.js';
 import { conflict, invalid, notFound, serverTimeout } from '../errors/index.js';
 import { semanticEqual } from '../kinds/index.js';
+import type { Manager } from '../managed-fields/index.js';
 import type { Subresource } from '../kinds/index.js';
 import { StorageConflictError } from '../storage/index.js';
 import type { StoredObject } from '../storage/index.js';
@@ -9,6 +10,7 @@ import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { isReadyToGo } from './ready-to-go.js';
 import { removeObject } from './remove-object.js';
 import { stampTrace } from './stamp-trace.js';
+import { trackUpdate } from './track-ownership.js';
 import { translateStorageError } from './translate-storage-error.js';
 
 /**
@@ -25,6 +27,8 @@ export type UpdatedPart = Subresource | 'binding';
 export interface UpdateOptions {
   readonly subresource: UpdatedPart;
   readonly dryRun: boolean;
+  /** Who changes it. @default the server itself; then the ownership stays as `tryUpdate` left it */
+  readonly manager?: Manager;
 }
 
 /**
@@ -63,6 +67,7 @@ async function tryOnce(
   const asked = candidate.metadata.resourceVersion;
   if (asked && asked !== current.metadata.resourceVersion) throw conflict(target.kind.type, target.name);
   prepareUpdate(target, candidate, current, options.subresource);
+  trackUpdate(context, target, candidate, current, options.manager);
   if (semanticEqual(candidate, current)) return current;
   if (options.dryRun) return candidate;
   stampTrace(context, target.kind, candidate);
@@ -95,7 +100,6 @@ function prepareUpdate(
   }
   meta.resourceVersion = old.resourceVersion;
   if (old.generateName !== undefined) meta.generateName = old.generateName;
-  delete meta.managedFields;
   delete (meta as { selfLink?: string }).selfLink;
   if (meta.namespace === undefined && old.namespace !== undefined) meta.namespace = old.namespace;
   const ofKind = subresource !== 'binding';

@@ -10,6 +10,7 @@ import { validateDeployment, validateDeploymentUpdate } from './deployment.valid
 /** Source of the preparations: pkg/registry/apps/deployment/strategy.go. */
 export const DEPLOYMENT_KIND = defineKind({
   type: DEPLOYMENTS,
+  ownershipFrom: 'creation',
   schema: 'io.k8s.api.apps.v1.Deployment',
   shortNames: ['deploy'],
   categories: ['all'],

@@ -14,6 +14,7 @@ const FINALIZER = 'kubernetes';
 /** Source: pkg/registry/core/namespace/strategy.go and SetDefaults_Namespace. */
 export const NAMESPACE_KIND = defineKind({
   type: NAMESPACES,
+  ownershipFrom: 'creation',
   schema: 'io.k8s.api.core.v1.Namespace',
   shortNames: ['ns'],
   subresources: ['status', 'finalize'],

@@ -6,6 +6,7 @@ import { defineKind } from '../define-kind.js';
 
 export const SERVICE_ACCOUNT_KIND = defineKind({
   type: SERVICE_ACCOUNTS,
+  ownershipFrom: 'creation',
   schema: 'io.k8s.api.core.v1.ServiceAccount',
   shortNames: ['sa'],
   columns: [NAME_COLUMN, column('Secrets', 'How many secrets its pods may use.'), AGE_COLUMN],

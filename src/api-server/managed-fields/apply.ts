@@ -1,0 +1,53 @@
+import { compare } from './compare.js';
+import { equalSets, isEmptySet } from './field-set.js';
+import type { FieldSet } from './field-set.js';
+import { fieldsOf } from './fields-of.js';
+import { withoutOtherPart, withoutServerFields } from './ignored-fields.js';
+import { allOwned, managerKey, ownedFields, withOwner } from './managers.js';
+import type { Manager, Owners } from './managers.js';
+import { mergeConfig } from './merge.js';
+import { pruneReleased } from './prune.js';
+import type { Shape } from './shape.js';
+import { conflictsOf, takeAway } from './update.js';
+
+export interface AppliedConfig {
+  /** The object as it is; absent when the configuration creates it. */
+  readonly live: unknown;
+  readonly config: unknown;
+  readonly owners: Owners;
+  readonly shape: Shape;
+  readonly manager: Manager;
+  /** RFC 3339. */
+  readonly time: string;
+}
+
+export interface ApplyOutcome {
+  /** Shares parts with `live` and `config`. */
+  readonly object: unknown;
+  readonly owners: Owners;
+  /** What others own and this configuration wants otherwise. `owners` has it taken from them. */
+  readonly conflicts: readonly { readonly manager: Manager; readonly fields: FieldSet }[];
+}
+
+/**
+ * Lays a manager's whole configuration over an object: what it says is set and owned, what it no longer says and
+ * nobody else owns is taken away. Whether conflicts are refused is up to the caller.
+ * Source of the rules: `Updater.Apply` of structured-merge-diff.
+ */
+export function applyConfig(applied: AppliedConfig): ApplyOutcome {
+  const { live, config, owners, shape, manager, time } = applied;
+  const merged = mergeConfig(live, config, shape);
+  const before = ownedFields(owners, manager);
+  const fields = withoutOtherPart(withoutServerFields(fieldsOf(config, shape)), manager.subresource);
+  const known = owners.get(managerKey(manager))?.time;
+  const renewed = withOwner(owners, manager, fields, equalSets(before, fields) ? (known ?? time) : time);
+  const object = isEmptySet(before)
+    ? merged
+    : (pruneReleased(merged, before, allOwned(renewed), shape) ?? {});
+  const found = compare(live, object, shape);
+  return {
+    object,
+    owners: takeAway(renewed, found, manager),
+    conflicts: conflictsOf(renewed, found, manager),
+  };
+}

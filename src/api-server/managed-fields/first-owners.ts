@@ -1,0 +1,34 @@
+import { difference, setOf, union } from './field-set.js';
+import { fieldsOf } from './fields-of.js';
+import { withoutOtherPart, withoutServerFields } from './ignored-fields.js';
+import { LAST_APPLIED, lastAppliedOf } from './last-applied.js';
+import { ownedFields, withOwner } from './managers.js';
+import type { Manager, Owners } from './managers.js';
+import type { Shape } from './shape.js';
+import { ownersAfterUpdate } from './update.js';
+
+/**
+ * Who owns an object of which nobody has kept book until its first apply: what client-side apply has left written
+ * down is kubectl's, so that kubectl can take it over; the rest is a nameless updater's, as in a genuine server.
+ */
+export function ownersBeforeFirstApply(
+  live: unknown,
+  shape: Shape,
+  apiVersion: string,
+  time: string,
+): Owners {
+  const updater = (name: string): Manager => ({ name, operation: 'Update', apiVersion, subresource: '' });
+  const unknown = updater('before-first-apply');
+  const owners = ownersAfterUpdate(new Map(), { before: {}, after: live, shape }, unknown, time);
+  const config = lastAppliedOf(live);
+  if (!config) return owners;
+  const annotation = setOf(['f:metadata', 'f:annotations', `f:${LAST_APPLIED}`]);
+  const applied = union(withoutOtherPart(withoutServerFields(fieldsOf(config, shape)), ''), annotation);
+  const rest = difference(ownedFields(owners, unknown), applied);
+  return withOwner(
+    withOwner(owners, unknown, rest, time),
+    updater('kubectl-client-side-apply'),
+    applied,
+    time,
+  );
+}

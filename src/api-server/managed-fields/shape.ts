@@ -1,0 +1,91 @@
+import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';
+
+/** How ownership looks at a value of some type: as one, field by field, or item by item. */
+export type Shape =
+  | { readonly kind: 'atomic' }
+  | { readonly kind: 'struct'; readonly field: (name: string) => Shape | undefined }
+  | { readonly kind: 'map'; readonly item: Shape }
+  | { readonly kind: 'list'; readonly keys: readonly string[]; readonly item: Shape }
+  | { readonly kind: 'set' };
+
+const ATOMIC: Shape = { kind: 'atomic' };
+
+/** Keys of list items that may be left out. Source: `default` of the published OpenAPI document. */
+const KEY_DEFAULTS: Readonly<Record<string, unknown>> = { protocol: 'TCP' };
+
+const shapes = new WeakMap<SchemaRegistry, Map<string, Shape>>();
+
+/** The shape of the type of that name; types that nobody knows count as one value. */
+export function shapeOfType(schemas: SchemaRegistry, name: string): Shape {
+  let known = shapes.get(schemas);
+  if (!known) shapes.set(schemas, (known = new Map<string, Shape>()));
+  let shape = known.get(name);
+  if (!shape) known.set(name, (shape = makeShape(schemas, schemas.get(name))));
+  return shape;
+}
+
+function makeShape(schemas: SchemaRegistry, schema: ObjectSchema | undefined): Shape {
+  if (!schema || schema.mapType === 'atomic') return ATOMIC;
+  switch (schema.type) {
+    case 'ref':
+      return shapeOfType(schemas, schema.ref ?? '');
+    case 'object':
+      return schema.properties ? structShape(schemas, schema.properties) : ATOMIC;
+    case 'map':
+      return { kind: 'map', item: makeShape(schemas, schema.items) };
+    case 'array':
+      if (schema.listType === 'set') return { kind: 'set' };
+      return schema.listType === 'map' && schema.listMapKeys
+        ? { kind: 'list', keys: [...schema.listMapKeys].sort(), item: makeShape(schemas, schema.items) }
+        : ATOMIC;
+    default:
+      return ATOMIC;
+  }
+}
+
+/** Types refer to each other, some to themselves, so the shape of a field is made when it is asked for. */
+function structShape(schemas: SchemaRegistry, properties: Readonly<Record<string, ObjectSchema>>): Shape {
+  const fields = new Map<string, Shape>();
+  const field = (name: string): Shape | undefined => {
+    const known = fields.get(name);
+    if (known) return known;
+    if (!Object.hasOwn(properties, name)) return undefined;
+    const shape = makeShape(schemas, properties[name]);
+    fields.set(name, shape);
+    return shape;
+  };
+  return { kind: 'struct', field };
+}
+
+/** The path element of a list's item. */
+export function elementOf(item: unknown, shape: Extract<Shape, { kind: 'list' | 'set' }>): string {
+  if (shape.kind === 'set') return `v:${JSON.stringify(item)}`;
+  const fields = isRecord(item) ? item : {};
+  const keys: Record<string, unknown> = {};
+  for (const name of shape.keys) {
+    const value = fields[name] ?? KEY_DEFAULTS[name];
+    if (value !== undefined) keys[name] = value;
+  }
+  return `k:${JSON.stringify(keys)}`;
+}
+
+/** The items by their path element; of two with the same one the first counts. */
+export function itemsByElement(
+  list: unknown,
+  shape: Extract<Shape, { kind: 'list' | 'set' }>,
+): Map<string, unknown> {
+  const found = new Map<string, unknown>();
+  for (const item of Array.isArray(list) ? list : []) {
+    const element = elementOf(item, shape);
+    if (!found.has(element)) found.set(element, item);
+  }
+  return found;
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function isNothing(value: unknown): boolean {
+  return value === undefined || value === null;
+}

@@ -1,0 +1,58 @@
+import { compare } from './compare.js';
+import type { Comparison } from './compare.js';
+import { difference, equalSets, intersection, isEmptySet, union } from './field-set.js';
+import type { FieldSet } from './field-set.js';
+import { withoutOtherPart, withoutServerFields } from './ignored-fields.js';
+import { managerKey, ownedFields, withOwner } from './managers.js';
+import type { Manager, Owners } from './managers.js';
+import type { Shape } from './shape.js';
+
+/**
+ * Who owns what after somebody has changed an object: the fields that changed are theirs now.
+ * Source of the rules: `Updater.Update` of structured-merge-diff.
+ */
+export function ownersAfterUpdate(
+  owners: Owners,
+  { before, after, shape }: { readonly before: unknown; readonly after: unknown; readonly shape: Shape },
+  manager: Manager,
+  time: string,
+): Owners {
+  const found = compare(before, after, shape);
+  const others = takeAway(owners, found, manager);
+  const old = ownedFields(owners, manager);
+  const changed = union(found.added, found.modified);
+  const fields = withoutOtherPart(
+    withoutServerFields(union(difference(old, found.removed), changed)),
+    manager.subresource,
+  );
+  const knownTime = owners.get(managerKey(manager))?.time;
+  return withOwner(others, manager, fields, equalSets(old, fields) ? (knownTime ?? time) : time);
+}
+
+/** What each other owner loses by a change. */
+export function conflictsOf(
+  owners: Owners,
+  found: Comparison,
+  manager: Manager,
+): { readonly manager: Manager; readonly fields: FieldSet }[] {
+  const changed = union(found.added, found.modified);
+  const conflicts = [];
+  for (const [key, owner] of owners) {
+    if (key === managerKey(manager)) continue;
+    const fields = intersection(owner.fields, changed);
+    if (!isEmptySet(fields)) conflicts.push({ manager: owner.manager, fields });
+  }
+  return conflicts;
+}
+
+/** The other owners without what was changed or taken away. */
+export function takeAway(owners: Owners, found: Comparison, manager: Manager): Owners {
+  const lost = union(union(found.added, found.modified), found.removed);
+  let rest = owners;
+  for (const [key, { manager: other, fields, time }] of owners) {
+    if (key === managerKey(manager)) continue;
+    const kept = difference(fields, lost);
+    if (!equalSets(kept, fields)) rest = withOwner(rest, other, kept, time);
+  }
+  return rest;
+}

@@ -1,0 +1,158 @@
+import { toRfc3339 } from '../../clock/index.js';
+import type { UnstructuredObject } from '../../kubernetes/index.js';
+import { apiVersionOf } from '../../kubernetes/index.js';
+import { applyConflict, conflict, notFound, StatusError } from '../errors/index.js';
+import {
+  applyConfig,
+  describeConflicts,
+  difference,
+  isEmptySet,
+  LAST_APPLIED,
+  lastAppliedOf,
+  managerKey,
+  ownersBeforeFirstApply,
+  readOwners,
+  shapeOfType,
+  unchangedSinceLastApplied,
+  writeOwners,
+} from '../managed-fields/index.js';
+import type { ApplyOutcome, Manager, Owners, Shape } from '../managed-fields/index.js';
+import type { Subresource } from '../kinds/index.js';
+import { createObject } from './create-object.js';
+import { MAX_UPDATE_ATTEMPTS, storageKeyOf } from './registry-context.js';
+import type { ObjectTarget, RegistryContext } from './registry-context.js';
+import { updateObject } from './update-object.js';
+
+export interface ApplyOptions {
+  readonly manager: Manager;
+  /** Take what others own. */
+  readonly force: boolean;
+  readonly dryRun: boolean;
+  readonly subresource: Subresource;
+}
+
+export interface Applied {
+  readonly object: UnstructuredObject;
+  readonly created: boolean;
+}
+
+/** The manager whose applies go on from client-side ones. */
+const KUBECTL = 'kubectl';
+
+/**
+ * Server-side apply: brings an object to what a manager's configuration says, or makes it.
+ * @throws StatusError 409 when others own what would change, and `force` is not set
+ */
+export async function applyObject(
+  context: RegistryContext,
+  target: ObjectTarget,
+  config: Readonly<UnstructuredObject>,
+  options: ApplyOptions,
+): Promise<Applied> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await tryApply(context, target, config, options);
+    } catch (error) {
+      if (!(error instanceof OvertakenError) || attempt >= MAX_UPDATE_ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** Somebody has created the object, or removed it, in between. */
+class OvertakenError extends Error {}
+
+async function tryApply(
+  context: RegistryContext,
+  target: ObjectTarget,
+  config: Readonly<UnstructuredObject>,
+  options: ApplyOptions,
+): Promise<Applied> {
+  const { dryRun, subresource } = options;
+  const exists = await context.storage.get(storageKeyOf(target));
+  if (!exists) return { object: await createApplied(context, target, config, options), created: true };
+  const tryUpdate = (current: Readonly<UnstructuredObject>): UnstructuredObject =>
+    appliedTo(current, context, target, config, options);
+  const object = await updateObject(context, target, tryUpdate, { subresource, dryRun }).catch(
+    (error: unknown) => {
+      const isGone = error instanceof StatusError && error.status.reason === 'NotFound';
+      throw isGone ? new OvertakenError('gone', { cause: error }) : error;
+    },
+  );
+  return { object, created: false };
+}
+
+async function createApplied(
+  context: RegistryContext,
+  target: ObjectTarget,
+  config: Readonly<UnstructuredObject>,
+  { manager, dryRun, subresource }: ApplyOptions,
+): Promise<UnstructuredObject> {
+  if (subresource !== '') throw notFound(target.kind.type, target.name);
+  if (config.metadata.uid) {
+    throw conflict(
+      target.kind.type,
+      target.name,
+      `uid mismatch: the provided object specified uid ${config.metadata.uid}, and no existing object was found`,
+    );
+  }
+  const time = toRfc3339(context.clock.now());
+  const shape = shapeOfType(context.schemas, target.kind.schema);
+  const { owners } = applyConfig({ live: undefined, config, owners: new Map(), shape, manager, time });
+  const object = structuredClone(config) as UnstructuredObject;
+  return createObject(context, target, object, { dryRun, managedFields: writeOwners(owners) }).catch(
+    (error: unknown) => {
+      const isThere = error instanceof StatusError && error.status.reason === 'AlreadyExists';
+      throw isThere ? new OvertakenError('exists', { cause: error }) : error;
+    },
+  );
+}
+
+function appliedTo(
+  current: Readonly<UnstructuredObject>,
+  context: RegistryContext,
+  { kind }: ObjectTarget,
+  config: Readonly<UnstructuredObject>,
+  { manager, force }: ApplyOptions,
+): UnstructuredObject {
+  const shape = shapeOfType(context.schemas, kind.schema);
+  const time = toRfc3339(context.clock.now());
+  const known = readOwners(current.metadata.managedFields ?? []);
+  const owners: Owners =
+    known && known.size > 0 ? known : ownersBeforeFirstApply(current, shape, apiVersionOf(kind.type), time);
+  const outcome = applyConfig({ live: current, config, owners, shape, manager, time });
+  if (!force) refuseConflicts(outcome, owners, current, shape, manager);
+  // What is shared with the current state may be changed afterwards.
+  const candidate = structuredClone(outcome.object) as UnstructuredObject;
+  candidate.metadata.managedFields = writeOwners(outcome.owners);
+  if (!config.metadata.resourceVersion) candidate.metadata.resourceVersion = undefined;
+  if (manager.name === KUBECTL && lastAppliedOf(current)) renewLastApplied(candidate, config);
+  return candidate;
+}
+
+function refuseConflicts(
+  { conflicts }: ApplyOutcome,
+  owners: Owners,
+  current: Readonly<UnstructuredObject>,
+  shape: Shape,
+  manager: Manager,
+): void {
+  const allowed = manager.name === KUBECTL ? unchangedSinceLastApplied(current, shape) : undefined;
+  const refused = conflicts
+    .map(({ manager: other, fields }) => ({
+      manager: other,
+      fields: allowed ? difference(fields, allowed) : fields,
+    }))
+    .filter(({ fields }) => !isEmptySet(fields));
+  if (refused.length === 0) return;
+  const { message, causes } = describeConflicts(refused, (other) => owners.get(managerKey(other))?.time);
+  throw applyConflict(message, causes);
+}
+
+/** Whoever goes back to client-side apply shall find there what was applied last. */
+function renewLastApplied(candidate: UnstructuredObject, config: Readonly<UnstructuredObject>): void {
+  const metadata = { ...config.metadata, annotations: { ...config.metadata.annotations } };
+  delete metadata.annotations[LAST_APPLIED];
+  const { annotations, ...rest } = metadata;
+  const written = { ...config, metadata: Object.keys(annotations).length > 0 ? metadata : rest };
+  (candidate.metadata.annotations ??= {})[LAST_APPLIED] = `${JSON.stringify(written)}\n`;
+}
