@@ -55,7 +55,8 @@ function secureHeaders(): RequestHandler {
   });
 }
 
-function factsOf(request: Request): Parameters<typeof decideAccess>[0] {
+/** What {@link decideAccess} needs to know. */
+export function factsOf(request: Request): Parameters<typeof decideAccess>[0] {
   const { authorization, host, origin } = request.headers;
   return {
     method: request.method,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HealthRegistry } from '../health/index.js';
 import { createMetrics } from '../telemetry/index.js';
-import { anAdminPorts } from '../testing/admin-ports.js';
+import { ADMIN_TOKEN, anAdminPorts } from '../testing/admin-ports.js';
 import { AdminModule } from './admin.module.js';
 import type { AdminServer } from './nest-admin-server.js';
 import { startAdminServer } from './nest-admin-server.js';
@@ -72,6 +72,28 @@ describe('the admin server', () => {
     const { body, status } = await read('/admin/leadership');
     expect(status).toBe(200);
     expect(JSON.parse(body)).toMatchObject({ epoch: 2, transitions: [{ why: 'started leading' }] });
+  });
+
+  it('tells the reason to this machine when asked to be verbose, and to no other', async () => {
+    redisIsUp = false;
+    expect((await read('/readyz?verbose')).body).toContain('[-]redis failed: secret address refused');
+    const proxied = { 'x-forwarded-for': '203.0.113.7' };
+    const verbose = await fetch(`${server.url}/readyz?verbose`, { headers: proxied });
+    expect(await verbose.text()).toContain('[-]redis failed: reason withheld');
+    const json = await fetch(`${server.url}/readyz`, { headers: { ...proxied, accept: 'application/json' } });
+    expect(json.status).toBe(503);
+    expect(await json.text()).not.toContain('secret');
+  });
+
+  it('tells the reason to whoever has the token, but lets nobody guess it', async () => {
+    redisIsUp = false;
+    const ask = async (token: string): Promise<string> => {
+      const headers = { 'x-forwarded-for': '203.0.113.7', authorization: `Bearer ${token}` };
+      return (await fetch(`${server.url}/readyz?verbose`, { headers })).text();
+    };
+    expect(await ask(ADMIN_TOKEN)).toContain('secret address refused');
+    for (let guess = 0; guess < 20; guess++) expect(await ask(`wrong-${guess}`)).toContain('withheld');
+    expect(await ask(ADMIN_TOKEN)).toContain('withheld');
   });
 
   it('lists the checks when asked to be verbose, leaves out excluded ones, and answers for a single one', async () => {

@@ -3,23 +3,32 @@ import type { HealthCheckResult, HealthIndicatorResult } from '@nestjs/terminus'
 import { HealthCheckService, HealthIndicatorService } from '@nestjs/terminus';
 import type { Request, Response } from 'express';
 import type { HealthCheck, HealthRegistry } from '../health/index.js';
-import { renderHealthText } from './render-health-text.js';
-import { HEALTH_REGISTRY } from './tokens.js';
+import { factsOf } from './access.middleware.js';
+import type { AdminPorts } from './admin-ports.js';
+import { ReasonAccess } from './reason-access.js';
+import { isWell, renderHealthText, withoutReasons } from './render-health-text.js';
+import { ADMIN_PORTS, HEALTH_REGISTRY } from './tokens.js';
 
 /** A check that does not answer counts as failed after this long. */
 const CHECK_TIMEOUT_MS = 1500;
 
 /**
  * `/livez`, `/readyz` and `/healthz` as Kubernetes has them (`?verbose`, `?exclude=NAME`, `/readyz/NAME`), answered
- * by terminus. Plain text for people and probes; terminus' JSON for `Accept: application/json`.
+ * by terminus. Plain text for people and probes; terminus' JSON for `Accept: application/json`. Why a check fails is told
+ * with `?verbose` and in JSON, to those who may read the admin pages.
  */
 @Controller()
 export class HealthController {
+  private readonly reasons: ReasonAccess;
+
   constructor(
     @Inject(HealthCheckService) private readonly terminus: HealthCheckService,
     @Inject(HealthIndicatorService) private readonly indicators: HealthIndicatorService,
     @Inject(HEALTH_REGISTRY) private readonly registry: HealthRegistry,
-  ) {}
+    @Inject(ADMIN_PORTS) { clock, token }: AdminPorts,
+  ) {
+    this.reasons = new ReasonAccess(clock, token);
+  }
 
   @Get(['livez', 'livez/:check'])
   livez(@Req() request: Request, @Res() response: Response): Promise<void> {
@@ -52,9 +61,12 @@ export class HealthController {
       return;
     }
     const result = await this.run(chosen);
-    response.status(result.status === 'ok' || result.status === 'degraded' ? 200 : 503);
-    if (request.headers.accept?.includes('application/json')) response.json(result);
-    else response.type('text/plain').send(renderHealthText(endpoint, result, 'verbose' in request.query));
+    const verbose = 'verbose' in request.query;
+    const asJson = request.headers.accept?.includes('application/json') ?? false;
+    const reasons = (verbose || asJson) && this.reasons.maySeeReasons(factsOf(request));
+    response.status(isWell(result) ? 200 : 503).setHeader('Cache-Control', 'no-store');
+    if (asJson) response.json(reasons ? result : withoutReasons(result));
+    else response.type('text/plain').send(renderHealthText(endpoint, result, { reasons, verbose }));
   }
 
   private async run(checks: readonly HealthCheck[]): Promise<HealthCheckResult> {

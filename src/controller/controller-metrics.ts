@@ -4,7 +4,7 @@ export type ReconcileOutcomeLabel = 'success' | 'requeue_after' | 'error' | 'ter
 /** What a controller tells about its syncs. */
 export interface ControllerMetrics {
   reconciled(controller: string, outcome: ReconcileOutcomeLabel, seconds: number): void;
-  /** A sync waited until its caches had caught up. */
+  /** How long a sync waited until its caches had caught up; most often 0. */
   caughtUp(controller: string, seconds: number): void;
   activeWorkers(controller: string, change: 1 | -1): void;
   /** A cache was behind: a decision from an old state was avoided, by waiting or by coming back later. */
@@ -13,6 +13,8 @@ export interface ControllerMetrics {
   intentsReplayed(controller: string): void;
   /** A reconciler failed in a way that is a mistake of ours (a TypeError, say), as controller-runtime counts panics. */
   panicked(controller: string): void;
+  /** An object asked for work and the queue knew nothing of its key. Expected never to happen. */
+  unqueued(controller: string): void;
 }
 
 /** Counts nothing. */
@@ -23,4 +25,5 @@ export const noControllerMetrics: ControllerMetrics = {
   staleReadAvoided: () => undefined,
   intentsReplayed: () => undefined,
   panicked: () => undefined,
+  unqueued: () => undefined,
 };

@@ -152,9 +152,8 @@ export class Controller {
         clock,
       });
       span.setAttribute('rollkeeper.caught_up_wait_ms', waitedMs);
-      if (!waited) return;
       this.metrics.caughtUp(name, waitedMs / 1000);
-      this.metrics.staleReadAvoided(name);
+      if (waited) this.metrics.staleReadAvoided(name);
     } catch (error) {
       if (hasCode(error, 'STALE_CACHE')) this.metrics.staleReadAvoided(name);
       throw error;

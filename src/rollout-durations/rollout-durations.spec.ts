@@ -48,7 +48,7 @@ function web({ generation, observed = generation, reason, uid = 'u', updated = 0
       availableReplicas: 3,
       conditions,
     },
-  } as Deployment;
+  };
 }
 
 const done = (generation: number): Deployment => web({ generation, updated: 3 });

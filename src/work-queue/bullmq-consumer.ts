@@ -44,6 +44,8 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
   private readonly running: RunningWork;
   private connection: RedisConnection | undefined;
   private started = false;
+  /** As maintenance saw it last. */
+  private paused = false;
   private worker: QueueWorker | undefined;
 
   constructor(dependencies: BullMqWorkQueueConsumerDependencies) {
@@ -55,7 +57,8 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
   }
 
   get isConsuming(): boolean {
-    return this.worker !== undefined && this.worker.isRunning() && this.connection?.status === 'ready';
+    if (this.paused || !this.worker || this.worker.isPaused()) return false;
+    return this.worker.isRunning() && this.connection?.status === 'ready';
   }
 
   async run(handler: WorkHandler, options: { concurrency: number }, signal: AbortSignal): Promise<void> {
@@ -242,6 +245,7 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
       try {
         await this.clock.sleep(this.queue.options.maintenanceIntervalMs, signal);
         await this.queue.maintain();
+        this.paused = await this.queue.isPaused();
         if (round % SWEEP_EVERY === 0) await this.queue.sweepStray();
         const { waiting, parked } = await this.queue.counts();
         this.queue.metrics.gauges(this.queue.name, { depth: waiting, parked, ...this.running.ages() });

@@ -159,8 +159,12 @@ export class BullMqWorkQueue implements WorkQueue {
     return this.state.view.inspect(limit);
   }
 
-  inspectKey(key: string): Promise<KeyView> {
-    return this.state.view.inspectKey(key);
+  async inspectKey(key: string): Promise<KeyView> {
+    const queue = await this.open();
+    const jobId = await queue.getDeduplicationJobId(key);
+    // A deduplication key that stands for no job any more (bullmq#4311) is none.
+    const hasJob = jobId !== null && (await this.redis.exists(queue.toKey(jobId))) === 1;
+    return { hasJob, ...(await this.state.view.inspectKey(key)) };
   }
 
   async purge(key: string): Promise<boolean> {
@@ -213,6 +217,11 @@ export class BullMqWorkQueue implements WorkQueue {
     await this.addNow(key, add);
   }
 
+  /** Whether somebody has paused the queue for everyone (bull-board can). */
+  async isPaused(): Promise<boolean> {
+    return (await this.open()).isPaused();
+  }
+
   /** For the consumer, every `maintenanceIntervalMs`: aging, lost wake-ups. */
   async maintain(): Promise<void> {
     const queue = await this.open();
@@ -245,6 +254,7 @@ export class BullMqWorkQueue implements WorkQueue {
       await this.enqueue(key, add, PRIORITY_RANK[add.priority]);
       repaired += 1;
     }
+    if (repaired > 0) this.metrics.repaired(this.name, repaired);
     return repaired;
   }
 
