@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../clock/index.js';
+import type { ResourceType } from '../kubernetes/index.js';
 import { PODS, REPLICA_SETS } from '../kubernetes/index.js';
 import { silentLogger } from '../logging/index.js';
 import { Enqueuer } from './enqueuer.js';
@@ -9,12 +10,14 @@ describe('the enqueuer', () => {
   let clock: FakeClock;
   let calls: string[];
   let failures: number;
+  let deletions: { type: ResourceType; resourceVersion: string }[];
   let enqueuer: Enqueuer;
 
   beforeEach(() => {
     clock = new FakeClock();
     calls = [];
     failures = 0;
+    deletions = [];
     const call = (text: string): Promise<void> => {
       if (failures > 0) {
         failures -= 1;
@@ -31,6 +34,7 @@ describe('the enqueuer', () => {
       actors: {
         recordCause: (_controller, key, resource, version) => call(`cause ${key} ${resource} ${version}`),
       },
+      deletionsSeen: () => deletions,
       clock,
       logger: silentLogger,
     });
@@ -40,6 +44,22 @@ describe('the enqueuer', () => {
     enqueuer.enqueueUntil(new AbortController().signal)({ ref, cause: { type: PODS, resourceVersion: '7' } });
     await clock.advance(0);
     expect(calls).toEqual(['cause default/web pods 7', 'add default/web normal']);
+  });
+
+  it('asks of whoever works on the initial list to have seen every deletion that the leader has seen', async () => {
+    const enqueue = enqueuer.enqueueUntil(new AbortController().signal);
+    deletions = [{ type: PODS, resourceVersion: '12' }];
+    enqueue({ ref, cause: { type: REPLICA_SETS, resourceVersion: '7' }, reason: 'initial-list' });
+    await clock.advance(0);
+    expect(calls).toEqual([
+      'cause default/web replicasets.apps 7',
+      'cause default/web pods 12',
+      'add default/web normal',
+    ]);
+    calls = [];
+    enqueue({ ref, cause: { type: REPLICA_SETS, resourceVersion: '8' }, reason: 'child-change' });
+    await clock.advance(0);
+    expect(calls).toEqual(['cause default/web replicasets.apps 8', 'add default/web normal']);
   });
 
   it('merges what arrives meanwhile: newest causes, shortest delay, highest priority', async () => {

@@ -21,12 +21,19 @@ const PRIORITY_ORDER: readonly Priority[] = ['low', 'normal', 'high'];
 const FIRST_BACKOFF_MS = 20;
 const LONGEST_BACKOFF_MS = 1000;
 
+type Cause = NonNullable<EnqueueRequest['cause']>;
+
 export interface EnqueuerOptions {
   readonly controller: string;
   readonly queue: Pick<WorkQueue, 'add'>;
   readonly actors: Pick<ActorRuntime, 'recordCause'>;
   readonly clock: Clock;
   readonly logger: Logger;
+  /**
+   * What a cache must show to have seen every deletion that ours have seen; asked when the initial list is enqueued.
+   * @default none
+   */
+  readonly deletionsSeen?: () => readonly Cause[];
   /** Spans what is seen. @default none */
   readonly tracer?: Tracer;
 }
@@ -53,9 +60,18 @@ export class Enqueuer {
       if (signal.aborted) return;
       const key = keyOf(request.ref);
       const nowMs = this.options.clock.monotonicNow();
-      this.held.set(key, merge(this.held.get(key), this.traced(request), nowMs));
+      const add = merge(this.held.get(key), this.traced(request), nowMs);
+      this.held.set(key, { ...add, causes: newest(add.causes, this.unseenCauses(request)) });
       this.flushWhenDue(key, signal);
     };
+  }
+
+  /**
+   * An initial list shows what there is and not what is gone: deletions that nobody enqueued, because no one led, or
+   * who did died, have no event of their own any more. Whoever works on the keys must have seen them all.
+   */
+  private unseenCauses({ reason }: EnqueueRequest): readonly Cause[] {
+    return reason === 'initial-list' ? (this.options.deletionsSeen?.() ?? []) : [];
   }
 
   private traced(request: EnqueueRequest): EnqueueRequest {
@@ -130,10 +146,18 @@ export class Enqueuer {
 
 function merge(before: HeldAdd | undefined, request: EnqueueRequest, nowMs: number): HeldAdd {
   const { cause, delayMs = 0, priority, reason, traceparent } = request;
-  const causes = new Map<string, string>();
-  if (cause) causes.set(qualifiedResource(cause.type), cause.resourceVersion);
+  const causes = newest(new Map(), cause ? [cause] : []);
   const burst = decideBurst(before?.burst, delayMs, nowMs);
   return { ...mergeAdds(before, { causes, burst, options: { priority, reason, traceparent } }), burst };
+}
+
+function newest(known: ReadonlyMap<string, string>, more: readonly Cause[]): ReadonlyMap<string, string> {
+  const causes = new Map(known);
+  for (const { resourceVersion, type } of more) {
+    const resource = qualifiedResource(type);
+    causes.set(resource, newerResourceVersion(causes.get(resource), resourceVersion));
+  }
+  return causes;
 }
 
 /** The newest cause of each resource, the earlier due time, the highest priority with its reason and trace. */

@@ -68,6 +68,13 @@ export class InformerFactory {
     return [...this.informers.values()];
   }
 
+  /** What a cache must show to have seen every deletion that ours have seen. */
+  deletionsSeen(): readonly { readonly type: ResourceType; readonly resourceVersion: string }[] {
+    return this.all().flatMap(({ newestDeletion, type }) =>
+      newestDeletion === undefined ? [] : [{ type, resourceVersion: newestDeletion }],
+    );
+  }
+
   /** All informers that were asked for have their first list. */
   get hasSynced(): boolean {
     return this.all().every((informer) => informer.hasSynced);

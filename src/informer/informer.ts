@@ -38,6 +38,11 @@ export interface Informer<T extends KubernetesObject = KubernetesObject> {
   readonly hasSynced: boolean;
   /** The newest resourceVersion that the cache is known to show: of an object, a bookmark, or the list. */
   readonly lastSyncedResourceVersion: string | undefined;
+  /**
+   * The state that shows every deletion that this cache has seen, now or before: nothing that is cached says so. Of
+   * deletions that were noticed by absence, it is the list's. Undefined where none was seen.
+   */
+  readonly newestDeletion?: string;
   /** Adds an index; before `run` only. */
   addIndex(name: string, index: IndexFunction<T>): void;
   /** Adds a handler. It first gets `added` (initial) for everything cached already. Returns its removal. */

@@ -41,6 +41,18 @@ describe('a SharedInformer and its handlers', () => {
     expect(informer.lastSyncedResourceVersion).toBe('104');
   });
 
+  it('knows which state shows every deletion that it has seen', async () => {
+    const { server, informer, clock } = make();
+    server.put('a', 'x');
+    await harness.start();
+    expect(informer.newestDeletion).toBeUndefined();
+    server.delete('a', 'x');
+    server.put('a', 'y');
+    await clock.advance(0);
+    expect(informer.newestDeletion).toBe('102');
+    expect(informer.lastSyncedResourceVersion).toBe('103');
+  });
+
   it('shows a late handler everything cached as initial', async () => {
     make().server.put('a', 'x');
     await harness.start();

@@ -32,6 +32,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T>, 
   private started = false;
   private synced = false;
   private lastSynced: string | undefined;
+  private lastDeletion: string | undefined;
 
   /** @throws InvalidOptionError naming the option */
   constructor(private readonly options: SharedInformerOptions<T>) {
@@ -51,6 +52,10 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T>, 
 
   get lastSyncedResourceVersion(): string | undefined {
     return this.lastSynced;
+  }
+
+  get newestDeletion(): string | undefined {
+    return this.lastDeletion;
   }
 
   addIndex(name: string, index: IndexFunction<T>): void {
@@ -96,6 +101,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T>, 
       });
     }
     this.lastSynced = resourceVersion;
+    if (events.some(isDeletion)) this.lastDeletion = resourceVersion;
     this.handlers.dispatch(events);
     this.waiters.check();
   }
@@ -109,6 +115,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T>, 
     const { resourceVersion } = event.object.metadata;
     const events = this.config.accepts(event.object) ? this.change(event.type, event.object) : [];
     this.lastSynced = newerResourceVersion(this.lastSynced, resourceVersion);
+    if (events.some(isDeletion)) this.lastDeletion = newerResourceVersion(this.lastDeletion, resourceVersion);
     this.handlers.dispatch(events);
     this.waiters.check();
   }
@@ -158,6 +165,12 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T>, 
       this.handlers.dispatch(objects.map((object) => ({ type: 'modified', object, old: object })));
     }
   }
+}
+
+/** An object that is gone, also when another has its name already. */
+function isDeletion<T extends KubernetesObject>(event: ResourceEvent<T>): boolean {
+  if (event.type === 'modified') return event.old.metadata.uid !== event.object.metadata.uid;
+  return event.type === 'deleted';
 }
 
 function ownerUids(object: DeepReadonly<KubernetesObject>): readonly string[] {

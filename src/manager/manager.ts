@@ -2,6 +2,7 @@ import type { Tracer } from '@opentelemetry/api';
 import type { ActorRuntime } from '../actor/actor.js';
 import type { Clock } from '../clock/index.js';
 import type { BuiltController, Controller } from '../controller/index.js';
+import type { EnqueuerOptions } from '../controller/index.js';
 import { Enqueuer } from '../controller/index.js';
 import { IllegalStateError, ShutdownError, hasCode } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
@@ -14,6 +15,8 @@ export interface Runnable {
 /** The informers of this replica, as the manager sees them. */
 export interface InformerGroup extends Runnable {
   waitForSync(signal: AbortSignal): Promise<void>;
+  /** What a cache must show to have seen every deletion that ours have seen. @default nothing */
+  deletionsSeen?(): ReturnType<NonNullable<EnqueuerOptions['deletionsSeen']>>;
 }
 
 /** The elector, as the manager sees it: calls `lead` each time we are elected and awaits it before it gives up the lease. */
@@ -25,6 +28,8 @@ export interface Elector {
 export interface ManagedController {
   readonly controller: Controller;
   readonly built: BuiltController;
+  /** Run while we lead. */
+  readonly sweep?: Runnable;
 }
 
 /**
@@ -110,7 +115,7 @@ export class Manager {
 
   /** The leader's part: turns every change that its informers see, and first of all everything there is, into keys. */
   private async lead(signal: AbortSignal, epoch: number): Promise<void> {
-    const { actors, clock, controllers, logger, tracer } = this.options;
+    const { actors, clock, controllers, informers, logger, tracer } = this.options;
     logger.info('leading', { epoch });
     const unsubscribes = controllers.map(({ built, controller }) => {
       const enqueuer = new Enqueuer({
@@ -120,13 +125,15 @@ export class Manager {
         clock,
         logger,
         tracer,
+        deletionsSeen: () => informers.deletionsSeen?.() ?? [],
       });
       return built.watch(enqueuer.enqueueUntil(signal));
     });
     const over = new AbortController();
     const work = this.works('leader') ? this.work(AbortSignal.any([signal, over.signal])) : [];
     try {
-      await Promise.all([aborted(signal), ...work]);
+      const sweeps = controllers.map(({ sweep }) => sweep?.run(signal));
+      await Promise.all([aborted(signal), ...sweeps, ...work]);
     } finally {
       // One that failed takes the others with it: we are about to give up the lease.
       over.abort(new ShutdownError('the leading work has failed'));
