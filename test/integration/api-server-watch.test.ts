@@ -62,6 +62,64 @@ async function watch(path: string, count: number, headers: Record<string, string
 const summary = (events: Body[]) => events.map(({ type, object }) => [type, object.metadata?.name]);
 
 describe('a watch', () => {
+  it('takes the place of a list: what there is, a mark behind it, then what happens', async () => {
+    const pods = await ownPods();
+    await server.call('POST', pods, aPod('a'));
+    const { body } = await server.call('POST', pods, aPod('b'));
+    const watching = await open(
+      `${pods}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=${body.metadata.resourceVersion}`,
+    );
+    const [first, second, mark] = await watching.take(3);
+    expect(summary([first, second])).toEqual([
+      ['ADDED', 'a'],
+      ['ADDED', 'b'],
+    ]);
+    expect(mark.type).toBe('BOOKMARK');
+    expect(mark.object.kind).toBe('Pod');
+    expect(mark.object.metadata.annotations['k8s.io/initial-events-end']).toBe('true');
+    expect(Number(mark.object.metadata.resourceVersion)).toBeGreaterThanOrEqual(
+      Number(body.metadata.resourceVersion),
+    );
+    const blueprint = mark.object.metadata.annotations['kubernetes.io/initial-events-list-blueprint'];
+    expect(JSON.parse(Buffer.from(blueprint, 'base64').toString())).toMatchObject({ kind: 'PodList' });
+    await server.call('POST', pods, aPod('c'));
+    expect(summary(await watching.take(1))).toEqual([['ADDED', 'c']]);
+    watching.close();
+  });
+
+  it('with sendInitialEvents=false shows only what happens from now on', async () => {
+    const pods = await ownPods();
+    await server.call('POST', pods, aPod('old'));
+    const watching = await open(
+      `${pods}?watch=true&sendInitialEvents=false&resourceVersionMatch=NotOlderThan`,
+    );
+    await server.call('POST', pods, aPod('new'));
+    expect(summary(await watching.take(1))).toEqual([['ADDED', 'new']]);
+    watching.close();
+  });
+
+  it.each([
+    [
+      'sendInitialEvents=true',
+      422,
+      /sendInitialEvents requires setting resourceVersionMatch to NotOlderThan/,
+    ],
+    [
+      'resourceVersionMatch=NotOlderThan&resourceVersion=1',
+      422,
+      /forbidden for watch unless sendInitialEvents/,
+    ],
+    [
+      'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=999999999',
+      504,
+      /Too large resource version/,
+    ],
+  ])('refuses %s', async (query, status, words) => {
+    const answer = await server.call('GET', `/api/v1/pods?watch=true&${query}`);
+    expect(answer.status).toBe(status);
+    expect(answer.body.message).toMatch(words);
+  });
+
   it('without a version shows what there is, then what happens', async () => {
     const pods = await ownPods();
     await server.call('POST', pods, aPod('old'));

@@ -309,12 +309,12 @@ describe('bad input is refused as Kubernetes does, and changes nothing', () => {
       says: /Too large resource version: 99999999, current: \d+$/,
     },
     {
-      name: 'a watch with sendInitialEvents',
+      name: 'a list with sendInitialEvents',
       method: 'GET',
-      path: `${DEPLOYMENTS}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`,
+      path: `${DEPLOYMENTS}?sendInitialEvents=true`,
       code: 422,
       reason: 'Invalid',
-      says: /sendInitialEvents is forbidden for watch/,
+      says: /sendInitialEvents is forbidden for list/,
     },
     {
       name: 'a dry run of an unknown sort',

@@ -1,6 +1,7 @@
 import { apiVersionOf, qualifiedResource } from '../../kubernetes/index.js';
 import type { UnstructuredObject } from '../../kubernetes/index.js';
-import { badRequest, expired, resourceVersionTooLarge } from '../errors/index.js';
+import { badRequest, expired, invalid, resourceVersionTooLarge } from '../errors/index.js';
+import type { StatusError } from '../errors/index.js';
 import { ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
 import { storageKeyOf, translateStoreFailure } from '../registry/index.js';
@@ -24,6 +25,7 @@ export interface SelectedPage {
 /** `GET` of a collection. */
 export async function handleList(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { query } = call.request;
+  if (query.has('sendInitialEvents')) throw initialEventsForbidden();
   const selection = parseSelection(query, call.kind);
   const limit = parseNumber(query, 'limit');
   const token = query.get('continue');
@@ -41,6 +43,16 @@ export async function handleList(context: RegistryContext, call: ResourceCall): 
     items: page.items,
   };
   return ok(presentList(list, call.kind, call, context.clock.now()));
+}
+
+function initialEventsForbidden(): StatusError {
+  return invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [
+    {
+      type: 'FieldValueForbidden',
+      field: 'sendInitialEvents',
+      message: 'Forbidden: sendInitialEvents is forbidden for list',
+    },
+  ]);
 }
 
 /** Reads pages of the store until `limit` selected objects are together or there are no more. */

@@ -1,7 +1,7 @@
-import { apiVersionOf, qualifiedResource } from '../../kubernetes/index.js';
+import { qualifiedResource } from '../../kubernetes/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../../kubernetes/index.js';
 import { MAX_TIMER_MS } from '../../clock/index.js';
-import { expired, internalError, invalid, StatusError } from '../errors/index.js';
+import { expired, internalError, StatusError } from '../errors/index.js';
 import type { ApiResponse } from '../http/index.js';
 import { translateStoreFailure } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
@@ -12,6 +12,8 @@ import type { StorageEvent } from '../storage/index.js';
 import { presentObject } from '../table/index.js';
 import type { ResourceCall } from './handler.js';
 import { parseNumber, selectPage } from './list.js';
+import { bookmark, initialEventsEnd, watchStart } from './watch-start.js';
+import type { WatchStart } from './watch-start.js';
 
 /** How long a watch lasts when the client does not say, seconds, plus up to as much again. */
 const DEFAULT_TIMEOUT_SECONDS = 1800;
@@ -26,38 +28,28 @@ interface WireEvent {
 /** `GET` of a collection with `watch=true`, or of one object. */
 export async function handleWatch(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { query } = call.request;
-  if (call.request.flag('sendInitialEvents')) throw initialEventsUnsupported();
   const selection = parseSelection(query, call.kind, call.name);
-  const after = parseNumber(query, 'resourceVersion');
-  const stream = encodeEvents(withErrorEvent(watchEvents(context, call, selection, after)));
+  const start = await watchStart(context, query);
+  const stream = encodeEvents(withErrorEvent(watchEvents(context, call, selection, start)));
   return { status: 200, stream, contentType: 'application/json' };
 }
 
-function initialEventsUnsupported(): StatusError {
-  return invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [
-    {
-      type: 'FieldValueForbidden',
-      field: 'sendInitialEvents',
-      message:
-        'Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
-    },
-  ]);
-}
-
-/** Without a version, or with 0, first what there is, then what happens to it. */
+/** First what there is, if the watch begins so, then what happens to it. */
 async function* watchEvents(
   context: RegistryContext,
   call: ResourceCall,
   selection: Selection,
-  after: number | undefined,
+  start: WatchStart,
 ): AsyncGenerator<WireEvent> {
   const present = presenter(context, call);
-  let revision = after ?? 0;
-  if (revision === 0) {
+  const { initialEvents, markEnd } = start;
+  let revision = start.after;
+  if (initialEvents) {
     const page = await selectPage(context, call, selection, {});
     revision = page.revision;
     for (const object of page.items) yield { type: 'ADDED', object: present(object) };
   }
+  if (markEnd) yield { type: 'BOOKMARK', object: present(initialEventsEnd(call, revision), 'BOOKMARK') };
   const bookmarks = call.request.flag('allowWatchBookmarks');
   const { signal, release } = timeLimited(context, call);
   try {
@@ -103,14 +95,6 @@ export function decideWireEvent(
 
 function withVersion(object: KubernetesObject, revision: number): UnstructuredObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
-}
-
-function bookmark({ kind }: ResourceCall, revision: number): UnstructuredObject {
-  return {
-    kind: kind.type.kind,
-    apiVersion: apiVersionOf(kind.type),
-    metadata: { resourceVersion: String(revision), creationTimestamp: null } as never,
-  };
 }
 
 /** Objects as the client wants them; the columns of a Table are told once. */
