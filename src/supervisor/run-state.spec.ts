@@ -1,0 +1,41 @@
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RunState } from './run-state.js';
+import { isAlive, readRunState, removeRunState, writeRunState } from './run-state.js';
+
+describe('the note of what runs', () => {
+  let folder: string;
+  const state: RunState = { version: 1, supervisorPid: 42, replicas: [] };
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rollkeeper-run-state-'));
+  });
+
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  it('is read as it was written, by its user alone, and leaves nothing else in the folder', async () => {
+    await writeRunState(folder, state);
+    await writeRunState(folder, { ...state, supervisorPid: 43 });
+    expect(await readRunState(folder)).toEqual({ ...state, supervisorPid: 43 });
+    expect((await stat(join(folder, 'run.json'))).mode & 0o777).toBe(0o600);
+    expect(await readdir(folder)).toEqual(['run.json']);
+  });
+
+  it('is nothing where nothing was started, where it was removed, and where it is of another release', async () => {
+    expect(await readRunState(folder)).toBeUndefined();
+    await writeRunState(folder, state);
+    await removeRunState(folder);
+    expect(await readRunState(folder)).toBeUndefined();
+    await writeFile(join(folder, 'run.json'), '{"version":2}');
+    expect(await readRunState(folder)).toBeUndefined();
+    await writeFile(join(folder, 'run.json'), 'half of');
+    expect(await readRunState(folder)).toBeUndefined();
+  });
+
+  it('tells the living from the dead', () => {
+    expect(isAlive(process.pid)).toBe(true);
+    expect(isAlive(2 ** 30)).toBe(false);
+  });
+});
