@@ -42,6 +42,32 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/console/public/*.js'],
+    languageOptions: {
+      globals: Object.fromEntries(
+        [
+          'document',
+          'fetch',
+          'history',
+          'localStorage',
+          'location',
+          'matchMedia',
+          'performance',
+          'requestAnimationFrame',
+          'sessionStorage',
+          'setInterval',
+          'setTimeout',
+          'clearTimeout',
+          'AbortController',
+          'FormData',
+          'TextDecoderStream',
+          'URL',
+          'URLSearchParams',
+        ].map((name) => [name, 'readonly']),
+      ),
+    },
+  },
+  {
     files: ['**/*.ts'],
     extends: [...tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

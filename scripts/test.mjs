@@ -6,6 +6,7 @@ import { run, say } from './lib/run.mjs';
 import {
   ROOT,
   ensureBuild,
+  ensureChromium,
   ensureDependencies,
   ensureKubectl,
   ensureNode,
@@ -17,6 +18,7 @@ ensureDependencies();
 const node = ensureNode();
 ensureRedis();
 ensureKubectl();
+ensureChromium();
 const oldKubectl = ensureOldKubectl();
 ensureBuild(node);
 

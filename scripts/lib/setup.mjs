@@ -62,6 +62,15 @@ export function ensureKubectl() {
   }
 }
 
+/** A Chromium for the console's tests; without one they are skipped, loudly. */
+export function ensureChromium() {
+  if (tryOutput('chromium', ['--version']) !== undefined) return;
+  say('installing chromium');
+  if (!installPackage({ apt: 'chromium' })) {
+    say('no chromium here and none could be installed: the tests of the console will be skipped');
+  }
+}
+
 /**
  * Debian's kubectl (1.20), beside a newer one in PATH, so that both ends of the supported range are tested.
  * Unpacked under node_modules/.cache, nothing is installed. Answers its path, or undefined where it cannot be had.
@@ -107,7 +116,7 @@ function installPackage({ apt, brew }) {
     const [command, ...args] = [...sudo, 'apt-get', 'install', '-y', '--no-install-recommends', apt];
     return runQuietly(command, args, { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
   }
-  if (tryOutput('brew', ['--version']) !== undefined) return runQuietly('brew', ['install', brew]);
+  if (brew && tryOutput('brew', ['--version']) !== undefined) return runQuietly('brew', ['install', brew]);
   return false;
 }
 

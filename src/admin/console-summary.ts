@@ -60,15 +60,12 @@ export function summarize(
   );
   const sets = replicaSets
     .filter(({ pods, role, size }) => role === 'new' || size > 0 || pods > 0)
-    .map(({ available, images, name, revision, role, size }) => ({
-      name,
-      role,
-      revision,
-      images,
-      size,
-      available,
-      pods: lettersOf(caches, uids.get(name) ?? '', seconds, nowMs),
-    }));
+    .map(({ images, name, revision, role, size }) => {
+      const pods = lettersOf(caches, uids.get(name) ?? '', seconds, nowMs);
+      // Out of the pods, because a ReplicaSet's status follows them by a moment.
+      const available = pods.split('').filter((letter) => letter === POD_LETTERS.available).length;
+      return { name, role, revision, images, size, available, pods };
+    });
   return { key: keyOf(deployment.metadata), state, cause, sentence, limits, counts, deadline, sets };
 }
 

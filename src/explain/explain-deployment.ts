@@ -101,12 +101,16 @@ function headlineOf(
   const progress = `${counts.updated} of ${limits.replicas} pods are new, ${counts.available} available`;
   if (state === 'scaled-to-zero') return { cause: state, sentence: 'Scaled to 0: no pods were asked for.' };
   if (state === 'complete')
-    return { cause: state, sentence: `Complete: all ${limits.replicas} pods are new and available.` };
+    return { cause: state, sentence: `Complete: ${whole(limits.replicas)} new and available.` };
   if (!first) return { cause: 'starting', sentence: `Rolling out: ${progress}.` };
   const words = { blocked: 'Stuck', progressing: 'Rolling out', paused: 'Paused', deleting: 'Deleting' }[
     state
   ];
   return { cause: first.cause, sentence: `${words}: ${progress}; ${first.summary}.` };
+}
+
+function whole(replicas: number): string {
+  return replicas === 1 ? 'its pod is' : `all ${replicas} pods are`;
 }
 
 function withoutFacts(input: ExplainInput, findings: readonly Finding[]): Explanation {

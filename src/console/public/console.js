@@ -31,6 +31,8 @@ const state = {
   clusterAtMs: 0,
   queues: undefined,
   history: [],
+  queueShown: 'deployment',
+  queue: undefined,
   connected: false,
   failures: 0,
   asksToken: false,
@@ -73,6 +75,11 @@ const actions = {
   tab(id) {
     history.replaceState(undefined, '', `#${id}`);
     actions.set({ tab: id });
+    if (id === 'queues') void lookIntoQueue();
+  },
+  showQueue(controller) {
+    actions.set({ queueShown: controller });
+    void lookIntoQueue();
   },
   theme() {
     const dark = document.documentElement.dataset.theme
@@ -124,22 +131,24 @@ function page() {
       <h1>Rollkeeper</h1>
       <nav role="tablist" aria-label="Views">
         ${TABS.map(
-          ([id, word]) => html`<button
-            role="tab"
-            id="tab-${id}"
-            aria-selected=${state.tab === id}
-            aria-controls="main"
-            tabindex=${state.tab === id ? 0 : -1}
-            @click=${() => actions.tab(id)}
-            @keydown=${onTabKey}
-          >
-            ${word}${id === 'rollouts' && stuck > 0 ? html`<span class="badge">${stuck} stuck</span>` : nothing}${id === 'queues' && parked > 0
-              ? html`<span class="badge">${parked} parked</span>`
-              : nothing}
-          </button>`,
+          ([id, word]) =>
+            html`<button
+              role="tab"
+              id="tab-${id}"
+              aria-selected=${state.tab === id}
+              aria-controls="main"
+              tabindex=${state.tab === id ? 0 : -1}
+              @click=${() => actions.tab(id)}
+              @keydown=${onTabKey}
+            >
+              ${word}${id === 'rollouts' && stuck > 0 ? html`<span class="badge">${stuck} stuck</span>` : nothing}${
+                id === 'queues' && parked > 0 ? html`<span class="badge">${parked} parked</span>` : nothing
+              }
+            </button>`,
         )}
       </nav>
-      <div class="facts">${leaderFact()} ${connection()}
+      <div class="facts">
+        ${leaderFact()} ${connection()}
         <button class="plain theme" @click=${() => actions.theme()} aria-label="Light or dark">◐</button>
       </div>
     </header>
@@ -167,23 +176,34 @@ function leaderFact() {
   if (!cluster) return nothing;
   const part = cluster.lease ? leaseLeftMs(state) / cluster.lease.durationMs : 0;
   return html`<span class="fact ${cluster.leader ? '' : 'bad'}" id="leader"
-    >${countdownRing(part)}<span>${cluster.leader ? html`<b>${cluster.leader}</b> leads` : 'nobody leads'}<small>epoch ${cluster.epoch} · ${cluster.replicas.filter(({ reachable }) => reachable).length} replicas</small></span></span
+    >${countdownRing(part)}<span
+      >${cluster.leader ? html`<b>${cluster.leader}</b> leads` : 'nobody leads'}<small
+        >epoch ${cluster.epoch} · ${cluster.replicas.filter(({ reachable }) => reachable).length}
+        replicas</small
+      ></span
+    ></span
   >`;
 }
 
 function connection() {
-  return html`<span class="fact live ${state.connected ? 'on' : ''}"><i class="lamp ${state.connected ? 'on' : ''}"></i>${state.connected ? 'live' : 'not connected'}</span>`;
+  return html`<span class="fact live ${state.connected ? 'on' : ''}"
+    ><i class="lamp ${state.connected ? 'on' : ''}"></i>${state.connected ? 'live' : 'not connected'}</span
+  >`;
 }
 
 /** The replica that serves this page is gone: the others are known. */
 function lost() {
   if (state.connected || state.failures < 2) return nothing;
-  const others = (state.cluster?.replicas ?? []).filter(({ adminUrl, identity }) => adminUrl && identity !== state.identity);
+  const others = (state.cluster?.replicas ?? []).filter(
+    ({ adminUrl, identity }) => adminUrl && identity !== state.identity,
+  );
   return html`<p class="lost" role="alert">
     ${state.refused ? 'This page needs a token.' : html`${state.identity || 'The replica'} does not answer; trying again.`}
-    ${state.refused
-      ? html`<button @click=${() => actions.set({ asksToken: true })}>Give it</button>`
-      : others.map(({ adminUrl, identity }) => html`<a href="${adminUrl}/console">Go on at ${identity}</a>`)}
+    ${
+      state.refused
+        ? html`<button @click=${() => actions.set({ asksToken: true })}>Give it</button>`
+        : others.map(({ adminUrl, identity }) => html`<a href="${adminUrl}/console">Go on at ${identity}</a>`)
+    }
   </p>`;
 }
 
@@ -203,6 +223,32 @@ async function explain() {
   } finally {
     explaining = false;
     if (state.selected !== key) void explain();
+  }
+}
+
+async function lookIntoQueue() {
+  if (state.tab !== 'queues') return;
+  try {
+    state.queue = await call('GET', `/admin/queues/${state.queueShown}`);
+    draw();
+  } catch {
+    // The next look will tell.
+  }
+}
+
+/** What was before this page was opened, as far as the replica saw it. */
+async function recall() {
+  try {
+    const { transitions } = await call('GET', '/admin/leadership');
+    state.history = transitions
+      .map(({ at, epoch, who, why }) => ({
+        atMs: Date.parse(at),
+        what: `${who.replace(/_[^_]*$/, '') || 'nobody'}: ${why === 'observed' ? 'seen as leader' : why} (epoch ${epoch})`,
+      }))
+      .toReversed();
+    draw();
+  } catch {
+    // Older, or not allowed: the page begins with what it sees.
   }
 }
 
@@ -230,7 +276,8 @@ function onCluster({ cluster, nowMs, queues }) {
     const was = known.get(replica.identity);
     if (!was) note(`${replica.identity} joined`);
     else if (was.pid !== replica.pid) note(`${replica.identity} came back as process ${replica.pid}`);
-    else if (was.reachable !== replica.reachable) note(`${replica.identity} ${replica.reachable ? 'answers again' : 'does not answer'}`);
+    else if (was.reachable !== replica.reachable)
+      note(`${replica.identity} ${replica.reachable ? 'answers again' : 'does not answer'}`);
     known.delete(replica.identity);
   }
   for (const [identity] of known) note(`${identity} is gone`);
@@ -245,6 +292,7 @@ const HANDLERS = {
     state.identity = identity;
     state.deployments = new Map();
     state.listed = false;
+    if (state.history.length === 0) void recall();
   },
   deployments({ changed, gone }) {
     for (const item of changed) state.deployments.set(item.key, item);
@@ -260,7 +308,8 @@ const HANDLERS = {
   },
   cluster: onCluster,
   decisions({ decisions }) {
-    if (decisions.some(({ controller, key }) => controller === 'deployment' && key === state.selected)) void explain();
+    if (decisions.some(({ controller, key }) => controller === 'deployment' && key === state.selected))
+      void explain();
   },
   connection({ connected, failures = 0, refused = false }) {
     Object.assign(state, { connected, failures, refused });
@@ -270,7 +319,10 @@ const HANDLERS = {
 
 applyTheme();
 draw();
-setInterval(() => void explain(), EXPLAIN_EVERY_MS);
+setInterval(() => {
+  void explain();
+  void lookIntoQueue();
+}, EXPLAIN_EVERY_MS);
 // The lease's countdown runs between what the feed tells.
 setInterval(draw, 100);
 void follow((event) => {

@@ -53,9 +53,12 @@ function gauges({ counts, limits, sets }) {
       breached: newUp + oldUp < limits.floor,
     })}
     <p class="rule">
-      ${limits.strategy === 'Recreate'
-        ? html`Recreate: all old pods end before a new one starts.`
-        : html`${limits.replicas} wanted · maxSurge ${limits.maxSurge} · maxUnavailable ${limits.maxUnavailable}${limits.minReadySeconds > 0 ? ` · minReadySeconds ${limits.minReadySeconds}` : ''}`}
+      ${
+        limits.strategy === 'Recreate'
+          ? html`Recreate: all old pods end before a new one starts.`
+          : html`${limits.replicas} wanted · maxSurge ${limits.maxSurge} · maxUnavailable
+            ${limits.maxUnavailable}${limits.minReadySeconds > 0 ? ` · minReadySeconds ${limits.minReadySeconds}` : ''}`
+      }
     </p>
   </div>`;
 }
@@ -96,36 +99,48 @@ function legend(sets) {
 
 function causes(why) {
   if (!why) return nothing;
-  return html`${why.waitsFor.length === 0
+  return html`${
+    why.waitsFor.length === 0
       ? nothing
       : html`<h3 class="title">Waits for</h3>
           <ul class="causes">
             ${why.waitsFor.map(
-              (finding) => html`<li class=${finding.severity}>
-                <code>${finding.cause}</code>
-                <p>${finding.summary}</p>
-                ${(finding.pods ?? []).slice(0, 5).map(
-                  (pod) => html`<p class="pod"><b>${pod.name}</b> ${pod.reason}${pod.message ? `: ${pod.message}` : ''}</p>`,
-                )}
-              </li>`,
+              (finding) =>
+                html`<li class=${finding.severity}>
+                  <code>${finding.cause}</code>
+                  <p>${finding.summary}</p>
+                  ${(finding.pods ?? [])
+                    .slice(0, 5)
+                    .map(
+                      (pod) =>
+                        html`<p class="pod">
+                          <b>${pod.name}</b> ${pod.reason}${pod.message ? `: ${pod.message}` : ''}
+                        </p>`,
+                    )}
+                </li>`,
             )}
-          </ul>`}
-    ${why.unblockedBy.length === 0
+          </ul>`
+  }
+  ${
+    why.unblockedBy.length === 0
       ? nothing
       : html`<h3 class="title">What would unblock it</h3>
           <ul class="ways">
             ${why.unblockedBy.map((way) => html`<li>${way}</li>`)}
-          </ul>`}`;
+          </ul>`
+  }`;
 }
 
 function sums(why) {
-  const sets = why?.replicaSets.filter(({ pods, role, size }) => role === 'new' || size > 0 || pods > 0) ?? [];
+  const sets =
+    why?.replicaSets.filter(({ pods, role, size }) => role === 'new' || size > 0 || pods > 0) ?? [];
   if (sets.length === 0) return nothing;
   return html`<h3 class="title">The sums</h3>
     <dl class="sums">
       ${sets.map(
-        ({ because, name, role, size }) => html`<dt>${name} <span>${role}, size ${size}</span></dt>
-          ${because.map((sum) => html`<dd>${sum}</dd>`)}`,
+        ({ because, name, role, size }) =>
+          html`<dt>${name} <span>${role}, size ${size}</span></dt>
+            ${because.map((sum) => html`<dd>${sum}</dd>`)}`,
       )}
     </dl>`;
 }
@@ -133,16 +148,23 @@ function sums(why) {
 function decisions(list, nowMs) {
   return html`<div>
     <h3 class="title">Last decisions</h3>
-    ${list.length === 0
-      ? html`<p class="quiet">None since the replicas started.</p>`
-      : html`<ol class="timeline">
-          ${list.map(
-            ({ actions, atMs, error, replica, traceId }) => html`<li class=${error ? 'failed' : ''}>
-              <p class="when"><time title=${new Date(atMs).toISOString()}>${clockTime(atMs)}</time> · ${ago(atMs, nowMs)} ago · ${replica}</p>
-              ${actions.map((action) => html`<p>${action}</p>`)} ${error ? html`<p class="error">${error}</p>` : nothing}
-              ${traceId ? html`<p class="trace">trace <code>${traceId}</code></p>` : nothing}
-            </li>`,
-          )}
-        </ol>`}
+    ${
+      list.length === 0
+        ? html`<p class="quiet">None since the replicas started.</p>`
+        : html`<ol class="timeline">
+            ${list.map(
+              ({ actions, atMs, error, replica, traceId }) =>
+                html`<li class=${error ? 'failed' : ''}>
+                  <p class="when">
+                    <time title=${new Date(atMs).toISOString()}>${clockTime(atMs)}</time> ·
+                    ${ago(atMs, nowMs)} ago · ${replica}
+                  </p>
+                  ${actions.map((action) => html`<p>${action}</p>`)}
+                  ${error ? html`<p class="error">${error}</p>` : nothing}
+                  ${traceId ? html`<p class="trace">trace <code>${traceId}</code></p>` : nothing}
+                </li>`,
+            )}
+          </ol>`
+    }
   </div>`;
 }

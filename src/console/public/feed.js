@@ -21,7 +21,9 @@ export async function call(method, path, body) {
   });
   const answer = await response.json().catch(() => ({}));
   if (response.ok) return answer;
-  throw Object.assign(new Error(answer.error ?? answer.message ?? response.statusText), { status: response.status });
+  throw Object.assign(new Error(answer.error ?? answer.message ?? response.statusText), {
+    status: response.status,
+  });
 }
 
 const FIRST_RETRY_MS = 300;
@@ -41,9 +43,16 @@ export async function follow(on) {
       await read(response.body, on, silence);
       on({ type: 'connection', connected: false, failures });
     } catch (error) {
-      on({ type: 'connection', connected: false, failures, refused: error.status === 401 || error.status === 403 });
+      on({
+        type: 'connection',
+        connected: false,
+        failures,
+        refused: error.status === 401 || error.status === 403,
+      });
     }
-    await new Promise((resolve) => setTimeout(resolve, Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS)));
+    await new Promise((resolve) =>
+      setTimeout(resolve, Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS)),
+    );
   }
 }
 

@@ -62,13 +62,13 @@ export function total(sets, role, field) {
   return sets.filter((set) => set.role === role).reduce((sum, set) => sum + set[field], 0);
 }
 
-/** The whole rollout in one thin bar: new and old, strong where available, with floor and ceiling drawn in. */
+/** The whole rollout in one thin bar: new and old, strong where available. */
 export function miniBar({ limits, sets }) {
   if (!limits) return html`<span class="mini none"></span>`;
   const [newSize, oldSize] = [total(sets, 'new', 'size'), total(sets, 'old', 'size')];
   const newUp = Math.min(newSize, total(sets, 'new', 'available'));
   const oldUp = Math.min(oldSize, total(sets, 'old', 'available'));
-  const scale = Math.max(limits.ceiling, newSize + oldSize, 1);
+  const scale = Math.max(limits.replicas, newSize + oldSize, 1);
   const part = (kind, count) => html`<b class=${kind} .style=${`width:${percent(count, scale)}`}></b>`;
   return html`<span
     class="mini"
@@ -84,12 +84,17 @@ export function gauge({ label, newCount, oldCount, limit, limitWord, scale, kind
   return html`<div class="gauge">
     <div class="gauge-head">
       <span>${label}</span>
-      <span class="figures"><b class="new">${newCount}</b> new + <b class="old">${oldCount}</b> old = <b>${newCount + oldCount}</b></span>
+      <span class="figures"
+        ><b class="new">${newCount}</b> new + <b class="old">${oldCount}</b> old =
+        <b>${newCount + oldCount}</b></span
+      >
     </div>
     <div class="track ${kind}">
       <b class="new" .style=${`width:${percent(newCount, scale)}`}></b
       ><b class="old" .style=${`width:${percent(oldCount, scale)}`}></b>
-      <i class="limit ${breached ? 'breached' : ''} ${tooNear ? 'left' : ''}" .style=${`left:${percent(limit, scale)}`}
+      <i
+        class="limit ${breached ? 'breached' : ''} ${tooNear ? 'left' : ''}"
+        .style=${`left:${percent(limit, scale)}`}
         ><span>${limitWord} ${limit}</span></i
       >
     </div>
@@ -119,5 +124,8 @@ export function ago(ms, nowMs) {
 }
 
 export function empty(title, hint) {
-  return html`<div class="empty"><strong>${title}</strong><p>${hint}</p></div>`;
+  return html`<div class="empty">
+    <strong>${title}</strong>
+    <p>${hint}</p>
+  </div>`;
 }

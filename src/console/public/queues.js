@@ -4,44 +4,117 @@ import { ago, empty } from '/console/parts.js';
 
 export function queuesView(state, actions) {
   if (!state.queues) return empty('Reading …', '');
-  const parked = state.queues.flatMap(({ controller, parked: keys }) => keys.map((key) => ({ controller, ...key })));
+  const parked = state.queues.flatMap(({ controller, parked: keys }) =>
+    keys.map((key) => ({ controller, ...key })),
+  );
   return html`<section class="page" aria-label="Queues">
     <table>
-      <caption class="unseen">Keys by queue</caption>
+      <caption class="unseen">
+        Keys by queue
+      </caption>
       <thead>
-        <tr><th scope="col">Queue</th><th scope="col">Waiting</th><th scope="col">Running</th><th scope="col">Delayed</th><th scope="col">Parked</th></tr>
+        <tr>
+          <th scope="col">Queue</th>
+          <th scope="col">Waiting</th>
+          <th scope="col">Running</th>
+          <th scope="col">Delayed</th>
+          <th scope="col">Parked</th>
+        </tr>
       </thead>
       <tbody>
         ${state.queues.map(
-          ({ controller, counts }) => html`<tr>
-            <th scope="row">${controller}</th>
-            <td>${counts.waiting}</td>
-            <td>${counts.active}</td>
-            <td>${counts.delayed}</td>
-            <td class=${counts.parked > 0 ? 'bad' : ''}>${counts.parked}</td>
-          </tr>`,
+          ({ controller, counts }) =>
+            html`<tr class=${controller === state.queueShown ? 'chosen' : ''}>
+              <th scope="row">
+                <button
+                  class="plain"
+                  aria-pressed=${controller === state.queueShown}
+                  @click=${() => actions.showQueue(controller)}
+                >
+                  ${controller}
+                </button>
+              </th>
+              <td>${counts.waiting}</td>
+              <td>${counts.active}</td>
+              <td>${counts.delayed}</td>
+              <td class=${counts.parked > 0 ? 'bad' : ''}>${counts.parked}</td>
+            </tr>`,
         )}
       </tbody>
     </table>
+    ${keysOf(state, actions)}
     <h3 class="title">Parked keys</h3>
-    ${parked.length === 0
-      ? html`<p class="quiet">None. A key is parked when it failed too often; it waits for a change or for you.</p>`
-      : html`<ul class="parked">
-          ${parked.map(
-            ({ controller, error, key, parkedAtMs, retries }) => html`<li>
-              <div>
-                <b>${key}</b> <span class="quiet">${controller} · ${retries} retries · ${ago(parkedAtMs, state.nowMs)} ago</span>
-                <p class="error">${error}</p>
-              </div>
-              <div class="buttons">
-                <button @click=${() => actions.onKey(controller, 'unpark', key)}>Try again</button>
-                <button class="plain" @click=${() => actions.onKey(controller, 'purge', key)}>Forget</button>
-              </div>
-            </li>`,
-          )}
-        </ul>`}
+    ${
+      parked.length === 0
+        ? html`<p class="quiet">
+            None. A key is parked when it failed too often; it waits for a change or for you.
+          </p>`
+        : html`<ul class="parked">
+            ${parked.map(
+              ({ controller, error, key, parkedAtMs, retries }) =>
+                html`<li>
+                  <div>
+                    <b>${key}</b>
+                    <span class="quiet"
+                      >${controller} · ${retries} retries · ${ago(parkedAtMs, state.nowMs)} ago</span
+                    >
+                    <p class="error">${error}</p>
+                  </div>
+                  <div class="buttons">
+                    <button @click=${() => actions.onKey(controller, 'unpark', key)}>Try again</button>
+                    <button class="plain" @click=${() => actions.onKey(controller, 'purge', key)}>
+                      Forget
+                    </button>
+                  </div>
+                </li>`,
+            )}
+          </ul>`
+    }
     ${state.notice ? html`<p class="notice" role="alert">${state.notice}</p>` : nothing}
   </section>`;
+}
+
+const KEYS_SHOWN = 50;
+
+/** The keys of the chosen queue, in the order in which they will be worked on. */
+function keysOf({ nowMs, queue, queueShown }, actions) {
+  if (!queue || queue.controller !== queueShown) return nothing;
+  const later = (dueMs) => `in ${Math.max(0, Math.ceil((dueMs - nowMs) / 1000))} s`;
+  const rows = [
+    ...queue.running.map(({ key, replica, sinceMs }) => [
+      key,
+      'running',
+      `on ${replica} for ${Math.max(0, nowMs - sinceMs)} ms`,
+    ]),
+    ...queue.waiting.map(({ key, priority, reason, sinceMs }) => [
+      key,
+      'waiting',
+      `${ago(sinceMs, nowMs)}, ${priority} priority, ${reason}`,
+    ]),
+    ...queue.delayed.map(({ dueMs, failures, key, reason }) => [
+      key,
+      'delayed',
+      `${later(dueMs)}${reason ? `, ${reason}` : ''}${failures > 0 ? `, ${failures} failures` : ''}`,
+    ]),
+  ];
+  return html`<h3 class="title">Keys of ${queueShown}</h3>
+    ${
+      rows.length === 0
+        ? html`<p class="quiet">Nothing waits, runs or is delayed.</p>`
+        : html`<ul class="keys">
+            ${rows.slice(0, KEYS_SHOWN).map(
+              ([key, kind, detail]) =>
+                html`<li>
+                  <span class="kind ${kind}">${kind}</span><b>${key}</b><span class="quiet">${detail}</span>
+                  <button class="plain" @click=${() => actions.onKey(queueShown, 'requeue', key)}>
+                    Run now
+                  </button>
+                  <button class="plain" @click=${() => actions.onKey(queueShown, 'park', key)}>Park</button>
+                </li>`,
+            )}
+          </ul>`
+    }
+    ${rows.length > KEYS_SHOWN ? html`<p class="quiet">and ${rows.length - KEYS_SHOWN} more</p>` : nothing}`;
 }
 
 /** Asked for when the server wants a token: for a change, or from another machine. */
@@ -60,7 +133,10 @@ export function tokenDialog(state, actions) {
       @keydown=${(event) => event.key === 'Escape' && actions.giveToken(undefined)}
     >
       <h2 id="token-title">A token is needed</h2>
-      <p>Changes need the admin token. <code>rollkeeper up</code> keeps it in the file <code>admin-token</code> of its data folder.</p>
+      <p>
+        Changes need the admin token. <code>rollkeeper up</code> keeps it in the file
+        <code>admin-token</code> of its data folder.
+      </p>
       <label>Token <input name="token" type="password" autocomplete="off" required autofocus /></label>
       <div class="buttons">
         <button type="submit">Use it</button>

@@ -16,55 +16,81 @@ export function replicasView(state) {
     <div class="lease ${cluster.leader ? '' : 'vacant'}">
       ${countdownRing(lease ? left / lease.durationMs : 0)}
       <div>
-        <p class="big">${cluster.leader ? html`<b>${cluster.leader}</b> leads` : html`<b>Nobody leads</b>`}</p>
+        <p class="big">
+          ${cluster.leader ? html`<b>${cluster.leader}</b> leads` : html`<b>Nobody leads</b>`}
+        </p>
         <p>
-          epoch ${cluster.epoch}${lease
-            ? html` · lease of ${lease.durationMs / 1000} s, <span class="fixed">${(left / 1000).toFixed(1)} s</span> left unless renewed`
-            : nothing}
+          epoch
+          ${cluster.epoch}${
+            lease
+              ? html` · lease of ${lease.durationMs / 1000} s,
+                  <span class="fixed">${(left / 1000).toFixed(1)} s</span> left unless renewed`
+              : nothing
+          }
         </p>
       </div>
     </div>
     <div class="cards">
       ${cluster.replicas.map(
-        (replica) => html`<article class="card ${replica.reachable ? '' : 'away'}">
-          <header>
-            <h3>${replica.identity}</h3>
-            ${replica.leader ? html`<span class="chip leader">leader</span>` : nothing}
-            ${replica.reachable ? nothing : html`<span class="chip blocked">not answering</span>`}
-            ${replica.identity === state.identity ? html`<span class="chip">this page</span>` : nothing}
-          </header>
-          <p class="quiet">
-            process ${replica.pid} · up ${ago(replica.startedAtMs, nowMs)}
-            ${replica.adminUrl && replica.identity !== state.identity
-              ? html`· <a href="${replica.adminUrl}/console">its console</a>`
-              : nothing}
-          </p>
-          <ul class="workers">
-            ${replica.controllers.map(({ consuming, name, workers }) => {
-              const running = replica.running.filter((sync) => sync.controller === name);
-              return html`<li>
-                <span class="controller"><i class="lamp ${consuming ? 'on' : ''}" title=${consuming ? 'takes keys' : 'takes no keys'}></i>${name}</span>
-                <span class="slots" role="img" aria-label="${running.length} of ${workers} workers busy"
-                  >${Array.from({ length: Math.min(workers, 24) }, (_, slot) => html`<i class=${slot < running.length ? 'busy' : ''}></i>`)}</span
-                >
-              </li>`;
-            })}
-          </ul>
-          <ul class="running" aria-label="Works on">
-            ${replica.running.slice(0, 6).map(
-              ({ controller, key, sinceMs }) =>
-                html`<li><b>${key}</b> ${controller} <span class="fixed">${Math.max(0, nowMs - sinceMs)} ms</span></li>`,
-            )}
-            ${replica.running.length === 0 ? html`<li class="quiet">idle</li>` : nothing}
-          </ul>
-        </article>`,
+        (replica) =>
+          html`<article class="card ${replica.reachable ? '' : 'away'}">
+            <header>
+              <h3>${replica.identity}</h3>
+              ${replica.leader ? html`<span class="chip leader">leader</span>` : nothing}
+              ${replica.reachable ? nothing : html`<span class="chip blocked">not answering</span>`}
+              ${replica.identity === state.identity ? html`<span class="chip">this page</span>` : nothing}
+            </header>
+            <p class="quiet">
+              process ${replica.pid} · up ${ago(replica.startedAtMs, nowMs)}
+              ${
+                replica.adminUrl && replica.identity !== state.identity
+                  ? html`· <a href="${replica.adminUrl}/console">its console</a>`
+                  : nothing
+              }
+            </p>
+            <ul class="workers">
+              ${replica.controllers.map(({ consuming, name, workers }) => {
+                const running = replica.running.filter((sync) => sync.controller === name);
+                return html`<li>
+                  <span class="controller"
+                    ><i
+                      class="lamp ${consuming ? 'on' : ''}"
+                      title=${consuming ? 'takes keys' : 'takes no keys'}
+                    ></i
+                    >${name}</span
+                  >
+                  <span class="slots" role="img" aria-label="${running.length} of ${workers} workers busy"
+                    >${Array.from({ length: Math.min(workers, 24) }, (_, slot) => html`<i class=${slot < running.length ? 'busy' : ''}></i>`)}</span
+                  >
+                </li>`;
+              })}
+            </ul>
+            <ul class="running" aria-label="Works on">
+              ${replica.running.slice(0, 6).map(
+                ({ controller, key, sinceMs }) =>
+                  html`<li>
+                    <b>${key}</b> ${controller}
+                    <span class="fixed">${Math.max(0, nowMs - sinceMs)} ms</span>
+                  </li>`,
+              )}
+              ${replica.running.length === 0 ? html`<li class="quiet">idle</li>` : nothing}
+            </ul>
+          </article>`,
       )}
     </div>
     <h3 class="title">What happened</h3>
-    ${state.history.length === 0
-      ? html`<p class="quiet">No change of leader since this page was opened.</p>`
-      : html`<ol class="timeline" id="history">
-          ${state.history.map(({ atMs, what }) => html`<li><p class="when">${clockTime(atMs)}</p><p>${what}</p></li>`)}
-        </ol>`}
+    ${
+      state.history.length === 0
+        ? html`<p class="quiet">No change of leader since this page was opened.</p>`
+        : html`<ol class="timeline" id="history">
+            ${state.history.map(
+              ({ atMs, what }) =>
+                html`<li>
+                  <p class="when">${clockTime(atMs)}</p>
+                  <p>${what}</p>
+                </li>`,
+            )}
+          </ol>`
+    }
   </section>`;
 }

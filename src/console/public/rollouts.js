@@ -64,14 +64,20 @@ export function rolloutList(state, actions) {
       <div class="spacer" .style=${`height:${items.length * ROW}px`}>
         ${items.slice(first, last).map((item, index) => row(item, first + index, items.length, state, actions))}
       </div>
-      ${items.length === 0
-        ? empty(
-            state.deployments.size === 0 ? (state.listed ? 'No Deployments yet' : 'Reading …') : 'Nothing matches',
-            state.deployments.size === 0
-              ? 'kubectl create -f examples/nginx-deployment.yaml'
-              : 'Try another word, or show all.',
-          )
-        : nothing}
+      ${
+        items.length === 0
+          ? empty(
+              state.deployments.size === 0
+                ? state.listed
+                  ? 'No Deployments yet'
+                  : 'Reading …'
+                : 'Nothing matches',
+              state.deployments.size === 0
+                ? 'kubectl create -f examples/nginx-deployment.yaml'
+                : 'Try another word, or show all.',
+            )
+          : nothing
+      }
     </div>
   </section>`;
 }
@@ -93,13 +99,26 @@ function row(item, index, count, state, actions) {
       ${chip(item.state)}
     </div>
     ${miniBar(item)}
-    <div class="row-say">${item.sentence}</div>
+    <div class="row-say">${shortly(item)}</div>
   </div>`;
+}
+
+/** The state is on the chip already; of what is stuck, the cause counts. */
+function shortly({ sentence, state }) {
+  const cause = state === 'blocked' ? sentence.indexOf('; ') + 2 : 0;
+  return sentence.slice(cause > 1 ? cause : sentence.indexOf(': ') + 2);
 }
 
 function onKey(event, items, selected, actions) {
   const page = Math.max(1, Math.floor(event.currentTarget.clientHeight / ROW) - 1);
-  const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -items.length, End: items.length };
+  const moves = {
+    ArrowDown: 1,
+    ArrowUp: -1,
+    PageDown: page,
+    PageUp: -page,
+    Home: -items.length,
+    End: items.length,
+  };
   const move = moves[event.key];
   if (move === undefined || items.length === 0) return;
   event.preventDefault();
@@ -107,5 +126,6 @@ function onKey(event, items, selected, actions) {
   actions.select(items[next].key);
   const list = event.currentTarget;
   if (next * ROW < list.scrollTop) list.scrollTop = next * ROW;
-  if ((next + 1) * ROW > list.scrollTop + list.clientHeight) list.scrollTop = (next + 1) * ROW - list.clientHeight;
+  if ((next + 1) * ROW > list.scrollTop + list.clientHeight)
+    list.scrollTop = (next + 1) * ROW - list.clientHeight;
 }

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HttpApiClient } from '../../../src/api-client/index.js';
@@ -101,6 +102,11 @@ export class Up {
     ]);
     if (code !== 0) throw new Error(stderr);
     return JSON.parse(stdout) as UpStatus;
+  }
+
+  /** What lets people change things through the admin API. */
+  adminToken(): Promise<string> {
+    return readFile(join(this.dataDir, 'admin-token'), 'utf8').then((token) => token.trim());
   }
 
   /** A client of its API server; the caller closes it. */

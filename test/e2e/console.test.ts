@@ -1,0 +1,206 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { HttpApiClient } from '../../src/api-client/index.js';
+import { DEPLOYMENTS } from '../../src/kubernetes/index.js';
+import type { Deployment } from '../../src/kubernetes/index.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+import { aDeployment } from './support/a-deployment.js';
+import { chromiumPath, launchChromium } from './support/chromium.js';
+import { Up } from './support/up.js';
+
+/** In the page: scrolls fast and answers how long the slowest tenth of the frames took at least, milliseconds. */
+const SCROLL_AND_TIME_FRAMES = `(async () => {
+  const rows = document.querySelector('#rows');
+  const times = [];
+  for (let step = 0; step < 60; step++) {
+    const startedAt = performance.now();
+    rows.scrollTop += 900;
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+    times.push(performance.now() - startedAt);
+  }
+  return times.sort((a, b) => a - b)[Math.floor(times.length * 0.9)];
+})()`;
+
+if (!chromiumPath) console.warn('\n*** no chromium here: the tests of the console are SKIPPED ***\n');
+
+describe.skipIf(!chromiumPath)('the console in a real browser', () => {
+  let up: Up;
+  let client: HttpApiClient;
+  let browser: Browser;
+  let page: Page;
+  let problems: string[];
+
+  beforeAll(async () => {
+    [up, browser] = await Promise.all([Up.start(), launchChromium()]);
+    client = await up.client();
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await client?.close();
+    await up?.stopAndRemove();
+  });
+
+  beforeEach(async () => {
+    problems = [];
+    page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    page.on('pageerror', (error) => problems.push(String(error)));
+    // What the content security policy refuses is told here as well.
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !message.text().includes('ERR_')) problems.push(message.text());
+    });
+  });
+
+  afterEach(async () => {
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+
+  /** On a replica that does not lead, because the leader is killed. */
+  const open = async (query = ''): Promise<void> => {
+    const { replicas } = await up.status();
+    const url = replicas.find(({ leader }) => !leader)?.adminUrl;
+    await page.goto(`${url}/console${query}`);
+    await page.waitForSelector('.fact.live.on');
+  };
+
+  const create = async (deployment: Deployment): Promise<void> => {
+    await client.create(DEPLOYMENTS, deployment);
+    await waitFor(
+      async () => {
+        const { spec, status } = await client.get<Deployment>(DEPLOYMENTS, deployment.metadata);
+        return (status?.availableReplicas ?? 0) === spec.replicas;
+      },
+      { timeoutMs: 30_000, what: `${deployment.metadata.name} to be available` },
+    );
+  };
+
+  const setImage = async (name: string, image: string): Promise<void> => {
+    const containers = [{ name: 'web', image }];
+    const body = { spec: { template: { spec: { containers } } } };
+    await client.patch(DEPLOYMENTS, { namespace: 'default', name }, { type: 'strategic', body });
+  };
+
+  const text = async (selector: string): Promise<string> => (await page.textContent(selector)) ?? '';
+
+  it('shows a rollout moving, within its limits, until it is complete', async () => {
+    const annotations = { 'node.rollkeeper.dev/ready-after': '400ms' };
+    await create(aDeployment({ name: 'moving', replicas: 8, annotations }));
+    await open('?deployment=default/moving');
+    await page.waitForSelector('h2 .chip.complete');
+    const seen = new Set<string>();
+    await setImage('moving', 'web:2');
+    await waitFor(
+      async () => {
+        seen.add(
+          (await page.locator('.figures').allTextContents()).map((figures) => figures.trim()).join(' | '),
+        );
+        const complete = await page.locator('h2 .chip.complete').count();
+        return complete > 0 && (await text('.set.new .image')) === 'web:2';
+      },
+      { timeoutMs: 60_000, intervalMs: 30, what: 'the rollout to be seen complete' },
+    );
+    // Something new beside something old, at more than one point of the way.
+    const between = [...seen].filter((figures) => /^[1-9]\d* new \+ [1-9]\d* old/.test(figures));
+    expect(between.length).toBeGreaterThanOrEqual(2);
+    for (const figures of seen) {
+      const asked = Number(/= (\d+)/.exec(figures)?.[1] ?? 0);
+      expect(asked).toBeLessThanOrEqual(10);
+    }
+    expect(await page.getAttribute('.set.new .dots', 'aria-label')).toBe('8 available');
+    expect(await text('.timeline')).toContain('controller-');
+  });
+
+  it('explains a rollout that is stuck, and what would unblock it', async () => {
+    await create(aDeployment({ name: 'stuck', replicas: 4 }));
+    await open('?deployment=default/stuck');
+    await page.waitForSelector('h2 .chip.complete');
+    await setImage('stuck', 'web:3-missing');
+    await page.waitForSelector('.causes .blocked');
+    expect(await text('.causes .blocked code')).toBe('image-pull');
+    expect(await text('.sentence')).toMatch(/^Stuck: .*cannot be pulled/);
+    expect(await text('.ways')).toContain('kubectl rollout undo');
+    expect(await page.getAttribute('.set.new .dots', 'aria-label')).toContain('image not pulled');
+    await page.waitForSelector('.filters .stuck span');
+    expect(await text('.sums')).toContain('room to shrink');
+    // The list says so as well, and screen readers are told.
+    expect(await text('.row[aria-selected=true]')).toContain('cannot be pulled');
+    await waitFor(async () => (await text('#announce')).includes('cannot be pulled'), {
+      what: 'the announcement',
+    });
+  });
+
+  it('shows a failover happening', async () => {
+    await open('#replicas');
+    await page.waitForSelector('.chip.leader');
+    const { replicas } = await up.status();
+    const leader = replicas.find((replica) => replica.leader);
+    expect(await text('#leader')).toContain(leader?.identity);
+    process.kill(leader?.pid ?? 0, 'SIGKILL');
+    await waitFor(
+      async () => {
+        const shown = await text('#leader');
+        return shown.includes(' leads') && !shown.includes(`${leader?.identity} leads`);
+      },
+      { timeoutMs: 20_000, what: 'another leader to be shown' },
+    );
+    await waitFor(async () => (await text('#history')).includes('leads now'), {
+      what: 'the history of the failover',
+    });
+    // It comes back as another process.
+    await waitFor(async () => (await page.locator('.card:not(.away)').count()) === 3, {
+      timeoutMs: 20_000,
+      what: 'three replicas that answer',
+    });
+  });
+
+  it('is walked with the keyboard alone', async () => {
+    await create(aDeployment({ name: 'another', replicas: 1 }));
+    await open();
+    await page.waitForSelector('.row[aria-selected=true]');
+    await page.focus('#rows');
+    await page.keyboard.press('End');
+    const last = await text('.row[aria-selected=true] .name');
+    await page.keyboard.press('ArrowUp');
+    await waitFor(async () => (await text('.row[aria-selected=true] .name')) !== last, {
+      what: 'the selection to move',
+    });
+    const active = await page.getAttribute('#rows', 'aria-activedescendant');
+    expect(await page.getAttribute(`#${active}`, 'aria-selected')).toBe('true');
+    await page.focus('#tab-rollouts');
+    await page.keyboard.press('ArrowRight');
+    await page.waitForSelector('section[aria-label=Replicas]');
+    expect(await page.getAttribute('#tab-replicas', 'aria-selected')).toBe('true');
+  });
+
+  it('parks a key and takes it out again, with the token that `up` wrote', async () => {
+    await create(aDeployment({ name: 'handled', replicas: 1 }));
+    await open('#queues');
+    const key = page.locator('.keys li', { hasText: 'default/handled' });
+    await key.getByText('Park').click();
+    await page.waitForSelector('.dialog');
+    await page.fill('input[name=token]', await up.adminToken());
+    await page.keyboard.press('Enter');
+    const parked = page.locator('.parked li', { hasText: 'default/handled' });
+    await parked.waitFor();
+    expect(await parked.textContent()).toContain('parked by hand');
+    await parked.getByText('Try again').click();
+    await parked.waitFor({ state: 'detached' });
+  });
+
+  it('draws no more than what is in sight of a thousand Deployments', async () => {
+    const names = Array.from({ length: 1000 }, (_, index) => `many-${String(index).padStart(4, '0')}`);
+    for (let start = 0; start < names.length; start += 50) {
+      const batch = names.slice(start, start + 50);
+      await Promise.all(batch.map((name) => client.create(DEPLOYMENTS, aDeployment({ name, replicas: 0 }))));
+    }
+    await open();
+    await page.fill('input[type=search]', 'many-');
+    await page.waitForSelector('#rows[aria-label="1000 Deployments"]');
+    expect(await page.locator('.row').count()).toBeLessThan(40);
+    const slowest = await page.evaluate<number>(SCROLL_AND_TIME_FRAMES);
+    // Far from a stutter (100 ms) on a machine that does other things too.
+    expect(slowest).toBeLessThan(100);
+    expect(await page.locator('.row').count()).toBeLessThan(40);
+  });
+});

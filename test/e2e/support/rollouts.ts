@@ -1,0 +1,48 @@
+import type { ApiClient } from '../../../src/api-client/index.js';
+import type { Deployment } from '../../../src/kubernetes/index.js';
+import { DEPLOYMENTS } from '../../../src/kubernetes/index.js';
+import { waitFor } from '../../../src/testing/wait-for.js';
+
+/** What tests do with Deployments in `default`, as a user would. */
+export class Rollouts {
+  constructor(private readonly client: ApiClient) {}
+
+  read(name: string): Promise<Deployment> {
+    return this.client.get<Deployment>(DEPLOYMENTS, { namespace: 'default', name });
+  }
+
+  /** A new image for the container `web`. */
+  setImage(name: string, image: string): Promise<Deployment> {
+    const body = { spec: { template: { spec: { containers: [{ name: 'web', image }] } } } };
+    return this.client.patch(DEPLOYMENTS, { namespace: 'default', name }, { type: 'strategic', body });
+  }
+
+  async isRolledOut(name: string): Promise<boolean> {
+    const { metadata, spec, status } = await this.read(name);
+    return (
+      status?.observedGeneration === metadata.generation &&
+      status?.updatedReplicas === spec.replicas &&
+      status?.replicas === spec.replicas &&
+      status?.availableReplicas === spec.replicas
+    );
+  }
+
+  async rolledOut(name: string): Promise<Deployment> {
+    await waitFor(() => this.isRolledOut(name).catch(() => false), {
+      timeoutMs: 60_000,
+      what: `${name} to be rolled out`,
+    });
+    return this.read(name);
+  }
+
+  /** Waits until the controllers have seen the generation that a change made. */
+  async seen({ metadata: { generation, name } }: Deployment): Promise<void> {
+    await waitFor(
+      async () => ((await this.read(name)).status?.observedGeneration ?? 0) >= (generation ?? 0),
+      {
+        timeoutMs: 30_000,
+        what: 'the change to be seen',
+      },
+    );
+  }
+}
