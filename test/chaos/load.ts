@@ -24,11 +24,27 @@ export interface AcknowledgedChange {
 
 export const LOAD_NAMESPACE = 'default';
 const REVISION = 'deployment.kubernetes.io/revision';
-const STRATEGIES: readonly Deployment['spec']['strategy'][] = [
-  undefined,
-  { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
-  { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
-  { type: 'RollingUpdate', rollingUpdate: { maxSurge: 2, maxUnavailable: 2 } },
+
+/**
+ * What the Deployment of one name looks like. Where one pod follows the other, waiting for each would make a rollout
+ * longer than what is checked: so few pods, and no time to be ready.
+ */
+interface Shape {
+  readonly strategy: Deployment['spec']['strategy'];
+  readonly mostReplicas: number;
+  readonly minReadySeconds: number;
+}
+
+const rolling = (maxSurge: number, maxUnavailable: number): Shape['strategy'] => ({
+  type: 'RollingUpdate',
+  rollingUpdate: { maxSurge, maxUnavailable },
+});
+const SHAPES: readonly Shape[] = [
+  { strategy: undefined, mostReplicas: 8, minReadySeconds: 0 },
+  { strategy: rolling(1, 0), mostReplicas: 3, minReadySeconds: 0 },
+  { strategy: rolling(0, 1), mostReplicas: 3, minReadySeconds: 0 },
+  { strategy: rolling(2, 2), mostReplicas: 8, minReadySeconds: 0 },
+  { strategy: undefined, mostReplicas: 4, minReadySeconds: 1 },
 ];
 
 export interface LoadOptions {
@@ -98,7 +114,8 @@ export class Load {
     const dice = random.next();
     if (known.wish.paused && dice < 0.5) return this.patch(name, 'resume', { paused: false });
     if (dice < 0.45) return this.update(name);
-    if (dice < 0.7) return this.patch(name, 'scale', { replicas: random.whole(0, 8) });
+    if (dice < 0.7)
+      return this.patch(name, 'scale', { replicas: random.whole(0, shapeOf(name).mostReplicas) });
     if (dice < 0.8) return this.patch(name, 'pause', { paused: true });
     if (dice < 0.92) return this.undo(name);
     return this.delete(name);
@@ -106,14 +123,10 @@ export class Load {
 
   private create(name: string): Promise<void> {
     const { client, random } = this.options;
-    const replicas = random.whole(1, 6);
-    const shape = { name, replicas, image: this.nextImage(), strategy: random.pick(STRATEGIES) };
-    // Where one pod follows the other, waiting for each would make a rollout longer than what is checked.
-    const isSwift = shape.strategy === undefined;
-    const minReadySeconds = isSwift && random.chance(0.5) ? 1 : 0;
-    return this.send(name, 'create', () =>
-      client.create(DEPLOYMENTS, aDeployment({ ...shape, minReadySeconds })),
-    );
+    const { minReadySeconds, mostReplicas, strategy } = shapeOf(name);
+    const replicas = random.whole(1, mostReplicas);
+    const object = aDeployment({ name, replicas, image: this.nextImage(), strategy, minReadySeconds });
+    return this.send(name, 'create', () => client.create(DEPLOYMENTS, object));
   }
 
   private update(name: string): Promise<void> {
@@ -208,6 +221,10 @@ export class Load {
     this.serial += 1;
     return `web:${this.serial}`;
   }
+}
+
+function shapeOf(name: string): Shape {
+  return SHAPES[Number(name.split('-')[1]) % SHAPES.length] as Shape;
 }
 
 function revisionOf({ metadata }: ReplicaSet): number {
