@@ -1,22 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/api-client/index.js';
-import type { Deployment, Pod } from '../../src/kubernetes/index.js';
+import type { Pod } from '../../src/kubernetes/index.js';
 import { DEPLOYMENTS, PODS, controllerOf } from '../../src/kubernetes/index.js';
 import type { HistoryEvent } from '../../src/testing/rollout-history.js';
 import { RolloutHistory, findViolations } from '../../src/testing/rollout-history.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
 import { anyKubectl } from './support/kubectl.js';
+import { Rollouts } from './support/rollouts.js';
 import { Up } from './support/up.js';
 
 describe('the limits of a rollout, seen from outside at every change', () => {
   let up: Up;
   let client: HttpApiClient;
   let history: RolloutHistory;
+  let rollouts: Rollouts;
 
   beforeAll(async () => {
     up = await Up.start();
     client = await up.client();
+    rollouts = new Rollouts(client);
     history = new RolloutHistory(client, 'default');
     await history.start();
   });
@@ -27,30 +30,6 @@ describe('the limits of a rollout, seen from outside at every change', () => {
     await up.stopAndRemove();
   });
 
-  const read = (name: string) => client.get<Deployment>(DEPLOYMENTS, { namespace: 'default', name });
-  const waitUntilRolledOut = (name: string): Promise<Deployment> =>
-    waitFor(
-      async () => {
-        const deployment = await read(name);
-        const { metadata, spec, status } = deployment;
-        const done =
-          status?.observedGeneration === metadata.generation &&
-          status?.updatedReplicas === spec.replicas &&
-          status?.replicas === spec.replicas &&
-          status?.availableReplicas === spec.replicas;
-        return done && deployment;
-      },
-      { timeoutMs: 60_000, what: `${name} to be rolled out` },
-    );
-  const setImage = (name: string, image: string) =>
-    client.patch(
-      DEPLOYMENTS,
-      { namespace: 'default', name },
-      {
-        type: 'strategic',
-        body: { spec: { template: { spec: { containers: [{ name: 'web', image }] } } } },
-      },
-    );
   const sizesOf = (events: readonly HistoryEvent[], deployment: string, oldReplicaSet: string): string[] => {
     const sizes = new Map<string, number>();
     return events
@@ -66,14 +45,14 @@ describe('the limits of a rollout, seen from outside at every change', () => {
 
   it('takes the classic ten pods through 8 old and at most 5 new, never above 13, never below 8 available', async () => {
     await client.create(DEPLOYMENTS, aDeployment({ name: 'classic', replicas: 10, minReadySeconds: 1 }));
-    await waitUntilRolledOut('classic');
+    await rollouts.rolledOut('classic');
     const oldReplicaSet =
       history
         .events()
         .find(({ kind, object }) => kind === 'ReplicaSet' && controllerOf(object)?.name === 'classic')?.object
         .metadata.name ?? '';
-    await setImage('classic', 'web:2');
-    await waitUntilRolledOut('classic');
+    await rollouts.setImage('classic', 'web:2');
+    await rollouts.rolledOut('classic');
 
     const steps = sizesOf(history.events(), 'classic', oldReplicaSet);
     expect(steps.slice(0, 2)).toEqual(['10+0', '8+0']);
@@ -87,9 +66,9 @@ describe('the limits of a rollout, seen from outside at every change', () => {
       DEPLOYMENTS,
       aDeployment({ name: 'recreate', replicas: 5, strategy: { type: 'Recreate' } }),
     );
-    await waitUntilRolledOut('recreate');
-    await setImage('recreate', 'web:2');
-    await waitUntilRolledOut('recreate');
+    await rollouts.rolledOut('recreate');
+    await rollouts.setImage('recreate', 'web:2');
+    await rollouts.rolledOut('recreate');
 
     const alive = new Map<string, string>();
     for (const { deleted, kind, object } of history.events()) {
@@ -107,11 +86,11 @@ describe('the limits of a rollout, seen from outside at every change', () => {
       DEPLOYMENTS,
       aDeployment({ name: 'stuck', replicas: 10, progressDeadlineSeconds: 2 }),
     );
-    await waitUntilRolledOut('stuck');
-    await setImage('stuck', 'web:never-ready');
+    await rollouts.rolledOut('stuck');
+    await rollouts.setImage('stuck', 'web:never-ready');
     const stuck = await waitFor(
       async () => {
-        const deployment = await read('stuck');
+        const deployment = await rollouts.read('stuck');
         const progressing = deployment.status?.conditions?.find(({ type }) => type === 'Progressing');
         return progressing?.reason === 'ProgressDeadlineExceeded' && deployment;
       },
@@ -128,9 +107,9 @@ describe('the limits of a rollout, seen from outside at every change', () => {
       });
       expect((await up.kubectl(kubectl.binary, ['rollout', 'undo', 'deployment/stuck'])).code).toBe(0);
     } else {
-      await setImage('stuck', 'web:1');
+      await rollouts.setImage('stuck', 'web:1');
     }
-    const healed = await waitUntilRolledOut('stuck');
+    const healed = await rollouts.rolledOut('stuck');
     expect(healed.spec.template.spec?.containers[0]?.image).toBe('web:1');
     expect(findViolations(history.events())).toEqual([]);
     const { items } = await client.list<Pod>(PODS, { namespace: 'default', labelSelector: 'app=stuck' });
