@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { TestRedisServer } from '../../src/testing/redis-server.js';
+import { startTestRedisServer } from '../../src/testing/redis-server.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+import type { Replica } from './support/replica-set-up.js';
+import { ReplicaSetUp } from './support/replica-set-up.js';
+
+/** Rows of docs/HEALTH.md that a test here has shown; at the end they must be all that it has. */
+const shown = new Set<string>();
+
+interface Answer {
+  /** `timeout` where none came. */
+  readonly status: number | 'timeout';
+  readonly failed: readonly string[];
+}
+
+const ENDPOINTS = ['livez', 'readyz', 'healthz'] as const;
+type Answers = Record<(typeof ENDPOINTS)[number], Answer>;
+
+/** What a probe of ten seconds (the checks have 1.5 of their own) gets. */
+async function probe(adminUrl: string, endpoint: string, timeoutMs = 10_000): Promise<Answer> {
+  try {
+    const response = await fetch(`${adminUrl}/${endpoint}?verbose`, {
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    const lines = (await response.text()).split('\n').filter((line) => line.startsWith('[-]'));
+    return { status: response.status, failed: lines.map((line) => /^\[-\](\S+)/.exec(line)?.[1] ?? '') };
+  } catch {
+    return { status: 'timeout', failed: [] };
+  }
+}
+
+async function probeAll({ adminUrl }: Replica, timeoutMs?: number): Promise<Answers> {
+  const [livez, readyz, healthz] = await Promise.all(
+    ENDPOINTS.map((endpoint) => probe(adminUrl, endpoint, timeoutMs)),
+  );
+  return { livez, readyz, healthz } as Answers;
+}
+
+/** Waits until the endpoints say what the table's row says: `failed` are the checks of readyz that fail. */
+async function expectRow(
+  row: string,
+  replica: Replica,
+  expected: { readonly readyFails?: readonly string[]; readonly timeoutMs?: number },
+): Promise<void> {
+  const failed = [...(expected.readyFails ?? [])].sort();
+  const status = failed.length === 0 ? 200 : 503;
+  const wanted: Answers = {
+    livez: { status: 200, failed: [] },
+    readyz: { status, failed },
+    healthz: { status, failed },
+  };
+  let last: Answers | undefined;
+  await waitFor(
+    async () => {
+      last = await probeAll(replica);
+      // Whatever happens, nobody may be told to restart the process.
+      expect(last.livez).toEqual(wanted.livez);
+      return JSON.stringify(last) === JSON.stringify(wanted);
+    },
+    { timeoutMs: expected.timeoutMs ?? 30_000, intervalMs: 100, what: row },
+  ).catch(() => expect(last).toEqual(wanted));
+  shown.add(row);
+}
+
+const CONTROLLERS = ['deployment', 'garbage-collector', 'namespace', 'replicaset'].map(
+  (name) => `controller-${name}`,
+);
+
+describe('what the endpoints say about a fault', () => {
+  let redis: TestRedisServer;
+  let setUp: ReplicaSetUp;
+  let replica: Replica;
+  let other: Replica;
+
+  beforeAll(async () => {
+    redis = await startTestRedisServer();
+    setUp = new ReplicaSetUp(redis.url);
+    await setUp.startApiServer();
+    await setUp.stopApiServer();
+    replica = await setUp.startReplica('replica-0');
+  });
+
+  afterAll(async () => {
+    await setUp.stop();
+    await redis.stop();
+  });
+
+  afterEach(() => {
+    for (const pid of [redis.pid, replica.process.pid ?? 0]) {
+      try {
+        process.kill(pid, 'SIGCONT');
+      } catch {
+        // Gone by now.
+      }
+    }
+  });
+
+  const leads = async ({ adminUrl }: Replica): Promise<boolean> => {
+    const text = await (await fetch(`${adminUrl}/admin/status`)).text();
+    return (JSON.parse(text) as { leader: boolean }).leader;
+  };
+
+  it('starting while the API is away: alive, not ready', async () => {
+    await expectRow('starting while the API server is away', replica, {
+      readyFails: ['api', ...CONTROLLERS, 'informers-synced', 'running'],
+    });
+  });
+
+  it('all well: alive and ready, leading or not', async () => {
+    await setUp.startApiServer();
+    other = await setUp.startReplica('replica-1');
+    await expectRow('none', replica, {});
+    await expectRow('none', other, {});
+    await waitFor(async () => (await leads(replica)) || (await leads(other)), { what: 'a leader' });
+  });
+
+  it('the API server stopped: alive, not ready, and ready again with it', async () => {
+    await setUp.stopApiServer();
+    await expectRow('API server stopped', replica, { readyFails: ['api'] });
+    await setUp.startApiServer();
+    await expectRow('none', replica, {});
+  });
+
+  it('the API server hanging: as if it were stopped', async () => {
+    const server = await setUp.stopApiServer().then(() => setUp.startApiServer());
+    await expectRow('none', replica, {});
+    server.kill('SIGSTOP');
+    await expectRow('API server hanging', replica, { readyFails: ['api'] });
+    server.kill('SIGCONT');
+    await expectRow('none', replica, {});
+  });
+
+  it('one controller’s queue paused by somebody: that controller is named', async () => {
+    const connection = new Redis(redis.url, { maxRetriesPerRequest: null });
+    const queue = new Queue('deployment', { prefix: '{rollkeeper:queue:deployment}', connection });
+    await queue.pause();
+    await expectRow('queue of one controller paused', replica, { readyFails: ['controller-deployment'] });
+    await queue.resume();
+    await expectRow('none', replica, {});
+    await queue.close();
+    connection.disconnect();
+  });
+
+  it('the lease lost to another replica: alive and ready, for it works on', async () => {
+    const [leader, follower] = (await leads(replica)) ? [replica, other] : [other, replica];
+    leader.process.kill('SIGSTOP');
+    const frozen = await probeAll(leader, 1000);
+    expect(Object.values(frozen).map(({ status }) => status)).toEqual(['timeout', 'timeout', 'timeout']);
+    shown.add('process frozen');
+    await waitFor(() => leads(follower), { timeoutMs: 20_000, what: 'the other to lead' });
+    leader.process.kill('SIGCONT');
+    await expectRow('lease lost to another replica', leader, {});
+    expect(await leads(leader)).toBe(false);
+  });
+
+  it('Redis hanging: alive, not ready', async () => {
+    process.kill(redis.pid, 'SIGSTOP');
+    await waitFor(
+      async () => {
+        const { livez, readyz } = await probeAll(replica);
+        expect(livez).toEqual({ status: 200, failed: [] });
+        return readyz.status === 503 && readyz.failed.includes('redis');
+      },
+      { timeoutMs: 30_000, what: 'readiness to fail' },
+    );
+    shown.add('Redis hanging');
+    process.kill(redis.pid, 'SIGCONT');
+    await expectRow('none', replica, {});
+  });
+
+  it('Redis stopped: alive, not ready; the leader has given up its lease', async () => {
+    await redis.stop();
+    await expectRow('Redis stopped', replica, { readyFails: [...CONTROLLERS, 'redis'] });
+    expect(await leads(replica)).toBe(false);
+  });
+
+  it('is what docs/HEALTH.md says, row by row', () => {
+    const text = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'HEALTH.md'), 'utf8');
+    const rows = text.split('\n').filter((line) => /^\| (?!Fault|-)/.test(line) && line.includes('e2e'));
+    const named = rows.map((line) => line.split('|')[1]?.trim());
+    expect(new Set(named)).toEqual(shown);
+  });
+});
