@@ -1,7 +1,7 @@
 import type { Clock, RandomSource } from '../clock/index.js';
 import type { EventRecorder } from '../events/event-recorder.js';
 import type { Informer, ResourceEvent } from '../informer/informer.js';
-import type { KubernetesObject, ObjectRef, ResourceType } from '../kubernetes/index.js';
+import type { DeepReadonly, KubernetesObject, ObjectRef, ResourceType } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import type { AddOptions } from '../work-queue/work-queue.js';
 import type { Reconciler } from './reconciler.js';
@@ -51,5 +51,10 @@ export interface ControllerDefinition {
   readonly type: ResourceType;
   /** Workers on one replica. */
   readonly defaultWorkers: number;
+  /**
+   * Whether a cached object shows, on its own, that a sync of it is due: for the sweep that looks for lost keys. False
+   * where one cannot tell. Must be cheap. @default nothing shows it
+   */
+  needsWork?(object: DeepReadonly<KubernetesObject>): boolean;
   build(dependencies: ControllerDependencies): BuiltController;
 }

@@ -16,6 +16,8 @@ export { noSyncObserver } from './decision.js';
 export type { Decision, SyncObserver } from './decision.js';
 export { decideOutcome } from './decide-outcome.js';
 export type { Outcome, SyncEnd } from './decide-outcome.js';
+export { UnqueuedSweep } from './unqueued-sweep.js';
+export type { UnqueuedSweepOptions } from './unqueued-sweep.js';
 export { Enqueuer } from './enqueuer.js';
 export type { EnqueuerOptions } from './enqueuer.js';
 export type {

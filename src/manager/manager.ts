@@ -130,10 +130,11 @@ export class Manager {
       return built.watch(enqueuer.enqueueUntil(signal));
     });
     const over = new AbortController();
-    const work = this.works('leader') ? this.work(AbortSignal.any([signal, over.signal])) : [];
+    const until = AbortSignal.any([signal, over.signal]);
+    const work = this.works('leader') ? this.work(until) : [];
+    for (const { sweep } of controllers) if (sweep) work.push(sweep.run(until));
     try {
-      const sweeps = controllers.map(({ sweep }) => sweep?.run(signal));
-      await Promise.all([aborted(signal), ...sweeps, ...work]);
+      await Promise.all([aborted(signal), ...work]);
     } finally {
       // One that failed takes the others with it: we are about to give up the lease.
       over.abort(new ShutdownError('the leading work has failed'));

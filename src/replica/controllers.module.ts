@@ -4,7 +4,7 @@ import type { ApiClient, HttpApiClient } from '../api-client/index.js';
 import { withOwnWrites, withSpans, withTraceAnnotations, withWriteGuard } from '../api-client/index.js';
 import type { Clock, RandomSource } from '../clock/index.js';
 import type { ControllerDependencies } from '../controller/index.js';
-import { Controller } from '../controller/index.js';
+import { Controller, UnqueuedSweep } from '../controller/index.js';
 import type { ApiEventRecorder } from '../events/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import { ObservedReconciler } from '../explain/index.js';
@@ -75,6 +75,7 @@ function buildControllers(
       events: events.as(`${name}-controller`),
       logger: logger.child({ controller: name }),
     });
+    const pair = queues(name);
     const controller = new Controller({
       name,
       reconciler: new ObservedReconciler(built.reconciler, {
@@ -84,7 +85,7 @@ function buildControllers(
         running,
         clock,
       }),
-      ...queues(name),
+      ...pair,
       actors,
       clientFor: (activation) => clientOf(traced, activation),
       informerOf: (resource) => informers.all().find(({ type }) => qualifiedResource(type) === resource),
@@ -96,7 +97,23 @@ function buildControllers(
       caughtUpTimeoutMs: options['caught-up-timeout-ms'],
       replica: options.identity,
     });
-    return { built, controller };
+    const objects = informers
+      .all()
+      .find(({ type }) => qualifiedResource(type) === qualifiedResource(definition.type));
+    const needsWork = definition.needsWork?.bind(definition);
+    const sweep =
+      objects && needsWork
+        ? new UnqueuedSweep({
+            controller: name,
+            queue: pair.queue,
+            objects,
+            needsWork,
+            clock,
+            logger,
+            metrics,
+          })
+        : undefined;
+    return { built, controller, ...(sweep ? { sweep } : {}) };
   });
 }
 

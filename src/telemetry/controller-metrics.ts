@@ -48,8 +48,11 @@ export function createControllerMetrics(
   const replays = meter.createCounter(METRICS.intentsReplayed, {
     description: 'Syncs that found intents of an earlier one, to be settled first',
   });
+  const unqueued = meter.createCounter(METRICS.unqueuedKeys, {
+    description: 'Keys that had to be queued and were not, found by the sweep; expected 0',
+  });
   for (const controller of workersOf.keys()) {
-    for (const counter of [errors, panics, staleReads, replays]) counter.add(0, { controller });
+    for (const counter of [errors, panics, staleReads, replays, unqueued]) counter.add(0, { controller });
     active.add(0, { controller });
     for (const result of OUTCOMES) total.add(0, { controller, result });
   }
@@ -64,5 +67,6 @@ export function createControllerMetrics(
     staleReadAvoided: (controller) => staleReads.add(1, { controller }),
     intentsReplayed: (controller) => replays.add(1, { controller }),
     panicked: (controller) => panics.add(1, { controller }),
+    unqueued: (controller) => unqueued.add(1, { controller }),
   };
 }

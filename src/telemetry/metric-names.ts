@@ -15,6 +15,8 @@ export const METRICS = {
   reconcilePanics: 'controller_runtime_reconcile_panics_total',
   staleReadsAvoided: 'rollkeeper_stale_reads_avoided_total',
   intentsReplayed: 'rollkeeper_intents_replayed_total',
+  unqueuedKeys: 'rollkeeper_unqueued_keys_total',
+  workqueueRepaired: 'rollkeeper_workqueue_repaired_keys_total',
   activeWorkers: 'controller_runtime_active_workers',
   maxConcurrentReconciles: 'controller_runtime_max_concurrent_reconciles',
   caughtUpWait: 'rollkeeper_caught_up_wait_seconds',

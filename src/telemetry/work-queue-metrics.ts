@@ -9,6 +9,10 @@ export function createWorkQueueMetrics(meter: Meter, queues: readonly string[]):
     description: 'Retries handled by the queue',
   });
   const parkings = meter.createCounter(METRICS.workqueueParkings, { description: 'Keys that were parked' });
+  const repairs = meter.createCounter(METRICS.workqueueRepaired, {
+    description:
+      'Waiting keys that had lost their job, and were given another; expected only after an outage of Redis',
+  });
   const advice = { explicitBucketBoundaries: QUEUE_BUCKETS };
   const queueDuration = meter.createHistogram(METRICS.workqueueQueueDuration, {
     description: 'Seconds that a key waited before it was worked on',
@@ -19,11 +23,13 @@ export function createWorkQueueMetrics(meter: Meter, queues: readonly string[]):
     advice,
   });
   const latest = observeLatest(meter, queues);
-  for (const name of queues) for (const counter of [adds, retries, parkings]) counter.add(0, { name });
+  for (const name of queues)
+    for (const counter of [adds, retries, parkings, repairs]) counter.add(0, { name });
   return {
     added: (name) => adds.add(1, { name }),
     retried: (name) => retries.add(1, { name }),
     parked: (name) => parkings.add(1, { name }),
+    repaired: (name, keys) => repairs.add(keys, { name }),
     queueDuration: (name, durationMs) => queueDuration.record(durationMs / 1000, { name }),
     workDuration: (name, durationMs) => workDuration.record(durationMs / 1000, { name }),
     gauges: (name, gauges) => void latest.set(name, gauges),

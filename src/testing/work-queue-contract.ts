@@ -298,9 +298,10 @@ export function runWorkQueueContract(
         const delayed = { key: 'ns/later', reason: 'requeue', failures: 0, dueMs: expect.any(Number) };
         const parked = expect.objectContaining({ key: 'ns/parked', error: 'no' });
         expect(await queue.inspect(10)).toEqual({ waiting: [waiting], delayed: [delayed], parked: [parked] });
-        expect(await queue.inspectKey('ns/later')).toEqual({ failures: 0, delayed });
-        expect(await queue.inspectKey('ns/parked')).toEqual({ failures: 0, parked });
-        expect(await queue.inspectKey('ns/unknown')).toEqual({ failures: 0 });
+        expect(await queue.inspectKey('ns/waits')).toMatchObject({ hasJob: true });
+        expect(await queue.inspectKey('ns/later')).toEqual({ hasJob: false, failures: 0, delayed });
+        expect(await queue.inspectKey('ns/parked')).toEqual({ hasJob: false, failures: 0, parked });
+        expect(await queue.inspectKey('ns/unknown')).toEqual({ hasJob: false, failures: 0 });
       });
 
       it('forgets all about a key on demand, and takes it up again with its next change', async () => {

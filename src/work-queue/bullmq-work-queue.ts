@@ -162,8 +162,8 @@ export class BullMqWorkQueue implements WorkQueue {
   async inspectKey(key: string): Promise<KeyView> {
     const queue = await this.open();
     const jobId = await queue.getDeduplicationJobId(key);
-    // A deduplication key that stands for no job any more (bullmq#4311) is none.
-    const hasJob = jobId !== null && (await this.redis.exists(queue.toKey(jobId))) === 1;
+    // A deduplication key may stand for no job any more (bullmq#4311), or for one that is in no list.
+    const hasJob = jobId !== null && (await queue.getJobState(jobId)) !== 'unknown';
     return { hasJob, ...(await this.state.view.inspectKey(key)) };
   }
 

@@ -172,6 +172,7 @@ export class MemoryWorkQueue implements WorkQueue {
     const dueInMs = (timer?.dueMs ?? 0) - this.clock.monotonicNow();
     return {
       failures,
+      hasJob: this.waiting.has(key) || this.processing.has(key),
       ...(pending && { waiting: waitingKeyOf(key, pending) }),
       ...(timer && {
         delayed: { key, dueMs: this.clock.now() + dueInMs, reason: timer.options.reason, failures },

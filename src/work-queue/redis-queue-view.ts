@@ -37,7 +37,7 @@ export class RedisQueueView {
     };
   }
 
-  async inspectKey(key: string): Promise<KeyView> {
+  async inspectKey(key: string): Promise<Omit<KeyView, 'hasJob'>> {
     const { failures, parked, pending, timers } = this.keys;
     const [failed, parkedJson, pendingJson, due] = await Promise.all([
       this.redis.hget(failures, key),

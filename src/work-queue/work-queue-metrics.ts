@@ -9,6 +9,8 @@ export interface WorkQueueMetrics {
   retried(queue: string): void;
   /** A key was parked. */
   parked(queue: string): void;
+  /** Keys that waited without a job behind them were given one again. */
+  repaired(queue: string, keys: number): void;
   /** `workqueue_queue_duration_seconds`: from ready to taken. */
   queueDuration(queue: string, durationMs: number): void;
   /** `workqueue_work_duration_seconds`: one run of the handler. */
@@ -33,6 +35,7 @@ export const noWorkQueueMetrics: WorkQueueMetrics = {
   added: () => undefined,
   retried: () => undefined,
   parked: () => undefined,
+  repaired: () => undefined,
   queueDuration: () => undefined,
   workDuration: () => undefined,
   gauges: () => undefined,

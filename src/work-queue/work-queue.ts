@@ -81,6 +81,8 @@ export interface WorkQueueView {
 /** What a queue knows of one key. */
 export interface KeyView {
   readonly failures: number;
+  /** It is about to run, or runs. */
+  readonly hasJob: boolean;
   readonly waiting?: WaitingKey;
   readonly delayed?: DelayedKey;
   readonly parked?: ParkedKey;

@@ -61,6 +61,19 @@ describe('the work queue when things go wrong', () => {
     expect(await redis.exists(bullKey('77'))).toBe(0);
   });
 
+  it('knows a job that is in no list for none, and one that waits or runs for one', async () => {
+    const queue = aQueue();
+    await leaveStrayBehind('ns/stray');
+    expect(await queue.inspectKey('ns/stray')).toMatchObject({ hasJob: false });
+    await queue.add('ns/a');
+    expect(await queue.inspectKey('ns/a')).toMatchObject({ hasJob: true });
+    let during: boolean | undefined;
+    consume(queue, async ({ key }) => void (during = (await queue.inspectKey(key)).hasJob));
+    await waitFor(() => during !== undefined);
+    expect(during).toBe(true);
+    await waitFor(async () => !(await queue.inspectKey('ns/a')).hasJob);
+  });
+
   it('is swept by its consumer without being asked', async () => {
     const queue = aQueue({ strayAfterMs: 100, maintenanceIntervalMs: 50 });
     await leaveStrayBehind('ns/a');

@@ -3,7 +3,7 @@ import type {
   ControllerDefinition,
   ControllerDependencies,
 } from '../../controller/controller-definition.js';
-import type { Deployment, Pod, ReplicaSet } from '../../kubernetes/index.js';
+import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '../../kubernetes/index.js';
 import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../kubernetes/index.js';
 import { ORPHAN_INDEX, SELECTOR_INDEX, orphanIndex, selectorIndex } from '../shared/index.js';
 import type {
@@ -21,6 +21,7 @@ export function createDeploymentController(options: DeploymentControllerOptions 
     name: 'deployment',
     type: DEPLOYMENTS,
     defaultWorkers: compiled.workers,
+    needsWork: (object) => needsWork(object as DeepReadonly<Deployment>),
     build: (dependencies) => build(dependencies, compiled),
   };
 }
@@ -49,4 +50,11 @@ function build(
     }),
     watch: (enqueue) => handlers.watch(enqueue),
   };
+}
+
+/** Every sync, whatever it comes to, notes the generation that it saw. */
+function needsWork({ metadata, status }: DeepReadonly<Deployment>): boolean {
+  return (
+    metadata.deletionTimestamp === undefined && (status?.observedGeneration ?? 0) < (metadata.generation ?? 0)
+  );
 }

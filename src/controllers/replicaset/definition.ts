@@ -3,7 +3,7 @@ import type {
   ControllerDefinition,
   ControllerDependencies,
 } from '../../controller/controller-definition.js';
-import type { Pod, ReplicaSet } from '../../kubernetes/index.js';
+import type { DeepReadonly, Pod, ReplicaSet } from '../../kubernetes/index.js';
 import { PODS, REPLICA_SETS } from '../../kubernetes/index.js';
 import { ORPHAN_INDEX, SELECTOR_INDEX, orphanIndex, selectorIndex } from '../shared/index.js';
 import { ReplicaSetReconciler } from './reconcile.js';
@@ -18,6 +18,7 @@ export function createReplicaSetController(options: ReplicaSetControllerOptions 
     name: 'replicaset',
     type: REPLICA_SETS,
     defaultWorkers: 10,
+    needsWork: (object) => needsWork(object as DeepReadonly<ReplicaSet>),
     build: (dependencies) => build(dependencies, compiled),
   };
 }
@@ -45,4 +46,11 @@ function build(
     }),
     watch: (enqueue) => watchReplicaSets({ replicaSets, pods, enqueue, options }),
   };
+}
+
+/** Every sync notes the generation that it saw; and one that could not make all pods comes back by itself. */
+function needsWork({ metadata, spec, status }: DeepReadonly<ReplicaSet>): boolean {
+  if (metadata.deletionTimestamp !== undefined) return false;
+  const isBehind = (status?.observedGeneration ?? 0) < (metadata.generation ?? 0);
+  return isBehind || (status?.replicas ?? 0) !== (spec?.replicas ?? 1);
 }

@@ -1,0 +1,94 @@
+import type { Clock } from '../clock/index.js';
+import { IllegalStateError } from '../errors/index.js';
+import type { Informer } from '../informer/informer.js';
+import type { DeepReadonly, KubernetesObject } from '../kubernetes/index.js';
+import { keyOf } from '../kubernetes/index.js';
+import type { Logger } from '../logging/index.js';
+import type { WorkQueue } from '../work-queue/work-queue.js';
+import type { ControllerMetrics } from './controller-metrics.js';
+
+export interface UnqueuedSweepOptions {
+  readonly controller: string;
+  readonly queue: Pick<WorkQueue, 'add' | 'inspectKey'>;
+  /** Of the objects whose keys the controller works on. */
+  readonly objects: Pick<Informer, 'lister'>;
+  /** See `ControllerDefinition.needsWork`. */
+  readonly needsWork: (object: DeepReadonly<KubernetesObject>) => boolean;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Pick<ControllerMetrics, 'unqueued'>;
+  /** Milliseconds between two looks. @default 10000 */
+  readonly intervalMs?: number;
+}
+
+/** Of very many suspects so many are looked up in the queue at one time; the rest at the next look. */
+const LOOKED_UP_AT_MOST = 50;
+
+/**
+ * The leader's guard behind everything that keeps keys from being lost: looks now and then for objects that ask for
+ * work, have not changed since the look before, and of whose key the queue knows nothing - it does not wait, run,
+ * come back later, nor is it parked. Each is counted (the count is expected to stay 0) and added.
+ *
+ * Cheap: one pass over the cache, and a look into the queue only for what stood still for a whole interval.
+ */
+export class UnqueuedSweep {
+  private readonly intervalMs: number;
+  /** What asked for work at the last look: resourceVersion by key. */
+  private suspects = new Map<string, string>();
+  private isRunning = false;
+
+  constructor(private readonly options: UnqueuedSweepOptions) {
+    this.intervalMs = options.intervalMs ?? 10_000;
+  }
+
+  /**
+   * Until aborted; may be run again after that.
+   * @throws IllegalStateError while it runs
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.isRunning) throw new IllegalStateError('the sweep runs already');
+    this.isRunning = true;
+    const { clock, logger } = this.options;
+    this.suspects.clear();
+    while (!signal.aborted) {
+      await clock.sleep(this.intervalMs, signal).catch(() => undefined);
+      if (signal.aborted) break;
+      await this.look(signal).catch((error: unknown) =>
+        logger.warn('the sweep of the queue failed', { error }),
+      );
+    }
+    this.isRunning = false;
+  }
+
+  /** One look. Returns the keys that had to be added. */
+  async look(signal: AbortSignal): Promise<readonly string[]> {
+    const { objects, needsWork } = this.options;
+    const before = this.suspects;
+    this.suspects = new Map();
+    const stillThere: string[] = [];
+    for (const object of objects.lister.list()) {
+      if (!needsWork(object)) continue;
+      const key = keyOf(object.metadata);
+      const version = object.metadata.resourceVersion ?? '';
+      this.suspects.set(key, version);
+      if (before.get(key) === version) stillThere.push(key);
+    }
+    const lost: string[] = [];
+    for (const key of stillThere.slice(0, LOOKED_UP_AT_MOST))
+      if (!signal.aborted && (await this.isUnknown(key))) lost.push(key);
+    for (const key of lost) if (!signal.aborted) await this.repair(key);
+    return lost;
+  }
+
+  private async isUnknown(key: string): Promise<boolean> {
+    const { delayed, hasJob, parked, waiting } = await this.options.queue.inspectKey(key);
+    return !hasJob && !waiting && !delayed && !parked;
+  }
+
+  private async repair(key: string): Promise<void> {
+    const { controller, logger, metrics, queue } = this.options;
+    metrics.unqueued(controller);
+    logger.error('a key had to be queued and was not; it is added', { controller, key });
+    await queue.add(key, { reason: 'sweep', priority: 'low' });
+  }
+}
