@@ -10,10 +10,18 @@ export interface Comparison {
   readonly removed: FieldSet;
 }
 
-interface Found {
-  readonly added: FieldSetBuilder;
-  readonly modified: FieldSetBuilder;
-  readonly removed: FieldSetBuilder;
+/** Collects differences. Where the walk stands is kept as a path, so that what is equal leaves nothing behind. */
+class Recorder {
+  readonly path: string[] = [];
+  readonly added = new FieldSetBuilder();
+  readonly modified = new FieldSetBuilder();
+  readonly removed = new FieldSetBuilder();
+
+  note(what: keyof Comparison): void {
+    let at = this[what];
+    for (const element of this.path) at = at.child(element);
+    at.insert();
+  }
 }
 
 /** What Go always writes, be there something in it or not, and what therefore never comes or goes. */
@@ -21,11 +29,7 @@ const ALWAYS_THERE = new Set(['metadata', 'spec', 'status', 'strategy', 'templat
 
 /** Source of the rules: `compareWalker` of structured-merge-diff. */
 export function compare(before: unknown, after: unknown, shape: Shape): Comparison {
-  const found: Found = {
-    added: new FieldSetBuilder(),
-    modified: new FieldSetBuilder(),
-    removed: new FieldSetBuilder(),
-  };
+  const found = new Recorder();
   walk(before, after, shape, found, true);
   return {
     added: found.added.build(),
@@ -35,7 +39,7 @@ export function compare(before: unknown, after: unknown, shape: Shape): Comparis
 }
 
 /** @param valued the value is there, whether something is in it or not */
-function walk(before: unknown, after: unknown, shape: Shape, found: Found, valued: boolean): void {
+function walk(before: unknown, after: unknown, shape: Shape, found: Recorder, valued: boolean): void {
   if (before === after || (isNothing(before) && isNothing(after))) return;
   const asOne = shape.kind === 'atomic' || (isHollow(before) && isHollow(after));
   if (asOne) {
@@ -43,24 +47,24 @@ function walk(before: unknown, after: unknown, shape: Shape, found: Found, value
     return;
   }
   if (!valued) {
-    if (isNothing(before)) found.added.insert();
-    else if (isNothing(after)) found.removed.insert();
+    if (isNothing(before)) found.note('added');
+    else if (isNothing(after)) found.note('removed');
   }
   if (shape.kind === 'struct' || shape.kind === 'map') walkFields(before, after, shape, found, valued);
   else walkItems(before, after, shape, found);
 }
 
-function walkLeaf(before: unknown, after: unknown, found: Found): void {
-  if (isNothing(before)) found.added.insert();
-  else if (isNothing(after)) found.removed.insert();
-  else if (!deepEqual(before, after)) found.modified.insert();
+function walkLeaf(before: unknown, after: unknown, found: Recorder): void {
+  if (isNothing(before)) found.note('added');
+  else if (isNothing(after)) found.note('removed');
+  else if (!deepEqual(before, after)) found.note('modified');
 }
 
 function walkFields(
   before: unknown,
   after: unknown,
   shape: Extract<Shape, { kind: 'struct' | 'map' }>,
-  found: Found,
+  found: Recorder,
   valued: boolean,
 ): void {
   const old = isRecord(before) ? before : {};
@@ -70,7 +74,7 @@ function walkFields(
     const field = shape.kind === 'map' ? shape.item : shape.field(name);
     if (!field) return;
     const isValue = valued && field.kind !== 'atomic' && ALWAYS_THERE.has(name);
-    walk(old[name], now[name], field, below(found, `f:${name}`), isValue);
+    walkBelow(`f:${name}`, old[name], now[name], field, found, isValue);
   };
   for (const name in now) visit(name);
   for (const name in old) if (!(name in now)) visit(name);
@@ -80,25 +84,30 @@ function walkItems(
   before: unknown,
   after: unknown,
   shape: Extract<Shape, { kind: 'list' | 'set' }>,
-  found: Found,
+  found: Recorder,
 ): void {
   const old = itemsByElement(before, shape);
   const now = itemsByElement(after, shape);
   const itemShape: Shape = shape.kind === 'list' ? shape.item : { kind: 'atomic' };
   for (const [element, item] of now) {
-    walk(old.get(element), item, itemShape, below(found, element), false);
+    walkBelow(element, old.get(element), item, itemShape, found, false);
   }
   for (const [element, item] of old) {
-    if (!now.has(element)) walk(item, undefined, itemShape, below(found, element), false);
+    if (!now.has(element)) walkBelow(element, item, undefined, itemShape, found, false);
   }
 }
 
-function below(found: Found, element: string): Found {
-  return {
-    added: found.added.child(element),
-    modified: found.modified.child(element),
-    removed: found.removed.child(element),
-  };
+function walkBelow(
+  element: string,
+  before: unknown,
+  after: unknown,
+  shape: Shape,
+  found: Recorder,
+  valued: boolean,
+): void {
+  found.path.push(element);
+  walk(before, after, shape, found, valued);
+  found.path.pop();
 }
 
 function isHollow(value: unknown): boolean {

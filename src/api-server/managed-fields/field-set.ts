@@ -30,8 +30,9 @@ export class FieldSetBuilder {
   }
 
   build(): FieldSet {
+    if (!this.children) return this.member ? LEAF : EMPTY_SET;
     const children = new Map<string, FieldSet>();
-    for (const [element, builder] of this.children ?? []) {
+    for (const [element, builder] of this.children) {
       const built = builder.build();
       if (!isEmptySet(built)) children.set(element, built);
     }
@@ -44,7 +45,7 @@ export function isEmptySet(set: FieldSet): boolean {
 }
 
 export function union(a: FieldSet, b: FieldSet): FieldSet {
-  if (isEmptySet(a)) return b;
+  if (a === b || isEmptySet(a)) return b;
   if (isEmptySet(b)) return a;
   const children = new Map(a.children);
   for (const [element, theirs] of b.children) {
@@ -67,6 +68,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
 /** What is in `a` and not in `b`. A path in `b` takes nothing away that is below it. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmptySet(b)) return a;
+  if (b.children.size === 0) return make(false, a.children);
   const children = new Map<string, FieldSet>();
   for (const [element, ours] of a.children) {
     const theirs = b.children.get(element);
@@ -121,11 +123,12 @@ export function pathsOf(set: FieldSet): string[][] {
 
 /** Fields first, then keyed items, values and positions; each in the order of their text. */
 export function sortedChildren(set: FieldSet): [string, FieldSet][] {
-  return [...set.children].sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1));
+  const children = [...set.children];
+  return children.length < 2 ? children : children.sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1));
 }
 
 function rank(element: string): number {
-  return 'fkvi'.indexOf(element[0] ?? '');
+  return 'fkvi'.indexOf(element.charAt(0));
 }
 
 function make(member: boolean, children: ReadonlyMap<string, FieldSet>): FieldSet {
