@@ -99,6 +99,18 @@ describe('the enqueuer', () => {
     expect(calls).toHaveLength(1);
   });
 
+  it('brings a long wait forward when something more urgent happens', async () => {
+    const enqueue = enqueuer.enqueueUntil(new AbortController().signal);
+    enqueue({ ref, delayMs: 1000 });
+    await clock.advance(100);
+    enqueue({ ref, delayMs: 10 });
+    await clock.advance(10);
+    expect(calls).toEqual(['add default/web normal']);
+    await clock.advance(1000);
+    expect(calls).toHaveLength(1);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
   it('tries again until Redis answers, and loses nothing', async () => {
     failures = 5;
     enqueuer.enqueueUntil(new AbortController().signal)({ ref, cause: { type: PODS, resourceVersion: '7' } });

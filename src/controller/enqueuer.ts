@@ -48,7 +48,7 @@ export interface EnqueuerOptions {
  */
 export class Enqueuer {
   private readonly held = new Map<string, HeldAdd>();
-  private readonly timers = new Map<string, TimerHandle>();
+  private readonly timers = new Map<string, TimerHandle & { readonly dueMs: number }>();
   private readonly flushing = new Set<string>();
 
   constructor(private readonly options: EnqueuerOptions) {}
@@ -95,18 +95,21 @@ export class Enqueuer {
   private flushWhenDue(key: string, signal: AbortSignal): void {
     const held = this.held.get(key);
     if (!held || signal.aborted || this.flushing.has(key)) return;
-    const waitMs = held.burst.dueMs - this.options.clock.monotonicNow();
+    const { dueMs } = held.burst;
+    const timer = this.timers.get(key);
+    if (timer && timer.dueMs <= dueMs) return;
+    timer?.cancel();
+    this.timers.delete(key);
+    const waitMs = dueMs - this.options.clock.monotonicNow();
     if (waitMs <= 0) {
-      this.timers.get(key)?.cancel();
-      this.timers.delete(key);
       void this.flush(key, signal);
-    } else if (!this.timers.has(key)) {
-      const wake = (): void => {
-        this.timers.delete(key);
-        this.flushWhenDue(key, signal);
-      };
-      this.timers.set(key, this.options.clock.setTimeout(wake, waitMs));
+      return;
     }
+    const wake = (): void => {
+      this.timers.delete(key);
+      this.flushWhenDue(key, signal);
+    };
+    this.timers.set(key, { dueMs, ...this.options.clock.setTimeout(wake, waitMs) });
   }
 
   /** Writes the key's adds until none is due. Never rejects. */
