@@ -44,10 +44,14 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
   beforeEach(async () => {
     problems = [];
     page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    page.on('response', (response) => {
+      if (response.status() === 404 || response.status() === 500) problems.push(response.url());
+    });
     page.on('pageerror', (error) => problems.push(String(error)));
-    // What the content security policy refuses is told here as well.
+    // What the content security policy refuses is told here as well; so are answers that ask for a token.
     page.on('console', (message) => {
-      if (message.type() === 'error' && !message.text().includes('ERR_')) problems.push(message.text());
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load'))
+        problems.push(message.text());
     });
   });
 
