@@ -61,7 +61,7 @@ export async function startTlsRedis(): Promise<
     'users.acl',
     [
       'user default off',
-      `user keeper on >${password} ~rk* ~{rk* ~test* ~{test* &* +@all -@dangerous +info +client|setname`,
+      `user keeper on >${password} ~rollkeeper* ~{rollkeeper* ~test* ~{test* &* +@all -@dangerous +info +client|setname`,
       '',
     ].join('\n'),
   );

@@ -134,6 +134,13 @@ describe('a replica that is asked to stop while it works', () => {
     // A second is the aim; a machine that three replicas and their tests share may breathe in between.
     expect(Math.max(...gaps)).toBeLessThan(3000);
     expect(findViolations(history.events())).toEqual([]);
+    // The sweep of the leader had nothing to find.
+    const pages = await Promise.all(
+      (await replicas()).map(async ({ adminUrl }) => (await fetch(`${adminUrl}/metrics`)).text()),
+    );
+    const lost = pages.join('\n').match(/^rollkeeper_unqueued_keys_total\{.*/gm) ?? [];
+    expect(lost.length).toBeGreaterThan(0);
+    expect(lost.filter((line) => !line.endsWith(' 0'))).toEqual([]);
   });
 
   it('hands the lease over at once, and says so on its page and as an Event', async () => {
