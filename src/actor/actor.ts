@@ -19,8 +19,13 @@ export interface Activation {
   readonly key: string;
   /** Fencing token: grows with every activation of the key. */
   readonly token: number;
-  /** Aborts with KeyLockLostError before the lock can have expired; every write must check it first. */
+  /** Aborts with KeyLockLostError before the lock can have expired. */
   readonly signal: AbortSignal;
+  /**
+   * Every write must ask this first, right before it is sent: after a pause of the process the signal may be late.
+   * @throws the signal's reason, or KeyLockLostError when the lock may have expired
+   */
+  assertHeld(): void;
   /** What the caches must show before anything is decided: changes that caused this run, and own writes. */
   readonly mustHaveSeen: ResourceVersions;
   /** The intents stored last, `undefined` when none are. */

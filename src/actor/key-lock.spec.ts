@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { FakeClock } from '../clock/index.js';
+import { KeyLockLostError } from '../errors/index.js';
 import { silentLogger } from '../logging/index.js';
 import { KeyLock } from './key-lock.js';
 
@@ -46,6 +47,17 @@ describe('a key lock that is kept', () => {
     expect(lock.signal.aborted).toBe(false);
     await clock.advance(LOCK_MS * 0.1 - 1);
     expect(lock.signal.reason).toMatchObject({ code: 'KEY_LOCK_LOST' });
+  });
+
+  it('is not believed in after a pause, although no timer has fired yet', async () => {
+    const clock = new FakeClock();
+    const lock = aLock(clock, () => new Promise(() => undefined));
+    lock.assertHeld();
+    vi.spyOn(clock, 'monotonicNow').mockReturnValue(clock.monotonicNow() + LOCK_MS);
+    expect(lock.signal.aborted, 'the timer is late').toBe(false);
+    expect(() => lock.assertHeld()).toThrow(KeyLockLostError);
+    expect(lock.signal.aborted).toBe(true);
+    lock.stop();
   });
 
   it('counts from before the acquiring request was sent, however late the answer came', async () => {

@@ -28,6 +28,7 @@ export class KeyLock {
   private readonly lost = new AbortController();
   private readonly stopped = new AbortController();
   private deadline: TimerHandle;
+  private heldUntilMs = 0;
 
   /** @param sentAtMs monotonic clock, before the acquiring request was sent */
   constructor(
@@ -39,6 +40,16 @@ export class KeyLock {
 
   get signal(): AbortSignal {
     return this.lost.signal;
+  }
+
+  /**
+   * Looks at the clock instead of waiting for a timer: when the process was paused or its event loop blocked, what was
+   * waited for goes on before any timer fires. Once it has thrown, the signal has aborted.
+   * @throws KeyLockLostError when the lock may have expired or was lost
+   */
+  assertHeld(): void {
+    if (this.dependencies.clock.monotonicNow() >= this.heldUntilMs) this.loseByTime();
+    this.lost.signal.throwIfAborted();
   }
 
   /** Renews until {@link stop} or until the lock is lost. Never rejects. */
@@ -76,12 +87,16 @@ export class KeyLock {
   }
 
   private deadlineFrom(sentAtMs: number): TimerHandle {
-    const { clock, lockDurationMs, name } = this.dependencies;
-    const lose = (): void => this.lose(`the lock of ${name} could not be renewed in time`);
-    const leftMs = sentAtMs + lockDurationMs * (1 - SAFETY_SHARE) - clock.monotonicNow();
+    const { clock, lockDurationMs } = this.dependencies;
+    this.heldUntilMs = sentAtMs + lockDurationMs * (1 - SAFETY_SHARE);
+    const leftMs = this.heldUntilMs - clock.monotonicNow();
     // Not left to a timer: nothing may begin under a lock that has run out.
-    if (leftMs <= 0) lose();
-    return clock.setTimeout(lose, leftMs);
+    if (leftMs <= 0) this.loseByTime();
+    return clock.setTimeout(() => this.loseByTime(), leftMs);
+  }
+
+  private loseByTime(): void {
+    this.lose(`the lock of ${this.dependencies.name} could not be renewed in time`);
   }
 
   private lose(message: string): void {

@@ -58,12 +58,13 @@ export class StoredActorRuntime implements ActorRuntime {
       proof,
       acquired,
       AbortSignal.any([signal, lock.signal]),
+      lock,
     );
     // Not awaited: a renewal that hangs must not hold up the end, and after the release it changes nothing.
     void lock.keep();
     let outcome: { result: R } | { error: unknown };
     try {
-      activation.signal.throwIfAborted();
+      activation.assertHeld();
       outcome = { result: await work(activation) };
     } catch (error) {
       outcome = { error };
@@ -157,6 +158,7 @@ class StoredActivation implements Activation {
     private readonly proof: LockProof,
     acquired: Acquired,
     readonly signal: AbortSignal,
+    private readonly lock: KeyLock,
   ) {
     this.controller = names.controller;
     this.key = names.key;
@@ -169,8 +171,13 @@ class StoredActivation implements Activation {
     return this.currentIntents;
   }
 
-  async storeIntents(intents: unknown): Promise<void> {
+  assertHeld(): void {
     this.signal.throwIfAborted();
+    this.lock.assertHeld();
+  }
+
+  async storeIntents(intents: unknown): Promise<void> {
+    this.assertHeld();
     const stored = await this.store.storeIntents(this.names, this.proof, intents, this.ownWrites);
     if (!stored) throw new KeyLockLostError(`the lock of ${this.controller} ${this.key} was taken over`);
     this.currentIntents = intents;

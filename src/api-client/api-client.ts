@@ -49,6 +49,8 @@ export interface WriteOptions {
    * An attempt under way is let finish, because nobody would know what became of it.
    */
   guard?: AbortSignal;
+  /** Called right before each attempt; what it throws is what the call rejects with, and nothing is sent. */
+  assertMayWrite?: () => void;
 }
 
 export type PatchType = 'json' | 'merge' | 'strategic';
@@ -63,6 +65,8 @@ export interface DeleteOptions {
    * An attempt under way is let finish, because nobody would know what became of it.
    */
   guard?: AbortSignal;
+  /** Called right before each attempt; what it throws is what the call rejects with, and nothing is sent. */
+  assertMayWrite?: () => void;
 }
 
 /** What a deletion left behind: the object while finalizers or a grace period keep it, else nothing. */

@@ -41,6 +41,21 @@ describe('withWriteGuard', () => {
     expect(calls).toHaveLength(1);
   });
 
+  it('asks for the right to write before each write, and hands the question on for the attempts', async () => {
+    const { client, calls } = recordingClient(deployment('5'));
+    const { signal } = new AbortController();
+    let mayWrite = true;
+    const assertMayWrite = (): void => {
+      if (!mayWrite) throw new Error('the lock has run out');
+    };
+    const guarded = withWriteGuard(client, signal, assertMayWrite);
+    await guarded.update(DEPLOYMENTS, deployment());
+    expect(calls).toEqual([{ verb: 'update', options: { guard: signal, assertMayWrite } }]);
+    mayWrite = false;
+    await expect(guarded.update(DEPLOYMENTS, deployment())).rejects.toThrow('the lock has run out');
+    expect(calls).toHaveLength(1);
+  });
+
   it('gives its signal to reads that have none', async () => {
     const { client, calls } = recordingClient(deployment());
     const right = new AbortController();

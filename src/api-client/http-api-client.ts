@@ -187,10 +187,10 @@ class UndiciApiClient implements HttpApiClient {
     method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
     body: unknown,
-    { signal, guard }: Pick<WriteOptions, 'signal' | 'guard'>,
+    { signal, guard, assertMayWrite }: Pick<WriteOptions, 'signal' | 'guard' | 'assertMayWrite'>,
     contentType = JSON_TYPE,
   ): Promise<T> {
-    const request = { method, path, body: JSON.stringify(body), contentType, signal, guard };
+    const request = { method, path, body: JSON.stringify(body), contentType, signal, guard, assertMayWrite };
     return parseAnswer(await this.sender.send(request)) as T;
   }
 }

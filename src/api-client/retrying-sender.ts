@@ -7,6 +7,7 @@ import { hasCode } from '../errors/index.js';
 
 export interface SendRequest extends Omit<HttpRequest, 'timeoutMs'> {
   readonly guard?: AbortSignal;
+  readonly assertMayWrite?: () => void;
 }
 
 /** Either an answer, which may be a refusal, or the error that came instead. */
@@ -25,6 +26,7 @@ export class RetryingSender {
     let authenticatedAgain = false;
     for (let attempts = 1; ; attempts++) {
       request.guard?.throwIfAborted();
+      request.assertMayWrite?.();
       const attempt = await this.attempt(request);
       if (attempt.answered && attempt.answer.status === 401 && !authenticatedAgain) {
         // Refused before anything was done, so a write may be repeated as well.

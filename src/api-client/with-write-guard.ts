@@ -5,11 +5,25 @@ import type { ApiClient, DeleteOptions, ListOptions, PatchType, WriteOptions } f
  * `client` for work that may lose its right to write. Once `signal` has aborted, no write starts, not even the
  * repeat of one that met 429; it rejects with the signal's reason. A write under way is let finish, so that its
  * outcome is known. Reads without a signal of their own are given this one.
+ *
+ * @param assertMayWrite asked right before each attempt as well, for rights that end with time: a timer, and with it
+ * the signal, comes late when the process was paused
  */
-export function withWriteGuard(client: ApiClient, signal: AbortSignal): ApiClient {
-  const guarded = <Options extends { guard?: AbortSignal }>(options: Options | undefined): Options => {
+export function withWriteGuard(
+  client: ApiClient,
+  signal: AbortSignal,
+  assertMayWrite?: () => void,
+): ApiClient {
+  const guarded = <Options extends { guard?: AbortSignal; assertMayWrite?: () => void }>(
+    options: Options | undefined,
+  ): Options => {
     signal.throwIfAborted();
-    return { ...(options ?? ({} as Options)), guard: signal };
+    assertMayWrite?.();
+    return {
+      ...(options ?? ({} as Options)),
+      guard: signal,
+      ...(assertMayWrite ? { assertMayWrite } : {}),
+    };
   };
   return {
     get: (type, ref, options) => client.get(type, ref, { signal, ...options }),

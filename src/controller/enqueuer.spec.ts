@@ -10,6 +10,7 @@ describe('the enqueuer', () => {
   let clock: FakeClock;
   let calls: string[];
   let failures: number;
+  let leads: boolean;
   let deletions: { type: ResourceType; resourceVersion: string }[];
   let enqueuer: Enqueuer;
 
@@ -18,6 +19,7 @@ describe('the enqueuer', () => {
     calls = [];
     failures = 0;
     deletions = [];
+    leads = true;
     const call = (text: string): Promise<void> => {
       if (failures > 0) {
         failures -= 1;
@@ -35,6 +37,7 @@ describe('the enqueuer', () => {
         recordCause: (_controller, key, resource, version) => call(`cause ${key} ${resource} ${version}`),
       },
       deletionsSeen: () => deletions,
+      mayEnqueue: () => leads,
       clock,
       logger: silentLogger,
     });
@@ -60,6 +63,24 @@ describe('the enqueuer', () => {
     enqueue({ ref, cause: { type: REPLICA_SETS, resourceVersion: '8' }, reason: 'child-change' });
     await clock.advance(0);
     expect(calls).toEqual(['cause default/web replicasets.apps 8', 'add default/web normal']);
+  });
+
+  it('adds nothing once the lease has run out, also where the signal is late, and goes on if it was not lost', async () => {
+    const stop = new AbortController();
+    const enqueue = enqueuer.enqueueUntil(stop.signal);
+    leads = false;
+    enqueue({ ref });
+    await clock.advance(100);
+    expect(calls).toEqual([]);
+    leads = true;
+    await clock.advance(1000);
+    expect(calls).toEqual(['add default/web normal']);
+    leads = false;
+    enqueue({ ref });
+    stop.abort();
+    await clock.advance(1000);
+    expect(calls).toHaveLength(1);
+    expect(clock.pendingTimers).toBe(0);
   });
 
   it('merges what arrives meanwhile: newest causes, shortest delay, highest priority', async () => {

@@ -1,6 +1,7 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { ActorRuntime } from '../actor/actor.js';
 import type { Clock, TimerHandle } from '../clock/index.js';
+import { LeaseLostError } from '../errors/index.js';
 import { keyOf, newerResourceVersion, qualifiedResource } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import type { AddOptions, Priority, WorkQueue } from '../work-queue/work-queue.js';
@@ -34,6 +35,11 @@ export interface EnqueuerOptions {
    * @default none
    */
   readonly deletionsSeen?: () => readonly Cause[];
+  /**
+   * Whether we lead at this moment, by the clock: after a pause of the process the signal may be late.
+   * @default until the signal aborts
+   */
+  readonly mayEnqueue?: () => boolean;
   /** Spans what is seen. @default none */
   readonly tracer?: Tracer;
 }
@@ -117,6 +123,7 @@ export class Enqueuer {
     this.flushing.add(key);
     for (let failures = 0, next = this.take(key); next && !signal.aborted; next = this.take(key)) {
       try {
+        this.assertLeading();
         await this.write(key, next);
         failures = 0;
       } catch (error) {
@@ -138,11 +145,16 @@ export class Enqueuer {
     return add;
   }
 
+  private assertLeading(): void {
+    if (this.options.mayEnqueue?.() === false) throw new LeaseLostError('the lease has run out');
+  }
+
   private async write(key: string, add: HeldAdd): Promise<void> {
     const { actors, controller, queue } = this.options;
     await Promise.all(
       [...add.causes].map(([resource, version]) => actors.recordCause(controller, key, resource, version)),
     );
+    this.assertLeading();
     await queue.add(key, add.options);
   }
 }

@@ -21,6 +21,8 @@ export interface InformerGroup extends Runnable {
 
 /** The elector, as the manager sees it: calls `lead` each time we are elected and awaits it before it gives up the lease. */
 export interface Elector {
+  /** Whether we lead at this moment, by the clock. @default until the signal of the leading work aborts */
+  readonly isLeader?: boolean;
   run(lead: (signal: AbortSignal, epoch: number) => Promise<void>, signal: AbortSignal): Promise<void>;
 }
 
@@ -115,7 +117,7 @@ export class Manager {
 
   /** The leader's part: turns every change that its informers see, and first of all everything there is, into keys. */
   private async lead(signal: AbortSignal, epoch: number): Promise<void> {
-    const { actors, clock, controllers, informers, logger, tracer } = this.options;
+    const { actors, clock, controllers, elector, informers, logger, tracer } = this.options;
     logger.info('leading', { epoch });
     const unsubscribes = controllers.map(({ built, controller }) => {
       const enqueuer = new Enqueuer({
@@ -125,6 +127,7 @@ export class Manager {
         clock,
         logger,
         tracer,
+        mayEnqueue: () => elector.isLeader !== false,
         deletionsSeen: () => informers.deletionsSeen?.() ?? [],
       });
       return built.watch(enqueuer.enqueueUntil(signal));

@@ -122,5 +122,5 @@ function clientOf(client: ApiClient, activation: Activation): ApiClient {
   const remembering = withOwnWrites(client, (resource, version) =>
     activation.recordOwnWrite(resource, version),
   );
-  return withWriteGuard(remembering, activation.signal);
+  return withWriteGuard(remembering, activation.signal, () => activation.assertHeld());
 }
