@@ -2,7 +2,10 @@ import { Command } from 'commander';
 import { VERSION } from '../version.js';
 import { registerApiServerCommand } from './apiserver.command.js';
 import { registerControllerCommand } from './controller.command.js';
+import { registerExplainCommand } from './explain.command.js';
 import { registerNodeCommand } from './node.command.js';
+import { registerPlanCommand } from './plan.command.js';
+import { registerQueueCommand } from './queue.command.js';
 import { registerStatusCommand } from './status.command.js';
 import { registerUpCommand } from './up.command.js';
 
@@ -14,6 +17,9 @@ export function createProgram(main: string): Command {
     .showHelpAfterError();
   registerUpCommand(program, main);
   registerStatusCommand(program);
+  registerExplainCommand(program);
+  registerPlanCommand(program);
+  registerQueueCommand(program);
   registerControllerCommand(program);
   registerApiServerCommand(program);
   registerNodeCommand(program);

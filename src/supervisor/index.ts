@@ -1,3 +1,4 @@
+export { readAdminToken } from './admin-token.js';
 export { readUpStatus, renderUpStatus } from './status.js';
 export type { ReplicaLine, UpStatus } from './status.js';
 export { Supervisor } from './supervisor.js';

@@ -1,0 +1,105 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { HttpApiClient } from '../../src/api-client/index.js';
+import type { Explanation } from '../../src/explain/index.js';
+import { DEPLOYMENTS } from '../../src/kubernetes/index.js';
+import type { RolloutPlan } from '../../src/rollout-plan/index.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+import { aDeployment } from './support/a-deployment.js';
+import { Up, run } from './support/up.js';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
+
+describe('rollkeeper explain, plan and queue', () => {
+  let up: Up;
+  let client: HttpApiClient;
+
+  beforeAll(async () => {
+    up = await Up.start();
+    client = await up.client();
+  });
+
+  afterAll(async () => {
+    await client?.close();
+    await up?.stopAndRemove();
+  });
+
+  const rollkeeper = (...args: string[]) => run(process.execPath, [MAIN, ...args]);
+  const here = () => ['--data-dir', up.dataDir];
+
+  const explained = async (name: string, ...flags: string[]): Promise<Explanation> => {
+    const { code, stderr, stdout } = await rollkeeper(
+      'explain',
+      'deployment',
+      `default/${name}`,
+      '--json',
+      ...flags,
+    );
+    if (code !== 0) throw new Error(stderr);
+    return JSON.parse(stdout) as Explanation;
+  };
+
+  it('says what is wrong, with the decisions of whichever replica decided, and from the API alone', async () => {
+    await client.create(DEPLOYMENTS, aDeployment({ name: 'ill', replicas: 3, image: 'web:1-missing' }));
+    const why = await waitFor(
+      async () => {
+        const answer = await explained('ill', ...here());
+        return answer.cause === 'image-pull' && answer;
+      },
+      { timeoutMs: 20_000, intervalMs: 100, what: 'the cause to be known' },
+    );
+    expect(why).toMatchObject({ state: 'blocked', limits: { replicas: 3, floor: 3, ceiling: 4 } });
+    expect(why.lastDecisions[0]?.replica).toMatch(/^controller-\d$/);
+    expect(why.lastDecisions.flatMap(({ actions }) => actions).join(' ')).toContain(why.replicaSets[0]?.name);
+    const direct = await explained('ill', '--kubeconfig', up.kubeconfig);
+    expect(direct).toMatchObject({ state: 'blocked', cause: 'image-pull', lastDecisions: [] });
+    const { stdout } = await rollkeeper('explain', 'deployment', 'ill', ...here());
+    expect(stdout).toContain('What would unblock it:');
+  });
+
+  it('says so when there is no such Deployment', async () => {
+    const { code, stderr } = await rollkeeper('explain', 'deployment', 'default/nothing', ...here());
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('no Deployment default/nothing');
+  });
+
+  it('plans a rollout from what runs, and touches nothing', async () => {
+    const before = await client.create(DEPLOYMENTS, aDeployment({ name: 'planned', replicas: 10 }));
+    await waitFor(async () => (await explained('planned', ...here())).state === 'complete', {
+      timeoutMs: 20_000,
+      intervalMs: 100,
+      what: 'the Deployment to be complete',
+    });
+    const file = join(up.dataDir, 'planned.json');
+    writeFileSync(file, JSON.stringify(aDeployment({ name: 'planned', replicas: 10, image: 'web:2' })));
+    const live = ['--against', 'live', '--kubeconfig', up.kubeconfig];
+    const { stdout } = await rollkeeper('plan', '-f', file, '--json', ...live);
+    const plan = JSON.parse(stdout) as RolloutPlan;
+    expect(plan).toMatchObject({ floor: 8, ceiling: 13, mostPods: 13, fewestAvailable: 8, completes: true });
+    expect((await rollkeeper('plan', '-f', file, ...live)).stdout).toContain('3 steps; at most 13 pods');
+    writeFileSync(file, JSON.stringify(aDeployment({ name: 'planned', replicas: 10 })));
+    expect((await rollkeeper('plan', '-f', file, ...live)).stdout).toContain('Nothing would change.');
+    const after = await client.get(DEPLOYMENTS, before.metadata);
+    expect(after.metadata.generation).toBe(before.metadata.generation);
+  });
+
+  it('parks a key by hand, explains that, and takes it out again', async () => {
+    await client.create(DEPLOYMENTS, aDeployment({ name: 'parked', replicas: 1 }));
+    await waitFor(async () => (await explained('parked', ...here())).state === 'complete', {
+      timeoutMs: 20_000,
+      intervalMs: 100,
+      what: 'the Deployment to be complete',
+    });
+    expect((await rollkeeper('queue', 'park', 'deployment', 'default/parked', ...here())).code).toBe(0);
+    expect(await explained('parked', ...here())).toMatchObject({ state: 'blocked', cause: 'parked' });
+    expect((await rollkeeper('queue', 'show', 'deployment', ...here())).stdout).toContain(
+      'parked   default/parked',
+    );
+    expect((await rollkeeper('queue', 'unpark', 'deployment', 'default/parked', ...here())).code).toBe(0);
+    await waitFor(async () => (await explained('parked', ...here())).state === 'complete', {
+      intervalMs: 100,
+      what: 'the key to be taken out',
+    });
+  });
+});
