@@ -11,6 +11,7 @@ import { equalIgnoringHash } from './pod-template.js';
 import type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
 import { hasProgressDeadline } from './progress.js';
 import { REPLICA_SET_CREATE_ERROR } from './reasons.js';
+import { updateReplicaSet } from './update-replica-set.js';
 
 export interface ApplyContext {
   readonly client: ApiClient;
@@ -53,7 +54,7 @@ async function applyReplicaSetWrite(
 ): Promise<ApplyOutcome | 'there already'> {
   const { client, signal } = context;
   if (write.verb === 'create') return createReplicaSet(deployment, write.object, context);
-  if (write.verb === 'update') await client.update(REPLICA_SETS, write.object, { signal });
+  if (write.verb === 'update') await updateReplicaSet(client, write.object, signal);
   else await deleteReplicaSet(write.object, context);
   return 'done';
 }

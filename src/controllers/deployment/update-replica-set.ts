@@ -1,0 +1,44 @@
+import type { ApiClient } from '../../api-client/api-client.js';
+import { isConflict } from '../../api-client/api-status-error.js';
+import type { ReplicaSet } from '../../kubernetes/index.js';
+import { REPLICA_SETS } from '../../kubernetes/index.js';
+import { semanticEqual } from './semantic-equality.js';
+
+/**
+ * Writes a ReplicaSet as it was decided. Its own controller writes its status all the while, so that every other
+ * write would meet a conflict; where nothing but the status has moved, and not for the worse, the decision still
+ * stands and is written on top. Anything else is a conflict as ever.
+ */
+export async function updateReplicaSet(
+  client: ApiClient,
+  wanted: ReplicaSet,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await client.update(REPLICA_SETS, wanted, { signal });
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    const live = await client.get<ReplicaSet>(REPLICA_SETS, wanted.metadata, { signal });
+    if (!stillStands(wanted, live)) throw error;
+    await client.update(REPLICA_SETS, onTopOf(wanted, live), { signal });
+  }
+}
+
+/** @param wanted carries the status that it was decided by, and the generation that it replaces */
+function stillStands(wanted: ReplicaSet, live: ReplicaSet): boolean {
+  const { generation, labels, ownerReferences, uid } = wanted.metadata;
+  return (
+    live.metadata.uid === uid &&
+    live.metadata.generation === generation &&
+    live.metadata.deletionTimestamp === undefined &&
+    semanticEqual(live.metadata.labels, labels) &&
+    semanticEqual(live.metadata.ownerReferences, ownerReferences) &&
+    (live.status?.availableReplicas ?? 0) >= (wanted.status?.availableReplicas ?? 0)
+  );
+}
+
+function onTopOf(wanted: ReplicaSet, live: ReplicaSet): ReplicaSet {
+  const annotations = { ...live.metadata.annotations, ...wanted.metadata.annotations };
+  const { resourceVersion } = live.metadata;
+  return { ...wanted, status: live.status, metadata: { ...wanted.metadata, annotations, resourceVersion } };
+}
