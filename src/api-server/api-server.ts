@@ -25,6 +25,7 @@ import type { SchemaRegistry } from './schema/index.js';
 import type { Storage } from './storage/index.js';
 import { withStorageMetrics } from './storage/index.js';
 import type { TlsMaterial } from './tls/index.js';
+import { SharedEvents } from './watch-events/index.js';
 
 export interface ApiServerOptions {
   /** Its `run` is the caller's business, and must go on for as long as the server runs. */
@@ -75,7 +76,7 @@ export class ApiServer {
       this.metrics.stored(...operation),
     );
     const namespaces = new NamespaceLifecycle(storage, clock, logger);
-    this.context = { storage, kinds, schemas, clock, random, logger, namespaces };
+    this.context = { storage, kinds, schemas, clock, random, logger, namespaces, events: new SharedEvents() };
     this.router = new Router(this.context, () => new URL(this.url).host);
     this.isAuthorized = token === undefined ? () => true : bearerTokenCheck(token);
     const listener: RequestListener = (message, response) => void this.handle(message, response);

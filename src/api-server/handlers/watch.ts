@@ -23,6 +23,8 @@ const BOOKMARK_INTERVAL_MS = 15_000;
 interface WireEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
   readonly object: object;
+  /** The whole event encoded, if it is already. */
+  readonly line?: string;
 }
 
 /** `GET` of a collection with `watch=true`, or of one object. */
@@ -63,8 +65,11 @@ async function* watchEvents(
       signal,
     );
     for await (const event of events) {
-      const wire = decideWireEvent(event, selection, bookmarks ? call : undefined);
-      if (wire) yield { type: wire.type, object: present(wire.object, wire.type) };
+      const shared = context.events.of(event);
+      const wire = decideWireEvent(shared.event, selection, bookmarks ? call : undefined);
+      if (!wire) continue;
+      const object = present(wire.object, wire.type);
+      yield { type: wire.type, object, line: shared.line(wire.type, object) };
     }
   } finally {
     release();
@@ -150,5 +155,5 @@ function watchFailure(error: unknown): StatusError {
 }
 
 async function* encodeEvents(events: AsyncIterable<WireEvent>): AsyncGenerator<string> {
-  for await (const event of events) yield `${JSON.stringify(event)}\n`;
+  for await (const event of events) yield event.line ?? `${JSON.stringify(event)}\n`;
 }

@@ -4,6 +4,7 @@ import type { NamespaceLifecycle } from '../admission/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import type { Storage, StorageKey } from '../storage/index.js';
+import type { SharedEvents } from '../watch-events/index.js';
 import { qualifiedResource } from '../../kubernetes/index.js';
 
 /** What every verb needs. */
@@ -15,6 +16,7 @@ export interface RegistryContext {
   readonly random: RandomSource;
   readonly logger: Logger;
   readonly namespaces: NamespaceLifecycle;
+  readonly events: SharedEvents;
 }
 
 /** One object's address together with its kind. */

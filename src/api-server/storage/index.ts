@@ -1,3 +1,5 @@
+export { originOf, toStorageEvent } from './log-entry.js';
+export type { LogEntry } from './log-entry.js';
 export {
   StorageConflictError,
   StorageExistsError,

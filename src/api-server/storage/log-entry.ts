@@ -30,6 +30,19 @@ export function isAbout(entry: LogEntry, scope: { resource: string; namespace?: 
  * look at `previous`.
  */
 export function toStorageEvent(entry: LogEntry): StorageEvent {
+  const event = makeEvent(entry);
+  origins.set(event, entry);
+  return event;
+}
+
+/** What is the same for all watchers of a process that are told of one write from memory; a key for caches. */
+export function originOf(event: StorageEvent): object | undefined {
+  return origins.get(event);
+}
+
+const origins = new WeakMap<StorageEvent, LogEntry>();
+
+function makeEvent(entry: LogEntry): StorageEvent {
   const { type, key, revision, text, previous } = entry;
   const object = lazily(() => decodeObject({ text, revision }));
   if (type === 'created' || !previous) {

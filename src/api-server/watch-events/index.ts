@@ -1,0 +1,1 @@
+export { SharedEvent, SharedEvents } from './shared-events.js';

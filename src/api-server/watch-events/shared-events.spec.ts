@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { toStorageEvent } from '../storage/index.js';
+import type { LogEntry, StorageEvent } from '../storage/index.js';
+import { SharedEvents } from './shared-events.js';
+
+function anEntry(name = 'a'): LogEntry {
+  const object = { apiVersion: 'v1', kind: 'Pod', metadata: { name } };
+  return {
+    type: 'created',
+    key: { resource: 'pods', namespace: 'n', name },
+    revision: 1,
+    text: JSON.stringify(object),
+    writeId: '2',
+    previousWriteId: '1',
+  };
+}
+
+const anEvent = (entry: LogEntry): StorageEvent => toStorageEvent(entry);
+
+describe('SharedEvents', () => {
+  it('gives all watchers of one write the same objects and the same text', () => {
+    const events = new SharedEvents();
+    const origin = anEntry();
+    const first = events.of(anEvent(origin));
+    const second = events.of(anEvent(origin));
+    expect(second).toBe(first);
+    const { object } = first.event as { object: object };
+    expect(first.line('ADDED', object)).toBe(
+      '{"type":"ADDED","object":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","resourceVersion":"1"}}}\n',
+    );
+    expect(first.line('MODIFIED', object)).toContain('"MODIFIED"');
+  });
+
+  it('never takes another write of the same revision for it', () => {
+    const events = new SharedEvents();
+    const first = events.of(anEvent(anEntry('a')));
+    const second = events.of(anEvent(anEntry('b')));
+    expect(second.event).not.toBe(first.event);
+  });
+
+  it('encodes an object that is not the own one of the event for each watcher', () => {
+    const shared = new SharedEvents().of(anEvent(anEntry()));
+    expect(shared.line('DELETED', { of: 'one' })).toContain('one');
+    expect(shared.line('DELETED', { of: 'another' })).toContain('another');
+  });
+
+  it('forgets what is old', () => {
+    const events = new SharedEvents();
+    const origin = anEntry();
+    const first = events.of(anEvent(origin));
+    for (let i = 0; i < 100; i++) events.of(anEvent(anEntry()));
+    expect(events.of(anEvent(origin))).not.toBe(first);
+  });
+});
