@@ -1,4 +1,5 @@
 // `npm run bench`: rolls Deployments out on a whole set of processes of its own and prints what it took.
+// `npm run bench -- --scale-out`: how much faster three replicas are than one.
 import { join } from 'node:path';
 import { run } from './lib/run.mjs';
 import { ROOT, ensureBuild, ensureDependencies, ensureNode, ensureRedis } from './lib/setup.mjs';
@@ -8,6 +9,7 @@ const node = ensureNode();
 ensureRedis();
 ensureBuild(node);
 const tsx = join(ROOT, 'node_modules', 'tsx', 'dist', 'cli.mjs');
-process.exitCode = await run(node, [tsx, join(ROOT, 'bench', 'main.ts'), ...process.argv.slice(2)], {
-  cwd: ROOT,
-});
+const args = process.argv.slice(2);
+const script = args.includes('--scale-out') ? 'scale-out.ts' : 'main.ts';
+const options = args.filter((arg) => arg !== '--scale-out');
+process.exitCode = await run(node, [tsx, join(ROOT, 'bench', script), ...options], { cwd: ROOT });

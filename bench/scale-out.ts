@@ -1,0 +1,71 @@
+import { parseArgs } from 'node:util';
+import { join } from 'node:path';
+import { SeededRandom } from '../src/clock/index.js';
+import type { Deployment } from '../src/kubernetes/index.js';
+import { DEPLOYMENTS } from '../src/kubernetes/index.js';
+import { waitFor } from '../src/testing/wait-for.js';
+import { ChaosSet } from '../test/chaos/set/chaos-set.js';
+import { aDeployment } from '../test/e2e/support/a-deployment.js';
+
+/** Half on the way to the API server, half on the way back. */
+const LATENCY_MS = 20;
+const WORKERS = 'deployment=5,replicaset=5';
+
+const { values } = parseArgs({
+  options: { deployments: { type: 'string', default: '200' }, pods: { type: 'string', default: '1' } },
+});
+const names = Array.from({ length: Number(values.deployments) }, (_, index) => `scale-${index}`);
+const pods = Number(values.pods);
+
+console.log(
+  `${names.length} rollouts of ${pods} pods, API calls of ${LATENCY_MS} ms, 5 workers per controller`,
+);
+const alone = await measure(1);
+const three = await measure(3);
+console.log(`3 replicas are ${(alone / three).toFixed(2)} times as fast as 1`);
+
+/** Seconds that so many replicas take to roll all Deployments out. */
+async function measure(replicas: number): Promise<number> {
+  const random = new SeededRandom(1);
+  const set = await ChaosSet.start({
+    dist: join(import.meta.dirname, '..', 'dist'),
+    replicas,
+    random: () => random.next(),
+    controllerArgs: ['--workers', WORKERS],
+  });
+  try {
+    await set.untilSettled();
+    await Promise.all(
+      names.map((name) => set.client.create(DEPLOYMENTS, aDeployment({ name, replicas: pods }))),
+    );
+    await untilRolledOut(set);
+    for (const { apiLink } of set.replicas) apiLink.slowDown(LATENCY_MS / 2);
+    const startedMs = performance.now();
+    const body = { spec: { template: { spec: { containers: [{ name: 'web', image: 'web:2' }] } } } };
+    const roll = (name: string) =>
+      set.client.patch(DEPLOYMENTS, { namespace: 'default', name }, { type: 'strategic', body });
+    await Promise.all(names.map(roll));
+    await untilRolledOut(set);
+    const seconds = (performance.now() - startedMs) / 1000;
+    console.log(`${replicas} replica${replicas === 1 ? '' : 's'}: ${seconds.toFixed(2)} s`);
+    return seconds;
+  } finally {
+    await set.stop();
+  }
+}
+
+function untilRolledOut({ client }: ChaosSet): Promise<boolean> {
+  return waitFor(
+    async () => {
+      const { items } = await client.list<Deployment>(DEPLOYMENTS, { namespace: 'default' });
+      return items.every(
+        ({ metadata, status }) =>
+          status?.observedGeneration === metadata.generation &&
+          status?.replicas === pods &&
+          status?.updatedReplicas === pods &&
+          status?.availableReplicas === pods,
+      );
+    },
+    { timeoutMs: 600_000, intervalMs: 50, what: 'all rollouts' },
+  );
+}
