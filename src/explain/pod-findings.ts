@@ -64,14 +64,15 @@ const TROUBLES: readonly Trouble[] = [
     states: ['unready'],
     cause: 'not-ready',
     severity: 'blocked',
-    says: (pods, { message }) => `${pods} does not become ready (${message ?? 'no readiness'})`,
+    says: (pods, { message }) =>
+      `${pods} ${pods.startsWith('pod ') ? 'does' : 'do'} not become ready (${message ?? 'no readiness'})`,
     unblockedBy: ['see the readiness probe with kubectl describe pod, and what the container logs'],
   },
   {
     states: ['starting', 'pending'],
     cause: 'starting',
     severity: 'waits',
-    says: (pods, { reason }) => `${pods} is starting (${reason})`,
+    says: (pods, { reason }) => `${pods} ${pods.startsWith('pod ') ? 'is' : 'are'} starting (${reason})`,
     unblockedBy: ['pods becoming ready'],
   },
 ];
@@ -110,11 +111,9 @@ function waitingForTime(sets: readonly ReplicaSetFacts[], all: readonly Classifi
   return [{ cause: 'min-ready-seconds', severity: 'waits', summary, pods: named(pods), unblockedBy }];
 }
 
-/** `pod a`, `2 pods (a, b)`, `12 pods`. */
+/** `pod a`, `12 pods`: their names stand beside the sentence. */
 export function countOf(pods: readonly ClassifiedPod[]): string {
-  const names = pods.slice(0, 3).map(({ name }) => name);
-  if (pods.length === 1) return `pod ${names[0]}`;
-  return `${pods.length} pods (${names.join(', ')}${pods.length > 3 ? ', …' : ''})`;
+  return pods.length === 1 ? `pod ${pods[0]?.name}` : `${pods.length} pods`;
 }
 
 export function named(pods: readonly ClassifiedPod[]): NonNullable<Finding['pods']> {

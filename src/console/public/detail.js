@@ -114,7 +114,8 @@ function causes(why) {
                     .map(
                       (pod) =>
                         html`<p class="pod">
-                          <b>${pod.name}</b> ${pod.reason}${pod.message ? `: ${pod.message}` : ''}
+                          <b>${pod.name}</b>
+                          ${pod.reason}${pod.message && !finding.summary.includes(pod.message) ? `: ${pod.message}` : ''}
                         </p>`,
                     )}
                 </li>`,
