@@ -4,7 +4,7 @@ import { runUntilStopped, tellParent } from '../process/index.js';
 import { addRedisOptions, redisUrlOf } from './redis-url.js';
 
 /** Keys are handed over well before; the rest is what can be left unsaid: events and spans. */
-const STOP_GRACE_MS = 4500;
+const STOP_GRACE_MS = 4200;
 
 /** `rollkeeper controller`: one replica against any Kubernetes API. */
 export function registerControllerCommand(program: Command): void {

@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { SystemClock } from '../../src/clock/index.js';
+import { UnqueuedSweep } from '../../src/controller/index.js';
+import type { Informer } from '../../src/informer/index.js';
+import { silentLogger } from '../../src/logging/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import type { WorkHandler, WorkQueueOptions } from '../../src/work-queue/index.js';
 import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/work-queue/index.js';
@@ -72,6 +75,37 @@ describe('the work queue when things go wrong', () => {
     await waitFor(() => during !== undefined);
     expect(during).toBe(true);
     await waitFor(async () => !(await queue.inspectKey('ns/a')).hasJob);
+  });
+
+  it('has a key back that it has lost without a trace, once the sweep of the leader has looked twice', async () => {
+    const queue = aQueue({ strayAfterMs: 100, maintenanceIntervalMs: 50 });
+    await queue.add('ns/lost');
+    const keysOfQueue = await redis.keys(`{${keyPrefix}:queue:test}:*`);
+    await redis.del(...keysOfQueue);
+    await leaveStrayBehind('ns/lost');
+    let found = 0;
+    const asksForWork = {
+      apiVersion: 'v1',
+      kind: 'X',
+      metadata: { namespace: 'ns', name: 'lost', resourceVersion: '1' },
+    };
+    const sweep = new UnqueuedSweep({
+      controller: 'test',
+      queue,
+      objects: { lister: { list: () => [asksForWork] } as unknown as Informer['lister'] },
+      needsWork: () => true,
+      clock,
+      logger: silentLogger,
+      metrics: { unqueued: () => found++ },
+    });
+    expect(await sweep.look(stop.signal)).toEqual([]);
+    expect(await sweep.look(stop.signal)).toEqual(['ns/lost']);
+    expect(await sweep.look(stop.signal)).toEqual([]);
+    expect(found).toBe(1);
+    const reasons: string[] = [];
+    consume(queue, async (item) => void reasons.push(item.reason));
+    await waitFor(() => reasons.length === 1, { timeoutMs: 3000 });
+    expect(reasons).toEqual(['sweep']);
   });
 
   it('is swept by its consumer without being asked', async () => {
