@@ -14,6 +14,16 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+describe('a namespace', () => {
+  it('has a service account that pods can act as, from the beginning', async () => {
+    await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'fresh' } });
+    for (const namespace of ['default', 'kube-system', 'fresh']) {
+      const { status } = await server.call('GET', `/api/v1/namespaces/${namespace}/serviceaccounts/default`);
+      expect(status).toBe(200);
+    }
+  });
+});
+
 describe('creating', () => {
   it('answers 201 with the object as it was stored: defaults, uid, time, version, generation', async () => {
     const { status, body } = await server.call('POST', DEPLOYMENTS, aDeployment('fresh'));

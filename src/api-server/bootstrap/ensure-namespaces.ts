@@ -1,7 +1,7 @@
 import type { UnstructuredObject } from '../../kubernetes/index.js';
 import { apiVersionOf, NAMESPACES } from '../../kubernetes/index.js';
 import { StatusError } from '../errors/index.js';
-import { createObject } from '../registry/index.js';
+import { createObject, ensureDefaultServiceAccount } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 
 const INITIAL = ['default', 'kube-system', 'kube-node-lease'];
@@ -22,5 +22,6 @@ export async function ensureInitialNamespaces(context: RegistryContext): Promise
         if (!(error instanceof StatusError) || error.status.reason !== 'AlreadyExists') throw error;
       },
     );
+    await ensureDefaultServiceAccount(context, name);
   }
 }

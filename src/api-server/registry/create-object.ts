@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { toRfc3339 } from '../../clock/index.js';
+import { errorMessage } from '../../errors/index.js';
+import { SERVICE_ACCOUNTS } from '../../kubernetes/index.js';
 import type { UnstructuredObject } from '../../kubernetes/index.js';
 import { alreadyExists, badRequest, invalid, StatusError } from '../errors/index.js';
 import type { ManagedFieldsEntry, Manager } from '../managed-fields/index.js';
@@ -62,10 +64,39 @@ async function tryCreate(
   stampTrace(context, kind, object);
   try {
     const stored = await context.storage.create(storageKeyOf(target), object);
-    if (kind.type.kind === 'Namespace') context.namespaces.observe(stored.object);
+    if (kind.type.kind === 'Namespace') {
+      context.namespaces.observe(stored.object);
+      await ensureDefaultServiceAccount(context, target.name);
+    }
     return stored.object;
   } catch (error) {
     throw translateStorageError(error, target);
+  }
+}
+
+/**
+ * Makes the ServiceAccount that pods of a namespace act as when they name none. A genuine cluster's controller does so
+ * a moment later; a namespace is no worse without it, so a failure is only told.
+ */
+export async function ensureDefaultServiceAccount(
+  context: RegistryContext,
+  namespace: string,
+): Promise<void> {
+  const kind = context.kinds.find('', 'v1', SERVICE_ACCOUNTS.resource);
+  if (!kind) return;
+  const account: UnstructuredObject = {
+    apiVersion: 'v1',
+    kind: SERVICE_ACCOUNTS.kind,
+    metadata: { name: 'default' },
+  };
+  try {
+    await createObject(context, { kind, namespace }, account, { dryRun: false });
+  } catch (error) {
+    if (error instanceof StatusError && error.status.reason === 'AlreadyExists') return;
+    context.logger.warn('a namespace has no default service account', {
+      namespace,
+      error: errorMessage(error),
+    });
   }
 }
 

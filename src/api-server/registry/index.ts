@@ -1,5 +1,5 @@
 export { applyObject } from './apply-object.js';
-export { createObject } from './create-object.js';
+export { createObject, ensureDefaultServiceAccount } from './create-object.js';
 export type { CreateOptions } from './create-object.js';
 export { decideDeletion } from './decide-deletion.js';
 export type { DeletionPlan, DeletionRequest, PropagationPolicy } from './decide-deletion.js';
