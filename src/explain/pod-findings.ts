@@ -72,7 +72,8 @@ const TROUBLES: readonly Trouble[] = [
     states: ['starting', 'pending'],
     cause: 'starting',
     severity: 'waits',
-    says: (pods, { reason }) => `${pods} ${pods.startsWith('pod ') ? 'is' : 'are'} starting (${reason})`,
+    says: (pods, { reason }) =>
+      `${pods} ${pods.startsWith('pod ') ? 'is' : 'are'} starting${reason === 'Starting' ? '' : ` (${reason})`}`,
     unblockedBy: ['pods becoming ready'],
   },
 ];
