@@ -47,6 +47,8 @@ const set = await ChaosSet.start({
   controllerArgs: ['--log-level', values['log-level']],
 });
 say(`data in ${set.dataDir}`);
+const end = (): void => void set.stop().finally(() => process.exit(130));
+process.once('SIGINT', end).once('SIGTERM', end);
 let failed = true;
 try {
   const run = new ChaosRun({

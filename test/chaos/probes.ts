@@ -19,11 +19,14 @@ export class Probes {
   private next = 0;
   private readonly busy = new Set<string>();
 
-  constructor(private readonly client: ApiClient) {}
+  constructor(
+    private readonly client: ApiClient,
+    private readonly prefix = 'probe',
+  ) {}
 
   async start(): Promise<void> {
     for (let index = 0; index < PROBES; index++)
-      await this.client.create(DEPLOYMENTS, aDeployment({ name: `probe-${index}` }));
+      await this.client.create(DEPLOYMENTS, aDeployment({ name: `${this.prefix}-${index}` }));
   }
 
   /** Give it every change of the history. */
@@ -52,9 +55,10 @@ export class Probes {
   private take(): string {
     do {
       this.next = (this.next + 1) % PROBES;
-    } while (this.busy.has(`probe-${this.next}`) && this.busy.size < PROBES);
-    this.busy.add(`probe-${this.next}`);
-    return `probe-${this.next}`;
+    } while (this.busy.has(`${this.prefix}-${this.next}`) && this.busy.size < PROBES);
+    const name = `${this.prefix}-${this.next}`;
+    this.busy.add(name);
+    return name;
   }
 
   private async change(name: string, cause: string): Promise<number> {

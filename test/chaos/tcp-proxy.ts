@@ -51,8 +51,8 @@ export class TcpProxy {
   private readonly link: LinkState = { held: new Set(), delayMs: 0, refusing: false, shuffleMs: 0 };
   private readonly pairs = new Set<{ sockets: [Socket, Socket]; lanes: [Lane, Lane] }>();
   private readonly server: Server;
-  /** Sees every chunk to the server before it is passed on. */
-  onToServer: ((chunk: Buffer) => void) | undefined;
+  /** Sees every chunk to the server before it is passed on; one for which it answers `drop` is not. */
+  onToServer: ((chunk: Buffer) => 'pass' | 'drop') | undefined;
 
   constructor(private target: { readonly port: number }) {
     this.server = createServer((client) => this.accept(client));
@@ -126,8 +126,7 @@ export class TcpProxy {
     };
     for (const socket of pair.sockets) socket.on('error', end).on('close', end);
     client.on('data', (chunk: Buffer) => {
-      this.onToServer?.(chunk);
-      lanes[0].push(chunk);
+      if (this.onToServer?.(chunk) !== 'drop') lanes[0].push(chunk);
     });
     server.on('data', (chunk: Buffer) => lanes[1].push(chunk));
     client.resume();

@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { CRASH_POINTS } from './measures/crash-points.js';
+import { runCrashPoint } from './measures/run-crash-points.js';
+import { measureFailover } from './measures/run-failover.js';
+import { percentile } from './report.js';
+import { ChaosSet } from './set/chaos-set.js';
+
+// `npm run chaos -- --measure crash-points|failover`: one kind of fault many times, with figures.
+const { values } = parseArgs({
+  options: {
+    measure: { type: 'string', default: 'failover' },
+    times: { type: 'string', default: '50' },
+    dist: { type: 'string', default: join(import.meta.dirname, '..', '..', 'dist') },
+  },
+});
+const set = await ChaosSet.start({ dist: values.dist, replicas: 3, random: Math.random });
+const seconds = (ms: number): string => (ms / 1000).toFixed(2);
+let failed = false;
+try {
+  if (values.measure === 'crash-points') await crashPoints();
+  else await failover();
+} finally {
+  await set.stop();
+  set.remove();
+}
+process.exit(failed ? 1 : 0);
+
+async function crashPoints(): Promise<void> {
+  console.log('| killed | converged (s) | pods created | violations |\n|---|---:|---:|---:|');
+  for (const [serial, point] of CRASH_POINTS.entries()) {
+    const { convergedMs, created, violations } = await runCrashPoint(set, point, serial);
+    console.log(`| ${point.name} | ${seconds(convergedMs)} | ${created} | ${violations.length} |`);
+    failed ||= created !== 4 || violations.length > 0;
+  }
+}
+
+async function failover(): Promise<void> {
+  const rows = [];
+  for (const signal of ['SIGKILL', 'SIGTERM'] as const)
+    rows.push(await measureFailover(set, signal, Number(values.times), (line) => console.log(line)));
+  console.log('| | times | p50 (s) | p99 | max |\n|---|---:|---:|---:|---:|');
+  for (const { reactedMs, what } of rows) {
+    const cells = [percentile(reactedMs, 0.5), percentile(reactedMs, 0.99), Math.max(...reactedMs)];
+    console.log(`| ${what} | ${reactedMs.length} | ${cells.map(seconds).join(' | ')} |`);
+  }
+}
