@@ -1,7 +1,4 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';
-import { applyConfig } from './apply.js';
 import { compare } from './compare.js';
 import { describeConflicts } from './conflict-text.js';
 import { difference, intersection, pathsOf, recursiveDifference, setOf, union } from './field-set.js';
@@ -10,63 +7,10 @@ import { fromFieldsV1, pathText, toFieldsV1 } from './fields-v1.js';
 import { ownersBeforeFirstApply } from './first-owners.js';
 import { LAST_APPLIED, unchangedSinceLastApplied } from './last-applied.js';
 import { allOwned, readOwners, writeOwners } from './managers.js';
-import type { Manager, Owners } from './managers.js';
+import type { Owners } from './managers.js';
 import { mergeConfig } from './merge.js';
-import { shapeOfType } from './shape.js';
 import { ownersAfterUpdate } from './update.js';
-
-const text: ObjectSchema = { type: 'string' };
-const map: ObjectSchema = { type: 'map', items: text };
-const types: Readonly<Record<string, ObjectSchema>> = {
-  Meta: {
-    type: 'object',
-    properties: {
-      labels: map,
-      annotations: map,
-      finalizers: { type: 'array', items: text, listType: 'set' },
-    },
-  },
-  Item: { type: 'object', properties: { name: text, image: text, args: { type: 'array', items: text } } },
-  Spec: {
-    type: 'object',
-    properties: {
-      replicas: { type: 'integer' },
-      selector: { ...map, mapType: 'atomic' },
-      items: { type: 'array', items: { type: 'ref', ref: 'Item' }, listType: 'map', listMapKeys: ['name'] },
-    },
-  },
-  Thing: {
-    type: 'object',
-    properties: {
-      metadata: { type: 'ref', ref: 'Meta' },
-      spec: { type: 'ref', ref: 'Spec' },
-      status: { type: 'ref', ref: 'Spec' },
-    },
-  },
-};
-const schemas: SchemaRegistry = { get: (name) => types[name], names: Object.keys(types) };
-const shape = shapeOfType(schemas, 'Thing');
-
-function manager(name: string, operation: Manager['operation'] = 'Apply'): Manager {
-  return { name, operation, apiVersion: 'v1', subresource: '' };
-}
-
-function apply(live: unknown, config: unknown, owners: Owners, name = 'me') {
-  return applyConfig({ live, config, owners, shape, manager: manager(name), time: 'T' });
-}
-
-/** Applies one after the other; each as `[manager, configuration]`. */
-function applied(...steps: readonly (readonly [string, unknown])[]) {
-  let state: { object: unknown; owners: Owners } = { object: undefined, owners: new Map() };
-  for (const [name, config] of steps) state = apply(state.object, config, state.owners, name);
-  return state;
-}
-
-function show(owners: Owners): Record<string, string[]> {
-  return Object.fromEntries(
-    [...owners.values()].map(({ manager: { name }, fields }) => [name, pathsOf(fields).map(pathText)]),
-  );
-}
+import { applied, apply, manager, shape, show } from './thing.fixture.js';
 
 describe('the fields of a configuration', () => {
   it.each([
@@ -307,96 +251,5 @@ describe('an update', () => {
     expect(entries.length).toBe(10);
     expect(entries.some((entry) => entry.manager === 'ancient-changes')).toBe(true);
     expect(allOwned(readOwners(entries)!)).toEqual(allOwned(owners));
-  });
-});
-
-const isFilled = (value: object): boolean => Object.keys(value).length > 0;
-
-const config = fc.record(
-  {
-    metadata: fc
-      .record(
-        {
-          labels: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.constantFrom('1', '2'), { minKeys: 1 }),
-          finalizers: fc.uniqueArray(fc.constantFrom('x', 'y', 'z'), { minLength: 1 }),
-        },
-        { requiredKeys: [] },
-      )
-      .filter(isFilled),
-    spec: fc
-      .record(
-        {
-          replicas: fc.nat(3),
-          selector: fc.dictionary(fc.constantFrom('a', 'b'), fc.constantFrom('1', '2'), { minKeys: 1 }),
-          items: fc.uniqueArray(
-            fc.record(
-              {
-                name: fc.constantFrom('a', 'b', 'c'),
-                image: fc.constantFrom('i', 'j'),
-                args: fc.array(fc.constantFrom('p', 'q'), { minLength: 1, maxLength: 2 }),
-              },
-              { requiredKeys: ['name'] },
-            ),
-            { selector: ({ name }) => name, minLength: 1 },
-          ),
-        },
-        { requiredKeys: [] },
-      )
-      .filter(isFilled),
-  },
-  { requiredKeys: [] },
-);
-
-describe('whatever is applied', () => {
-  const steps = fc.array(fc.tuple(fc.constantFrom('me', 'you', 'they'), config), {
-    minLength: 1,
-    maxLength: 6,
-  });
-
-  it('applying the same again changes nothing', () => {
-    fc.assert(
-      fc.property(steps, (given) => {
-        const once = applied(...given);
-        const [name, last] = given.at(-1)!;
-        const again = apply(once.object, last, once.owners, name);
-        expect(again.object).toEqual(once.object);
-        expect(writeOwners(again.owners)).toEqual(writeOwners(once.owners));
-        expect(again.conflicts).toEqual([]);
-      }),
-    );
-  });
-
-  it('applying nothing by everybody leaves no owner and none of the fields', () => {
-    fc.assert(
-      fc.property(steps, (given) => {
-        let state: { object: unknown; owners: Owners } = applied(...given);
-        for (const name of ['me', 'you', 'they']) state = apply(state.object, {}, state.owners, name);
-        expect([...state.owners]).toEqual([]);
-        expect(pathsOf(fieldsOf(state.object ?? {}, shape)).filter((path) => path.length > 1)).toEqual([]);
-      }),
-    );
-  });
-
-  it('the applier owns exactly what it says, and the object says what it says', () => {
-    fc.assert(
-      fc.property(steps, (given) => {
-        const state = applied(...given);
-        const [name, last] = given.at(-1)!;
-        const owned = show(state.owners)[name] ?? [];
-        expect(owned).toEqual(pathsOf(fieldsOf(last, shape)).map(pathText));
-        expect(mergeConfig(state.object, last, shape)).toEqual(state.object ?? last);
-      }),
-    );
-  });
-
-  it('ownership survives being written down', () => {
-    fc.assert(
-      fc.property(steps, (given) => {
-        const { owners } = applied(...given);
-        expect(
-          writeOwners(readOwners(JSON.parse(JSON.stringify(writeOwners(owners))) as unknown[])!),
-        ).toEqual(writeOwners(owners));
-      }),
-    );
   });
 });
