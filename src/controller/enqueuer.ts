@@ -1,7 +1,7 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { ActorRuntime } from '../actor/actor.js';
 import type { Clock, TimerHandle } from '../clock/index.js';
-import { LeaseLostError } from '../errors/index.js';
+import { LeaseLostError, hasCode } from '../errors/index.js';
 import { keyOf, newerResourceVersion, qualifiedResource } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import type { AddOptions, Priority, WorkQueue } from '../work-queue/work-queue.js';
@@ -128,7 +128,9 @@ export class Enqueuer {
         failures = 0;
       } catch (error) {
         this.held.set(key, mergeAdds(this.held.get(key), next));
-        this.options.logger.warn('could not add a key to the queue; trying again', { key, error });
+        // That the lease has run out is told once, by the elector.
+        if (!hasCode(error, 'LEASE_LOST'))
+          this.options.logger.warn('could not add a key to the queue; trying again', { key, error });
         const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** failures++, LONGEST_BACKOFF_MS);
         await this.options.clock.sleep(backoffMs, signal).catch(() => undefined);
       }

@@ -2,7 +2,9 @@ import { anyReplica } from './process-faults.js';
 import type { Fault } from './fault.js';
 import { between, pause } from './fault.js';
 
-const BLOCKED_MS = 5000;
+/** Longer than any lock or lease lasts. */
+const SHORTEST_BLOCK_MS = 3000;
+const LONGEST_BLOCK_MS = 5000;
 const HOUR_MS = 3_600_000;
 
 /** Nothing runs in the process for 5 s: a long garbage collection, a blocking call. */
@@ -10,8 +12,10 @@ export const blockEventLoop: Fault = async (context) => {
   const replica = await anyReplica(context);
   if (!replica) return;
   context.began(replica.name);
-  replica.process.send({ chaos: 'block', ms: BLOCKED_MS });
-  await pause(BLOCKED_MS + 200);
+  // Almost always the longest; the shortest only where somebody asks for it.
+  const ms = between(SHORTEST_BLOCK_MS, LONGEST_BLOCK_MS, Math.min(context.strength * 20, 1));
+  replica.process.send({ chaos: 'block', ms });
+  await pause(ms + 200);
 };
 
 /** The wall clock jumps by an hour, and back again a while later. */

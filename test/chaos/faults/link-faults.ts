@@ -50,7 +50,7 @@ export function slowLink(link: Link): Fault {
     const proxy = link(replica);
     context.began(replica.name);
     proxy.slowDown(between(20, 800, context.strength));
-    await pause(6000);
+    await pause(between(1000, 6000, context.strength));
     proxy.heal();
   };
 }

@@ -1,6 +1,6 @@
 import { anyReplica } from './process-faults.js';
 import type { Fault } from './fault.js';
-import { pause } from './fault.js';
+import { between, pause } from './fault.js';
 
 export const cutWatches: Fault = async (context) => {
   const replica = await anyReplica(context);
@@ -16,10 +16,11 @@ export const delayWatches: Fault = async (context) => {
   const replica = await anyReplica(context);
   if (!replica) return;
   context.began(replica.name);
-  replica.apiAnswers.watchWith({ kind: 'delay', delayMs: 5000 });
-  await pause(5000);
+  const delayMs = between(1000, 5000, Math.min(context.strength * 20, 1));
+  replica.apiAnswers.watchWith({ kind: 'delay', delayMs });
+  await pause(delayMs);
   replica.apiAnswers.heal();
-  await pause(5000);
+  await pause(delayMs);
 };
 
 export const endWatchesBy410: Fault = async (context) => {

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { Checks } from './checks.js';
+import { findUnrest } from './checkers/rest.js';
+import { FAULTS } from './faults/index.js';
+import { FAULT_KINDS } from './faults/fault.js';
+import { History } from './history.js';
+import { Journal } from './journal.js';
+import { LOAD_NAMESPACE, Load } from './load.js';
+import { Probes } from './probes.js';
+import { findQueued } from './queues.js';
+import { SeededRandom } from './random.js';
+import { ChaosSet } from './set/chaos-set.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+
+const DIST = join(import.meta.dirname, '..', '..', 'dist');
+const SEED = 1;
+/** Far more than it takes; a busy machine must not look like a fault. */
+const SEEN_WITHIN_MS = 60_000;
+
+/** Each fault once, in its shortest form, under load. `npm run chaos` makes them long, at random, and together. */
+describe('three replicas go on', () => {
+  const random = new SeededRandom(SEED);
+  const checks = new Checks();
+  let set: ChaosSet;
+  let history: History;
+  let journal: Journal;
+  let probes: Probes;
+  let load: Load;
+
+  beforeAll(async () => {
+    set = await ChaosSet.start({ dist: DIST, replicas: 3, random: () => random.next() });
+    history = new History(set.client, LOAD_NAMESPACE);
+    journal = new Journal(set.replicas.map(({ journalFile }) => journalFile));
+    probes = new Probes(set.client);
+    history.onEvent = (event) => probes.note(event);
+    await history.start();
+    await probes.start();
+    load = new Load({ client: set.client, random, deployments: 10, pauseMs: 250 });
+    load.start();
+  });
+
+  afterAll(async () => {
+    await history.stop();
+    await set.stop();
+    set.remove();
+  });
+
+  it.each(FAULT_KINDS)('although: %s', async (kind) => {
+    const seen: Promise<number>[] = [];
+    const problems: string[] = [];
+    const began = (): void => void seen.push(probes.measure(kind));
+    const failed = (problem: string): void => void problems.push(problem);
+    await FAULTS[kind]({ set, strength: 0, dice: random.next(), began, failed });
+    expect(seen.length, 'the fault was made').toBe(1);
+    expect(await seen[0]).toBeLessThan(SEEN_WITHIN_MS);
+    expect(problems).toEqual([]);
+  });
+
+  it('and are at rest in the end, nothing lost and nothing done twice', async () => {
+    set.heal();
+    await set.untilSettled();
+    await load.stop();
+    await waitFor(
+      async () =>
+        (await findUnrest(set.client, LOAD_NAMESPACE)).length + (await findQueued(set)).length === 0,
+      { timeoutMs: SEEN_WITHIN_MS, intervalMs: 100, what: 'everything to be at rest' },
+    );
+    await history.untilComplete();
+    expect(history.gaps).toBe(0);
+    expect(checks.checkRecorded(history.take(), journal.take())).toEqual([]);
+    expect(checks.checkAtRest(load.last())).toEqual([]);
+    expect(checks.counts()['activations']).toBeGreaterThan(100);
+  });
+});

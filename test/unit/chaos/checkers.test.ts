@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { ActivationsChecker } from '../../chaos/checkers/activations.js';
+import { findLostChanges } from '../../chaos/checkers/changes.js';
+import { EpochsChecker } from '../../chaos/checkers/epochs.js';
+import type { JournalLine } from '../../chaos/checkers/journal-line.js';
+import { LimitsChecker } from '../../chaos/checkers/limits.js';
+import { PodsOfReplicaSetChecker } from '../../chaos/checkers/pods-of-replicaset.js';
+import { StoreReplay } from '../../chaos/checkers/store-replay.js';
+import type { HistoryEvent } from '../../chaos/history.js';
+import type { KubernetesObject } from '../../../src/kubernetes/index.js';
+
+const ownedBy = (uid: string) => [{ apiVersion: 'v1', kind: 'x', name: uid, uid, controller: true }];
+const begin = (t: number, p: number, n: number): JournalLine => ({
+  e: 'begin',
+  t,
+  p,
+  n,
+  c: 'replicaset',
+  k: 'a/b',
+});
+const write = (t: number, p: number, n: number): JournalLine => ({
+  ...{ e: 'write', t, p, n, c: 'replicaset', k: 'a/b', m: 'POST', u: '/pods' },
+});
+const enqueue = (t: number, p: number, n: number): JournalLine => ({
+  e: 'enqueue',
+  t,
+  p,
+  n,
+  c: 'x',
+  k: 'a/b',
+});
+const lead = (t: number, p: number, n: number): JournalLine => ({ e: 'lead', t, p, n });
+
+let revision = 0;
+function change(kind: HistoryEvent['kind'], uid: string, rest: object, deleted = false): HistoryEvent {
+  revision += 1;
+  const { metadata = {}, ...body } = rest as { metadata?: object };
+  const object = {
+    apiVersion: 'v1',
+    kind,
+    metadata: { name: uid, uid, generation: 1, ...metadata },
+    ...body,
+  } as KubernetesObject;
+  return { kind, deleted, resourceVersion: String(revision), seenAtMs: revision, object };
+}
+const deployment = (replicas: number): HistoryEvent =>
+  change('Deployment', 'web', {
+    spec: { replicas, strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } },
+    status: { observedGeneration: 1 },
+  });
+const replicaSet = (uid: string, wanted: number, has: number): HistoryEvent =>
+  change('ReplicaSet', uid, {
+    metadata: { ownerReferences: ownedBy('web') },
+    spec: { replicas: wanted },
+    status: { replicas: has, observedGeneration: 1 },
+  });
+const pod = (uid: string, owner: string, deleted = false): HistoryEvent =>
+  change(
+    'Pod',
+    uid,
+    {
+      metadata: { ownerReferences: ownedBy(owner) },
+      status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
+    },
+    deleted,
+  );
+
+describe('the checkers of a chaos run', () => {
+  it('(a) see a write under an older token after a newer activation began, and let its end be late', () => {
+    const fine = [begin(1, 1, 10), write(2, 1, 10), begin(10, 2, 11), write(12, 2, 11)];
+    expect(new ActivationsChecker().check(fine)).toEqual([]);
+    expect(new ActivationsChecker().check([...fine, write(15, 1, 10)])).toHaveLength(1);
+    expect(new ActivationsChecker().check([begin(1, 1, 10), begin(5, 2, 10)])).toHaveLength(1);
+  });
+
+  it('(b) see an add under an older epoch after a newer one began to lead, and two leaders of one epoch', () => {
+    const fine = [lead(1, 1, 1), enqueue(2, 1, 1), lead(10, 2, 2), enqueue(12, 2, 2)];
+    expect(new EpochsChecker().check(fine)).toEqual([]);
+    expect(new EpochsChecker().check([...fine, enqueue(15, 1, 1)])).toHaveLength(1);
+    expect(new EpochsChecker().check([lead(1, 1, 1), lead(5, 2, 1)])).toHaveLength(1);
+  });
+
+  it('(c) see a size above the ceiling and ready pods below the floor, once everything was at rest', () => {
+    const replay = new StoreReplay();
+    const checker = new LimitsChecker(replay);
+    const check = (event: HistoryEvent): number => {
+      replay.apply(event);
+      return checker.check(event).length;
+    };
+    const rising = [deployment(2), replicaSet('old', 2, 2), pod('a', 'old'), pod('b', 'old'), deployment(2)];
+    expect(rising.map(check)).toEqual([0, 0, 0, 0, 0]);
+    expect(check(replicaSet('new', 1, 0)), 'one more is allowed').toBe(0);
+    expect(check(replicaSet('new', 2, 0)), 'two more are not').toBe(1);
+    expect(check(replicaSet('new', 1, 0))).toBe(0);
+    expect(check(pod('b', 'old', true)), 'none may be missing').toBe(1);
+  });
+
+  it('(d) see a pod too many, but not the rest of a batch that was decided before it was scaled down', () => {
+    const replay = new StoreReplay();
+    const checker = new PodsOfReplicaSetChecker(replay);
+    const check = (event: HistoryEvent): number => {
+      replay.apply(event);
+      return checker.check(event).length;
+    };
+    const batch = [
+      replicaSet('rs', 3, 0),
+      pod('a', 'rs'),
+      replicaSet('rs', 1, 0),
+      pod('b', 'rs'),
+      pod('c', 'rs'),
+    ];
+    expect(batch.map(check)).toEqual([0, 0, 0, 0, 0]);
+    expect(check(pod('d', 'rs')), 'it never wanted four').toBe(1);
+    expect([pod('b', 'rs', true), pod('c', 'rs', true), pod('d', 'rs', true)].map(check)).toEqual([0, 0, 0]);
+    expect(check(replicaSet('rs', 1, 1)), 'at rest').toBe(0);
+    expect(check(pod('e', 'rs')), 'it wants one').toBe(1);
+  });
+
+  it('(e) see an acknowledged change that is not stored or not rolled out, and pass over what nobody knows', () => {
+    const replay = new StoreReplay();
+    const template = { metadata: {}, spec: { containers: [] } };
+    const stored = { paused: false, replicas: 1, template };
+    const status = { observedGeneration: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
+    replay.apply(change('Deployment', 'web', { spec: stored, status }));
+    const acknowledged = { name: 'web', operation: 'scale', wish: stored, isUncertain: false };
+    expect(findLostChanges([acknowledged], replay)).toEqual([]);
+    const other = { ...acknowledged, wish: { ...stored, replicas: 2 } };
+    expect(findLostChanges([other], replay)).toHaveLength(1);
+    expect(findLostChanges([{ ...other, isUncertain: true }], replay)).toEqual([]);
+    expect(findLostChanges([{ ...acknowledged, wish: undefined }], replay)).toHaveLength(1);
+    expect(findLostChanges([{ ...acknowledged, name: 'gone' }], replay)).toHaveLength(1);
+  });
+});
