@@ -73,6 +73,7 @@ describe('the admin API', () => {
       ['POST', '/admin/debug/cpu-profile?seconds=1'],
       ['DELETE', '/admin/queues/deployment'],
       ['POST', '/console'],
+      ['PUT', '/admin/bull-board/api/queues/deployment/clean/wait'],
       ['POST', '/metrics'],
     ];
 

@@ -2,6 +2,7 @@ import type { DynamicModule, INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { guardAdminPages } from './access.middleware.js';
 import type { AdminPorts } from './admin-ports.js';
+import { BULL_BOARD_PATH, bullBoard } from './bull-board.js';
 import { ADMIN_PORTS } from './tokens.js';
 import { RollkeeperError, StartupError, errorMessage } from '../errors/index.js';
 
@@ -27,8 +28,9 @@ export async function startAdminServer(
 ): Promise<AdminServer> {
   const app = await NestFactory.create(module, { logger: false, abortOnError: false });
   try {
-    for (const handler of guardAdminPages(app.get<AdminPorts>(ADMIN_PORTS, { strict: false })))
-      app.use(handler);
+    const ports = app.get<AdminPorts>(ADMIN_PORTS, { strict: false });
+    for (const handler of guardAdminPages(ports)) app.use(handler);
+    app.use(BULL_BOARD_PATH, bullBoard(ports.queues));
     await app.listen(port, host);
   } catch (error) {
     await app.close();

@@ -128,6 +128,7 @@ export const OPENAPI_DOCUMENT = {
     '/admin/queues/{controller}/park': onKey('Sets the key aside until its object changes'),
     '/admin/queues/{controller}/unpark': onKey('Takes a parked key out and runs it'),
     '/admin/queues/{controller}/purge': onKey('Forgets all about the key until its object changes'),
+    '/admin/bull-board': read('A page: the queues as BullMQ has them, read only'),
     '/admin/deployments': read('Each Deployment with its state in one sentence'),
     '/admin/explain/deployments/{namespace}/{name}': read(
       'Why a rollout is where it is',

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { AdminModule, startAdminServer } from '../../src/admin/index.js';
+import type { AdminServer } from '../../src/admin/index.js';
+import { SystemClock } from '../../src/clock/index.js';
+import { HealthRegistry } from '../../src/health/index.js';
+import { silentLogger } from '../../src/logging/index.js';
+import { RedisPeerRegistry } from '../../src/replica/redis-peer-registry.js';
+import { createMetrics } from '../../src/telemetry/index.js';
+import { anAdminPorts } from '../../src/testing/admin-ports.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+import { BullMqWorkQueue } from '../../src/work-queue/index.js';
+
+describe('replicas that find each other through Redis', () => {
+  const clock = new SystemClock();
+  let keyPrefix: string;
+  let stop: AbortController;
+  let ends: (() => Promise<unknown>)[];
+
+  beforeEach(() => {
+    keyPrefix = `t-${randomUUID()}`;
+    stop = new AbortController();
+    ends = [];
+  });
+
+  afterEach(async () => {
+    stop.abort();
+    await Promise.all(ends.map((end) => end()));
+  });
+
+  const announce = (
+    identity: string,
+    adminUrl: string,
+  ): { registry: RedisPeerRegistry; leave: AbortController } => {
+    const registry = new RedisPeerRegistry({
+      redisUrl: inject('redisUrl'),
+      keyPrefix,
+      identity,
+      clock,
+      logger: silentLogger,
+    });
+    registry.announceAs({ identity, adminUrl, pid: 1, startedAtMs: 0 });
+    const leave = new AbortController();
+    const running = registry.run(AbortSignal.any([stop.signal, leave.signal]));
+    ends.push(() => running.then(() => registry.close()));
+    return { registry, leave };
+  };
+
+  const serve = async (identity: string, registry: { current?: RedisPeerRegistry }): Promise<AdminServer> => {
+    const queue = new BullMqWorkQueue({ name: 'deployment', redisUrl: inject('redisUrl'), keyPrefix, clock });
+    const ports = anAdminPorts({
+      identity,
+      queues: new Map([['deployment', queue]]),
+      peers: { peers: async () => registry.current?.peers() ?? [] },
+    });
+    ports.decisions.add({ atMs: 1, controller: 'deployment', key: 'a/b', replica: identity, actions: ['x'] });
+    ports.running.start('deployment', `at/${identity}`);
+    const module = AdminModule.forRoot({
+      health: new HealthRegistry(),
+      metrics: createMetrics(),
+      status: ports.status,
+      ports,
+    });
+    const server = await startAdminServer(module, { host: '127.0.0.1', port: 0 });
+    ends.push(async () => {
+      await server.close();
+      await queue.close();
+    });
+    return server;
+  };
+
+  const read = async (url: string): Promise<unknown> => (await fetch(url)).json();
+
+  it('knows who is there, and who has left', async () => {
+    const { registry } = announce('r0', 'http://127.0.0.1:1');
+    const { leave } = announce('r1', 'http://127.0.0.1:2');
+    const names = async () => (await registry.peers()).map(({ identity }) => identity).join();
+    await waitFor(async () => (await names()) === 'r0,r1', { what: 'both replicas' });
+    leave.abort();
+    await waitFor(async () => (await names()) === 'r0', { what: 'one replica' });
+  });
+
+  it('shows on each replica what all of them work on, and names the one that does not answer', async () => {
+    const registry: { current?: RedisPeerRegistry } = {};
+    const [first, second] = await Promise.all([serve('r0', registry), serve('r1', registry)]);
+    registry.current = announce('r0', first.url).registry;
+    announce('r1', second.url);
+    announce('r2', 'http://127.0.0.1:9');
+    await waitFor(async () => (await registry.current?.peers())?.length === 3, { what: 'three replicas' });
+    for (const { url } of [first, second]) {
+      const { replicas } = (await read(`${url}/admin/replicas`)) as { replicas: unknown[] };
+      expect(replicas).toMatchObject([
+        { identity: 'r0', reachable: true, running: [{ key: 'at/r0' }] },
+        { identity: 'r1', reachable: true, running: [{ key: 'at/r1' }] },
+        { identity: 'r2', reachable: false, running: [] },
+      ]);
+      const queue = (await read(`${url}/admin/queues/deployment`)) as { running: { replica: string }[] };
+      expect(queue.running.map(({ replica }) => replica)).toEqual(['r0', 'r1']);
+    }
+  });
+
+  it('serves bull-board over the real queues, read only', async () => {
+    const { url } = await serve('r0', {});
+    const queue = new BullMqWorkQueue({ name: 'deployment', redisUrl: inject('redisUrl'), keyPrefix, clock });
+    ends.push(() => queue.close());
+    await queue.add('default/web');
+    const page = await fetch(`${url}/admin/bull-board`);
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
+    expect(await page.text()).toContain('__UI_CONFIG__');
+    expect(await read(`${url}/admin/bull-board/api/queues`)).toMatchObject({
+      queues: [{ name: 'deployment', readOnlyMode: true, counts: { prioritized: 1 } }],
+    });
+    const script = /src="(static\/js\/main[^"]+)"/.exec(
+      await (await fetch(`${url}/admin/bull-board`)).text(),
+    )?.[1];
+    expect((await fetch(`${url}/admin/bull-board/${script}`)).status).toBe(200);
+  });
+});
