@@ -1,10 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Tells whether an `Authorization` header carries the token; takes the same time for every wrong one. */
+/** Tells whether an `Authorization` header carries the token; takes the same time for every wrong one of a length. */
 export function bearerTokenCheck(token: string): (authorization: string | undefined) => boolean {
   const expected = digest(token);
-  return (authorization) => {
-    const match = /^Bearer +(\S+) *$/i.exec(authorization ?? '');
+  const usual = Buffer.from(`Bearer ${token}`);
+  return (authorization = '') => {
+    // The header as nearly every client writes it needs no hash, which would be a fiftieth of the cost of a request.
+    const given = Buffer.from(authorization);
+    if (given.length === usual.length && timingSafeEqual(given, usual)) return true;
+    const match = /^Bearer +(\S+) *$/i.exec(authorization);
     return match !== null && timingSafeEqual(digest(match[1]!), expected);
   };
 }
