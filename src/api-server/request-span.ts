@@ -61,9 +61,9 @@ function resourceOf(request: ApiRequest): RequestedResource {
 function attributesOf(request: ApiRequest, { name, namespace, resource }: RequestedResource): Attributes {
   return {
     'http.request.method': request.method,
-    'url.path': request.path,
-    'user_agent.original': request.headers['user-agent'] ?? '',
-    ...(resource ? { 'k8s.resource': resource } : {}),
+    // The client's own span says who it is; where there is none, this is all that does.
+    ...(request.headers['traceparent'] ? {} : { 'user_agent.original': request.headers['user-agent'] ?? '' }),
+    ...(resource ? { 'k8s.resource': resource } : { 'url.path': request.path }),
     ...(namespace ? { 'k8s.namespace.name': namespace } : {}),
     ...(name ? { 'k8s.object.name': name } : {}),
   };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Tracer } from '@opentelemetry/api';
 import { SpanKind } from '@opentelemetry/api';
 import type { Clock } from '../clock/index.js';
@@ -17,33 +18,29 @@ export function traceChange(
   const { cause, change, ref } = request;
   const { links, parent } = traceOf(change?.object, clock.now());
   const span = tracer.startSpan('change seen', { kind: SpanKind.PRODUCER, links }, parent);
-  if (span.isRecording()) {
-    span.setAttributes({
-      'rollkeeper.controller': controller,
-      'rollkeeper.key': keyOf(ref),
-      'rollkeeper.reason': request.reason ?? 'child-change',
-      'rollkeeper.priority': request.priority ?? 'normal',
-      ...(request.delayMs ? { 'rollkeeper.delay_ms': request.delayMs } : {}),
-      ...(cause
-        ? {
-            'k8s.resource': qualifiedResource(cause.type),
-            'k8s.kind': cause.type.kind,
-            'k8s.resource_version': cause.resourceVersion,
-          }
-        : {}),
-      ...(change ? { 'k8s.object.key': keyOf(change.object.metadata), 'k8s.event': change.type } : {}),
-      ...(change?.type === 'modified'
-        ? { 'rollkeeper.differs': differingParts(change.old, change.object) }
-        : {}),
-    });
-  }
+  if (!span.isRecording()) return undefined;
+  span.setAttributes({
+    'rollkeeper.controller': controller,
+    'rollkeeper.key': keyOf(ref),
+    'rollkeeper.reason': request.reason ?? 'child-change',
+    'rollkeeper.priority': request.priority ?? 'normal',
+    ...(request.delayMs ? { 'rollkeeper.delay_ms': request.delayMs } : {}),
+    ...(cause
+      ? {
+          'k8s.resource': qualifiedResource(cause.type),
+          'k8s.kind': cause.type.kind,
+          'k8s.resource_version': cause.resourceVersion,
+        }
+      : {}),
+    ...(change ? { 'k8s.object.key': keyOf(change.object.metadata), 'k8s.event': change.type } : {}),
+    ...(change?.type === 'modified'
+      ? { 'rollkeeper.differs': differingParts(change.old, change.object) }
+      : {}),
+  });
   span.end();
-  return span.isRecording() || span.spanContext().traceId !== NO_TRACE
-    ? formatTraceparent(span.spanContext())
-    : undefined;
+  return formatTraceparent(span.spanContext());
 }
 
-const NO_TRACE = '0'.repeat(32);
 /** Changes with every write and says nothing. */
 const NOISE: ReadonlySet<string> = new Set(['metadata.resourceVersion', 'metadata.managedFields']);
 
@@ -52,16 +49,24 @@ export function differingParts(
   old: DeepReadonly<KubernetesObject>,
   object: DeepReadonly<KubernetesObject>,
 ): string[] {
-  const before = partsOf(old);
-  const after = partsOf(object);
-  const names = new Set([...before.keys(), ...after.keys()]);
-  return [...names].filter((name) => !NOISE.has(name) && before.get(name) !== after.get(name)).sort();
+  const sections = new Set([...Object.keys(old), ...Object.keys(object)]);
+  return [...sections].flatMap((section) =>
+    differingIn(section, valueOf(old, section), valueOf(object, section)),
+  );
 }
 
-function partsOf(object: DeepReadonly<KubernetesObject>): Map<string, string> {
-  const parts = Object.entries(object).flatMap(([section, value]): [string, string][] => {
-    if (typeof value !== 'object' || value === null) return [[section, JSON.stringify(value)]];
-    return Object.entries(value).map(([name, part]) => [`${section}.${name}`, JSON.stringify(part)]);
-  });
-  return new Map(parts);
+function differingIn(section: string, before: unknown, after: unknown): string[] {
+  if (!isObject(before) || !isObject(after)) return isDeepStrictEqual(before, after) ? [] : [section];
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names]
+    .filter((name) => !NOISE.has(`${section}.${name}`) && !isDeepStrictEqual(before[name], after[name]))
+    .map((name) => `${section}.${name}`);
+}
+
+function valueOf(object: object, name: string): unknown {
+  return (object as Record<string, unknown>)[name];
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
