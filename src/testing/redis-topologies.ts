@@ -168,32 +168,36 @@ export async function startSentinelTrio(): Promise<SentinelTopology> {
   };
 }
 
-/** Three masters that share the slots. */
-export async function startRedisCluster(): Promise<RedisTopology> {
+/** Three masters that share the slots; with `tls`, they speak nothing else, also to each other, and want a password. */
+export async function startRedisCluster(options: { tls?: boolean } = {}): Promise<RedisTopology> {
   const processes = new RedisProcesses();
+  const { link, query, serverArgs } = options.tls ? await clusterTls(processes) : PLAIN;
+  const onNode = <T>(port: number, use: (redis: Redis) => Promise<T>): Promise<T> => ask(port, link, use);
   const ports: number[] = [];
   for (let index = 0; index < 3; index++) {
     const [port, busPort] = [await freePort(), await freePort()];
     ports.push(port);
-    await processes.start(port, [
-      ...['--port', String(port), '--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
+    const args = [
+      ...[...serverArgs(port), '--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
       ...['--cluster-node-timeout', '2000', ...KEEP_NOTHING],
-    ]);
+    ];
+    await processes.start(port, args, link);
     const [first] = ports as [number];
-    const bus = await busPortOf(first);
-    if (index > 0) await ask(port, {}, (redis) => redis.call('CLUSTER', 'MEET', HOST, first, bus));
+    const answer = (await onNode<unknown>(first, (redis) => redis.config('GET', 'cluster-port'))) as string[];
+    const bus = Number(answer[1]);
+    if (index > 0) await onNode(port, (redis) => redis.call('CLUSTER', 'MEET', HOST, first, bus));
   }
   const share = Math.ceil(16_384 / ports.length);
   for (const [index, port] of ports.entries()) {
     const last = Math.min((index + 1) * share, 16_384) - 1;
-    await ask(port, {}, async (redis) => {
+    await onNode(port, async (redis) => {
       await redis.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1).catch(() => undefined);
       await redis.call('CLUSTER', 'ADDSLOTSRANGE', index * share, last);
     });
   }
   await waitFor(
     async () => {
-      const infos = await Promise.all(ports.map((port) => ask(port, {}, (redis) => redis.cluster('INFO'))));
+      const infos = await Promise.all(ports.map((port) => onNode(port, (redis) => redis.cluster('INFO'))));
       return infos.every(
         (info) => info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3'),
       );
@@ -201,12 +205,41 @@ export async function startRedisCluster(): Promise<RedisTopology> {
     { what: 'the Cluster to agree', timeoutMs: 30_000 },
   );
   const hosts = ports.map((port) => `${HOST}:${port}`).join(',');
-  return { url: `redis+cluster://${hosts}`, stop: () => processes.stop() };
+  const scheme = options.tls ? `rediss+cluster://:${link.password}@` : 'redis+cluster://';
+  return { url: `${scheme}${hosts}${query}`, stop: () => processes.stop() };
 }
 
-async function busPortOf(port: number): Promise<number> {
-  const answer = await ask<unknown>(port, {}, (redis) => redis.config('GET', 'cluster-port'));
-  return Number((answer as [string, string])[1]);
+interface ClusterLink {
+  readonly link: RedisOptions;
+  readonly query: string;
+  readonly serverArgs: (port: number) => readonly string[];
+}
+
+const PLAIN: ClusterLink = { link: {}, query: '', serverArgs: (port) => ['--port', String(port)] };
+
+async function clusterTls(processes: RedisProcesses): Promise<ClusterLink> {
+  const { ca, server } = await makeTestCertificates();
+  const caFile = processes.file('ca.pem', ca);
+  const files = [
+    ...['--tls-cert-file', processes.file('server.pem', server.cert)],
+    ...['--tls-key-file', processes.file('server.key', server.key), '--tls-ca-cert-file', caFile],
+  ];
+  const mode = [
+    '--port',
+    '0',
+    '--tls-cluster',
+    'yes',
+    '--tls-replication',
+    'yes',
+    '--tls-auth-clients',
+    'no',
+  ];
+  const password = 'of-the-cluster';
+  return {
+    link: { tls: { ca }, password },
+    query: `?ca=${encodeURIComponent(caFile)}`,
+    serverArgs: (port) => [...mode, '--tls-port', String(port), ...files, '--requirepass', password],
+  };
 }
 
 async function ask<T>(port: number, options: RedisOptions, use: (redis: Redis) => Promise<T>): Promise<T> {
