@@ -3,6 +3,7 @@ import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import type { Informer } from '../informer/index.js';
 import type { Deployment, Pod, ReplicaSet } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
+import type { ShownSpan } from '../telemetry/index.js';
 import type { WorkQueue } from '../work-queue/index.js';
 import type { StatusSource } from './status-source.js';
 
@@ -52,6 +53,7 @@ export interface AdminPorts {
   caches(): DeploymentCaches | undefined;
   readonly decisions: DecisionLog;
   readonly running: RunningSyncs;
+  readonly traces: { of(traceId: string): readonly ShownSpan[] };
   lease(): Promise<LeaseView | undefined>;
   readonly peers: PeerRegistry;
 }

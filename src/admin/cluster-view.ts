@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import type { Decision, RunningSync } from '../explain/index.js';
+import type { ShownSpan } from '../telemetry/index.js';
 import type { AdminPorts, LeaseView, Peer } from './admin-ports.js';
 import type { ReplicaStatus } from './status-source.js';
 
@@ -58,6 +59,12 @@ export class ClusterView {
     const own = this.ports.decisions.since(afterMs, limit);
     const others = await this.askOthers<Decision[]>(`/admin/local/decisions?since=${afterMs}&limit=${limit}`);
     return [...own, ...others.flat()].sort((a, b) => b.atMs - a.atMs).slice(0, limit);
+  }
+
+  /** The spans of one trace that the replicas still have, oldest first. */
+  async trace(traceId: string): Promise<readonly ShownSpan[]> {
+    const others = await this.askOthers<ShownSpan[]>(`/admin/local/traces/${traceId}`);
+    return [...this.ports.traces.of(traceId), ...others.flat()].sort((a, b) => a.startMs - b.startMs);
   }
 
   private async peers(): Promise<readonly Peer[]> {

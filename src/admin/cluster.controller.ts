@@ -1,8 +1,9 @@
-import { Body, Controller, Get, Inject, Put, Query, Req } from '@nestjs/common';
+import { Body, Controller, Get, Inject, Param, Put, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { z } from 'zod';
 import type { Decision } from '../explain/index.js';
 import { LOG_LEVELS } from '../logging/index.js';
+import type { ShownSpan } from '../telemetry/index.js';
 import type { AdminPorts } from './admin-ports.js';
 import type { ClusterSnapshot, ClusterView, LocalView } from './cluster-view.js';
 import { parseBody, parseCount, parseKeyText, parseName } from './request-parsing.js';
@@ -32,6 +33,16 @@ export class ClusterController {
       return decisions.of(parseName(String(query['controller']), 'controller'), parseKeyText(query['key']));
     const since = parseCount(query['since'], { fallback: 0, max: Number.MAX_SAFE_INTEGER });
     return decisions.since(since, parseCount(query['limit'], { fallback: 100, max: 1000 }));
+  }
+
+  @Get('local/traces/:id')
+  localTrace(@Param('id') id: string): readonly ShownSpan[] {
+    return this.ports.traces.of(parseName(id, 'trace id'));
+  }
+
+  @Get('traces/:id')
+  trace(@Param('id') id: string): Promise<readonly ShownSpan[]> {
+    return this.cluster.trace(parseName(id, 'trace id'));
   }
 
   @Get('replicas')

@@ -14,9 +14,16 @@ const LIT = join(dirname(createRequire(import.meta.url).resolve('lit-html')), '.
 type ServedFile = readonly [path: string, type: string];
 
 const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
-  ...['console.js', 'rollouts.js', 'detail.js', 'replicas.js', 'queues.js', 'feed.js', 'parts.js'].map(
-    (name) => [name, [join(PUBLIC, name), 'text/javascript; charset=utf-8']] as const,
-  ),
+  ...[
+    'console.js',
+    'rollouts.js',
+    'detail.js',
+    'replicas.js',
+    'queues.js',
+    'feed.js',
+    'parts.js',
+    'trace.js',
+  ].map((name) => [name, [join(PUBLIC, name), 'text/javascript; charset=utf-8']] as const),
   ['console.css', [join(PUBLIC, 'console.css'), 'text/css; charset=utf-8']],
   ['icon.svg', [join(PUBLIC, 'icon.svg'), 'image/svg+xml']],
   ['lit-html.js', [join(LIT, 'lit-html.js'), 'text/javascript; charset=utf-8']],

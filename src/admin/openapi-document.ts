@@ -106,6 +106,8 @@ export const OPENAPI_DOCUMENT = {
       inQuery('since', { type: 'integer' }, 'epoch milliseconds'),
       inQuery('limit', { type: 'integer', maximum: 1000 }, 'newest first'),
     ]),
+    '/admin/local/traces/{id}': read('The spans of a trace that this replica still has', [inPath('id')]),
+    '/admin/traces/{id}': read('The spans of a trace that the replicas still have', [inPath('id')]),
     '/admin/replicas': read('Leader, lease, and every replica with its controllers and what it works on'),
     '/admin/controllers': read('The controllers of this replica, their workers and queues'),
     '/admin/config': read('The options in force, without secrets'),

@@ -24,6 +24,7 @@ export function registerControllerCommand(program: Command): void {
     .option('--workers <list>', 'keys worked on at once, for example deployment=5,replicaset=10')
     .option('--admin-host <address>', 'where health, metrics and status are served (default: 127.0.0.1)')
     .option('--admin-port <port>', 'their port; 0 lets the system choose (default: 0)')
+    .option('--recent-traces <count>', 'traces kept in memory for the console (default: 0, none)')
     .option(
       '--admin-token-file <file>',
       'its content lets people change things, and read from other machines (default: nobody may)',

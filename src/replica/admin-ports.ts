@@ -23,6 +23,7 @@ export interface AdminPortParts {
   readonly decisions: DecisionLog;
   readonly running: RunningSyncs;
   readonly peers: RedisPeerRegistry;
+  readonly traces: AdminPorts['traces'];
 }
 
 /** This replica as the admin API sees it. */
@@ -42,6 +43,7 @@ export function createAdminPorts(parts: AdminPortParts): AdminPorts {
     caches: () => cachesOf(informers),
     decisions,
     running,
+    traces: parts.traces,
     lease: () => readLease(elector, clock),
     peers,
   };

@@ -5,6 +5,7 @@ import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import type { InformerFactory } from '../informer/index.js';
 import type { Logger } from '../logging/index.js';
 import type { ManagedController } from '../manager/index.js';
+import type { RecentTraces } from '../telemetry/index.js';
 import { createAdminPorts } from './admin-ports.js';
 import { ManagerModule } from './manager.module.js';
 import type { RedisPeerRegistry } from './redis-peer-registry.js';
@@ -30,6 +31,7 @@ import * as tokens from './tokens.js';
         tokens.DECISIONS,
         tokens.RUNNING,
         tokens.PEERS,
+        tokens.TRACES,
       ],
       useFactory: (
         options: CompiledReplicaOptions,
@@ -43,6 +45,7 @@ import * as tokens from './tokens.js';
         decisions: DecisionLog,
         running: RunningSyncs,
         peers: RedisPeerRegistry,
+        traces: RecentTraces,
       ) =>
         createAdminPorts({
           options,
@@ -56,6 +59,7 @@ import * as tokens from './tokens.js';
           decisions,
           running,
           peers,
+          traces,
         }),
     },
   ],

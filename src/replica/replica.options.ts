@@ -28,6 +28,7 @@ const schema = z.object({
   workers: z.string().optional(),
   'admin-host': z.string().min(1).default('127.0.0.1'),
   'admin-port': wholeNumber(0, 65535).default(0),
+  'recent-traces': wholeNumber(0, 100_000).default(0),
   'admin-token-file': z.string().min(1, 'must name a file').optional(),
   'lease-duration-ms': milliseconds(2500),
   'renew-deadline-ms': milliseconds(1800),
@@ -51,6 +52,7 @@ const schema = z.object({
  * - `controllers`: which to run, default `*`; `workers`: for example `deployment=5,replicaset=10`
  * - `admin-host`, `admin-port`: default 127.0.0.1 and a port that the system chooses
  * - `admin-token-file`: who knows its content may change things, and read from other machines
+ * - `recent-traces`: traces kept in memory for the console; 0, the default, makes none for it
  * - `lease-duration-ms`, `renew-deadline-ms`, `retry-period-ms`: leader election, default 2500/1800/400
  * - `leader-elect-resource-lock`: where the lease is, `redis` (default) or `leases`: the Lease that
  *   `leader-elect-resource-namespace` (default `kube-system`) and `leader-elect-resource-name` (default

@@ -1,10 +1,10 @@
 import { Global, Module } from '@nestjs/common';
 import { SystemClock, SystemRandom } from '../clock/index.js';
 import { createPinoLogger } from '../logging/index.js';
-import { createProcessMetrics, startTracing } from '../telemetry/index.js';
+import { RecentTraces, createProcessMetrics, startTracing } from '../telemetry/index.js';
 import { VERSION } from '../version.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
-import { CLOCK, LOGGER, METRICS, OPTIONS, RANDOM, TRACING } from './tokens.js';
+import { CLOCK, LOGGER, METRICS, OPTIONS, RANDOM, TRACES, TRACING } from './tokens.js';
 
 /** What every part uses: time, chance, log, metrics, spans. */
 @Global()
@@ -24,12 +24,24 @@ import { CLOCK, LOGGER, METRICS, OPTIONS, RANDOM, TRACING } from './tokens.js';
         }),
     },
     {
-      provide: TRACING,
+      provide: TRACES,
       inject: [OPTIONS],
-      useFactory: ({ identity }: CompiledReplicaOptions) =>
-        startTracing({ serviceName: 'rollkeeper', instance: identity, version: VERSION, env: process.env }),
+      useFactory: (options: CompiledReplicaOptions) =>
+        new RecentTraces(options.identity, options['recent-traces']),
+    },
+    {
+      provide: TRACING,
+      inject: [OPTIONS, TRACES],
+      useFactory: (options: CompiledReplicaOptions, recent: RecentTraces) =>
+        startTracing({
+          serviceName: 'rollkeeper',
+          instance: options.identity,
+          version: VERSION,
+          env: process.env,
+          processors: options['recent-traces'] > 0 ? [recent] : [],
+        }),
     },
   ],
-  exports: [CLOCK, RANDOM, LOGGER, METRICS, TRACING],
+  exports: [CLOCK, RANDOM, LOGGER, METRICS, TRACES, TRACING],
 })
 export class TelemetryModule {}

@@ -17,6 +17,7 @@ export const HEALTH = Symbol('HealthRegistry');
 export const EVENT_LOOP = Symbol('EventLoopMonitor');
 export const DECISIONS = Symbol('DecisionLog');
 export const RUNNING = Symbol('RunningSyncs');
+export const TRACES = Symbol('RecentTraces');
 export const PEERS = Symbol('RedisPeerRegistry');
 export const ADMIN_TOKEN = Symbol('admin token');
 export const PORTS = Symbol('AdminPorts');

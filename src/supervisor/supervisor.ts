@@ -27,6 +27,9 @@ export interface SupervisorOptions {
   readonly logger: Logger;
 }
 
+/** For the console's waterfalls. */
+const RECENT_TRACES = '1000';
+
 /** What a person needs to know once everything is up. */
 export interface UpSummary {
   readonly apiServerUrl: string;
@@ -168,7 +171,12 @@ export class Supervisor {
   private async startReplica(index: number, kubeconfig: string): Promise<void> {
     const identity = `controller-${index}`;
     const tokenFile = adminTokenFile(this.options.up['data-dir']);
-    const flags = { '--kubeconfig': kubeconfig, '--identity': identity, '--admin-token-file': tokenFile };
+    const flags = {
+      '--kubeconfig': kubeconfig,
+      '--identity': identity,
+      '--admin-token-file': tokenFile,
+      '--recent-traces': RECENT_TRACES,
+    };
     const args = ['controller', ...Object.entries(flags).flat(), ...this.options.up['controller-args']];
     await this.startChild(identity, args, (pid, { adminUrl = '' }) => {
       const others = this.state.replicas.filter((replica) => replica.identity !== identity);

@@ -10,3 +10,5 @@ export { SHUTDOWN_TIMEOUT_MS, startTracing } from './tracing.js';
 export type { Tracing, TracingOptions } from './tracing.js';
 export { createProcessMetrics } from './process-metrics.js';
 export { createRolloutMetrics } from './rollout-metrics.js';
+export { RecentTraces } from './recent-traces.js';
+export type { ShownSpan } from './recent-traces.js';

@@ -47,6 +47,7 @@ export function anAdminPorts(
       },
     decisions: new DecisionLog(),
     running: new RunningSyncs(clock),
+    traces: { of: () => [] },
     lease: async () => ({
       holder: 'controller-0',
       epoch: 3,

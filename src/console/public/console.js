@@ -5,6 +5,7 @@ import { call, follow, token } from '/console/feed.js';
 import { countdownRing } from '/console/parts.js';
 import { leaseLeftMs, replicasView } from '/console/replicas.js';
 import { queuesView, tokenDialog } from '/console/queues.js';
+import { traceDialog } from '/console/trace.js';
 import { rolloutList, visible } from '/console/rollouts.js';
 
 const TABS = [
@@ -31,6 +32,7 @@ const state = {
   clusterAtMs: 0,
   queues: undefined,
   history: [],
+  shownTrace: undefined,
   queueShown: 'deployment',
   queue: undefined,
   connected: false,
@@ -76,6 +78,12 @@ const actions = {
     history.replaceState(undefined, '', `#${id}`);
     actions.set({ tab: id });
     if (id === 'queues') void lookIntoQueue();
+  },
+  async showTrace(id) {
+    if (!id) return actions.set({ shownTrace: undefined });
+    const spans = await call('GET', `/admin/traces/${id}`).catch(() => []);
+    actions.set({ shownTrace: { id, spans } });
+    requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById('close-trace')?.focus()));
   },
   showQueue(controller) {
     actions.set({ queueShown: controller });
@@ -154,11 +162,11 @@ function page() {
     </header>
     ${lost()}
     <main id="main" role="tabpanel" aria-labelledby="tab-${state.tab}" class=${state.tab}>
-      ${state.tab === 'rollouts' ? html`${rolloutList(state, actions)} ${detail(state)}` : nothing}
+      ${state.tab === 'rollouts' ? html`${rolloutList(state, actions)} ${detail(state, actions)}` : nothing}
       ${state.tab === 'replicas' ? replicasView(state) : nothing}
       ${state.tab === 'queues' ? queuesView(state, actions) : nothing}
     </main>
-    ${tokenDialog(state, actions)}
+    ${tokenDialog(state, actions)} ${traceDialog(state, actions)}
   `;
 }
 

@@ -2,7 +2,7 @@
 import { html, nothing } from '/console/lit-html.js';
 import { ago, chip, clockTime, countLetters, dots, empty, gauge, PODS, total } from '/console/parts.js';
 
-export function detail(state) {
+export function detail(state, actions) {
   const item = state.deployments.get(state.selected);
   if (!item)
     return html`<section class="detail" aria-label="Deployment">
@@ -21,7 +21,7 @@ export function detail(state) {
     ${legend(item.sets)}
     <div class="columns">
       <div>${causes(why)} ${sums(why)}</div>
-      ${decisions(why?.lastDecisions ?? [], state.nowMs)}
+      ${decisions(why?.lastDecisions ?? [], state.nowMs, actions)}
     </div>
   </section>`;
 }
@@ -109,15 +109,13 @@ function causes(why) {
                 html`<li class=${finding.severity}>
                   <code>${finding.cause}</code>
                   <p>${finding.summary}</p>
-                  ${(finding.pods ?? [])
-                    .slice(0, 5)
-                    .map(
-                      (pod) =>
-                        html`<p class="pod">
-                          <b>${pod.name}</b>
-                          ${pod.reason}${pod.message && !finding.summary.includes(pod.message) ? `: ${pod.message}` : ''}
-                        </p>`,
-                    )}
+                  ${(finding.pods ?? []).slice(0, 5).map(
+                    (pod) =>
+                      html`<p class="pod">
+                        <b>${pod.name}</b>
+                        ${pod.reason}${pod.message && !finding.summary.includes(pod.message) ? `: ${pod.message}` : ''}
+                      </p>`,
+                  )}
                 </li>`,
             )}
           </ul>`
@@ -146,7 +144,7 @@ function sums(why) {
     </dl>`;
 }
 
-function decisions(list, nowMs) {
+function decisions(list, nowMs, actions) {
   return html`<div>
     <h3 class="title">Last decisions</h3>
     ${
@@ -162,7 +160,13 @@ function decisions(list, nowMs) {
                   </p>
                   ${actions.map((action) => html`<p>${action}</p>`)}
                   ${error ? html`<p class="error">${error}</p>` : nothing}
-                  ${traceId ? html`<p class="trace">trace <code>${traceId}</code></p>` : nothing}
+                  ${
+                    traceId
+                      ? html`<button class="plain trace" @click=${() => actions.showTrace(traceId)}>
+                          trace <code>${traceId.slice(0, 8)}</code>
+                        </button>`
+                      : nothing
+                  }
                 </li>`,
             )}
           </ol>`

@@ -1,0 +1,75 @@
+// A trace as a waterfall: who did what, one under the other, from the change to the pods.
+import { html, nothing } from '/console/lit-html.js';
+
+const TOLD = [
+  'rollkeeper.controller',
+  'rollkeeper.key',
+  'rollkeeper.outcome',
+  'k8s.resource',
+  'http.response.status_code',
+];
+
+export function traceDialog({ shownTrace }, actions) {
+  if (!shownTrace) return nothing;
+  const { id, spans } = shownTrace;
+  const startMs = Math.min(...spans.map((span) => span.startMs));
+  const endMs = Math.max(...spans.map((span) => span.startMs + span.durationMs));
+  const whole = Math.max(endMs - startMs, 1);
+  return html`<div
+    class="veil"
+    @click=${(event) => event.target === event.currentTarget && actions.showTrace(undefined)}
+  >
+    <div
+      class="dialog wide"
+      role="dialog"
+      aria-modal="true"
+      aria-labelledby="trace-title"
+      @keydown=${(event) => event.key === 'Escape' && actions.showTrace(undefined)}
+    >
+      <header>
+        <h2 id="trace-title">From the change to the pods</h2>
+        <button class="plain" id="close-trace" @click=${() => actions.showTrace(undefined)}>Close</button>
+      </header>
+      <p class="quiet">
+        trace
+        <code>${id}</code>${spans.length > 0 ? html` · ${spans.length} spans · ${duration(whole)}` : nothing}
+      </p>
+      ${
+        spans.length === 0
+          ? html`<p>No replica has its spans (any more). The last 1000 traces are kept.</p>`
+          : html`<ol class="waterfall">
+              ${nested(spans).map(({ depth, span }) => row(span, depth, startMs, whole))}
+            </ol>`
+      }
+    </div>
+  </div>`;
+}
+
+function row(span, depth, startMs, whole) {
+  const left = (100 * (span.startMs - startMs)) / whole;
+  const width = Math.max(0.4, (100 * span.durationMs) / whole);
+  const told = TOLD.map((name) => span.attributes[name]).filter((value) => value !== undefined);
+  return html`<li class=${span.failed ? 'failed' : ''}>
+    <span class="span-name" .style=${`padding-left:${Math.min(depth, 8) * 14}px`} title=${told.join(' · ')}
+      ><b>${span.name}</b> <span class="quiet">${span.replica}</span></span
+    >
+    <span class="span-track"
+      ><i .style=${`left:${Math.min(left, 99.6)}%;width:${Math.min(width, 100 - left)}%`}></i
+    ></span>
+    <span class="span-time">${duration(span.durationMs)}</span>
+  </li>`;
+}
+
+/** Children under their parents; a span whose parent nobody has stands at the left. */
+function nested(spans) {
+  const ids = new Set(spans.map(({ spanId }) => spanId));
+  const children = Map.groupBy(spans, ({ parentId }) => (ids.has(parentId) ? parentId : ''));
+  const walk = (parent, depth) =>
+    (children.get(parent) ?? []).flatMap((span) => [{ depth, span }, ...walk(span.spanId, depth + 1)]);
+  return walk('', 0);
+}
+
+function duration(ms) {
+  if (ms < 1) return `${Math.round(ms * 1000)} µs`;
+  return ms < 1000 ? `${ms.toFixed(1)} ms` : `${(ms / 1000).toFixed(2)} s`;
+}

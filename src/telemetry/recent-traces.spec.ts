@@ -1,0 +1,51 @@
+import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
+import { SpanStatusCode, context, trace } from '@opentelemetry/api';
+import { describe, expect, it } from 'vitest';
+import { RecentTraces } from './recent-traces.js';
+
+describe('the recent traces', () => {
+  const setUp = (limit: number) => {
+    const recent = new RecentTraces('controller-0', limit);
+    const tracer = new BasicTracerProvider({ spanProcessors: [recent] }).getTracer('test');
+    return { recent, tracer };
+  };
+
+  it('keeps the spans of a trace with their parents', () => {
+    const { recent, tracer } = setUp(10);
+    const sync = tracer.startSpan('sync deployment', { startTime: 1000 });
+    const write = tracer.startSpan('update', { startTime: 1010 }, trace.setSpan(context.active(), sync));
+    write.setStatus({ code: SpanStatusCode.ERROR });
+    write.end(1030);
+    sync.end(1050);
+    const { spanId, traceId } = sync.spanContext();
+    expect(recent.of(traceId)).toMatchObject([
+      {
+        spanId,
+        name: 'sync deployment',
+        replica: 'controller-0',
+        startMs: 1000,
+        durationMs: 50,
+        failed: false,
+      },
+      { parentId: spanId, name: 'update', startMs: 1010, durationMs: 20, failed: true },
+    ]);
+  });
+
+  it('forgets the oldest trace', () => {
+    const { recent, tracer } = setUp(2);
+    const ids = [1, 2, 3].map((number) => {
+      const span = tracer.startSpan(`sync ${number}`);
+      span.end();
+      return span.spanContext().traceId;
+    });
+    expect(ids.map((id) => recent.of(id).length)).toEqual([0, 1, 1]);
+  });
+
+  it('keeps a bounded number of spans of one trace', () => {
+    const { recent, tracer } = setUp(2);
+    const root = tracer.startSpan('root');
+    for (let count = 0; count < 400; count++)
+      tracer.startSpan('child', {}, trace.setSpan(context.active(), root)).end();
+    expect(recent.of(root.spanContext().traceId)).toHaveLength(300);
+  });
+});
