@@ -1,4 +1,4 @@
-import type { ApiServerMetrics } from '../api-server/api-server-metrics.js';
+import type { ApiServerMetrics } from '../api-server/index.js';
 import { METRICS, REQUEST_BUCKETS } from './metric-names.js';
 import type { Metrics } from './metrics.js';
 
