@@ -15,7 +15,7 @@ export function bullBoard(queues: ReadonlyMap<string, WorkQueue>): RequestHandle
     ownPolicy(request, response, () => {
       board ??= build(queues);
       board.then(
-        (handler) => handler(request, response, next) as unknown,
+        (handler) => void handler(request, response, next),
         (error: unknown) => {
           board = undefined;
           next(error);
@@ -39,7 +39,8 @@ async function build(queues: ReadonlyMap<string, WorkQueue>): Promise<RequestHan
     queues: bullQueues.map((queue) => new BullMQAdapter(queue, { readOnlyMode: true })),
     serverAdapter,
   });
-  return serverAdapter.getRouter();
+  const router: unknown = serverAdapter.getRouter();
+  return router as RequestHandler;
 }
 
 /** It styles elements one by one, which the policy of our own pages forbids. Scripts are no freer than ours. */

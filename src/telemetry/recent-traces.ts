@@ -1,3 +1,4 @@
+import { SpanStatusCode } from '@opentelemetry/api';
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { hrTimeToMilliseconds } from '@opentelemetry/core';
 
@@ -62,7 +63,7 @@ export class RecentTraces implements SpanProcessor {
       replica: this.replica,
       startMs: hrTimeToMilliseconds(span.startTime),
       durationMs: hrTimeToMilliseconds(span.duration),
-      failed: span.status.code === 2,
+      failed: span.status.code === SpanStatusCode.ERROR,
       attributes: span.attributes,
     };
   }

@@ -152,13 +152,13 @@ function decisions(list, nowMs, actions) {
         ? html`<p class="quiet">None since the replicas started.</p>`
         : html`<ol class="timeline">
             ${list.map(
-              ({ actions, atMs, error, replica, traceId }) =>
+              ({ actions: done, atMs, error, replica, traceId }) =>
                 html`<li class=${error ? 'failed' : ''}>
                   <p class="when">
                     <time title=${new Date(atMs).toISOString()}>${clockTime(atMs)}</time> ·
                     ${ago(atMs, nowMs)} ago · ${replica}
                   </p>
-                  ${actions.map((action) => html`<p>${action}</p>`)}
+                  ${done.map((action) => html`<p>${action}</p>`)}
                   ${error ? html`<p class="error">${error}</p>` : nothing}
                   ${
                     traceId
