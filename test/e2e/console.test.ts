@@ -113,6 +113,15 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     }
     expect(await page.getAttribute('.set.new .dots', 'aria-label')).toBe('8 available');
     expect(await text('.timeline')).toContain('controller-');
+    // The trace of a decision opens, across processes, and closes with the keyboard.
+    await page.locator('button.trace').first().click();
+    await page.waitForSelector('.waterfall li');
+    expect(await text('.waterfall')).toContain('sync');
+    await waitFor(async () => (await page.evaluate('document.activeElement.id')) === 'close-trace', {
+      what: 'the dialog to take the keyboard',
+    });
+    await page.keyboard.press('Escape');
+    expect(await page.locator('.waterfall').count()).toBe(0);
   });
 
   it('explains a rollout that is stuck, and what would unblock it', async () => {
