@@ -273,7 +273,7 @@ function note(what) {
 
 function onCluster({ cluster, nowMs, queues }) {
   const before = state.cluster;
-  if (before && before.leader !== cluster.leader)
+  if (before && (before.leader !== cluster.leader || before.epoch !== cluster.epoch))
     note(
       cluster.leader
         ? `${cluster.leader} leads now (epoch ${cluster.epoch})${before.leader ? `, after ${before.leader}` : ''}`
