@@ -1,4 +1,5 @@
 // `npm run chaos -- --seed S --minutes M`: a whole set of processes, faults from a seeded schedule, and checks.
+// `npm run chaos -- --measure failover|crash-points`: one kind of fault many times, with figures.
 import { join } from 'node:path';
 import { run } from './lib/run.mjs';
 import { ROOT, ensureBuild, ensureDependencies, ensureNode, ensureRedis } from './lib/setup.mjs';
@@ -8,6 +9,6 @@ const node = ensureNode();
 ensureRedis();
 ensureBuild(node);
 const tsx = join(ROOT, 'node_modules', 'tsx', 'dist', 'cli.mjs');
-process.exitCode = await run(node, [tsx, join(ROOT, 'test', 'chaos', 'main.ts'), ...process.argv.slice(2)], {
-  cwd: ROOT,
-});
+const args = process.argv.slice(2);
+const file = args.some((arg) => arg.startsWith('--measure')) ? 'measure.ts' : 'main.ts';
+process.exitCode = await run(node, [tsx, join(ROOT, 'test', 'chaos', file), ...args], { cwd: ROOT });

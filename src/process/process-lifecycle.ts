@@ -1,4 +1,5 @@
 import type { TimerHandle } from '../clock/index.js';
+import { setTimeout as delay } from 'node:timers/promises';
 import { SystemClock } from '../clock/index.js';
 import { RollkeeperError, ShutdownError, errorMessage, isCancellation } from '../errors/index.js';
 import { ApiStatusError } from '../api-client/api-status-error.js';
@@ -12,6 +13,9 @@ export type ChildMessage =
 export function tellParent(message: ChildMessage): void {
   if (process.connected) process.send?.(message);
 }
+
+/** What has nothing more to do ends by itself before this. */
+const LEFT_BEHIND_MS = 500;
 
 /**
  * Runs a command's work until it ends, or until SIGINT, SIGTERM or the death of the supervisor asks it to stop. A
@@ -44,7 +48,14 @@ export async function runUntilStopped(
     process.off('SIGTERM', onTerminate);
     process.off('disconnect', onDisconnect);
     if (process.connected) process.disconnect();
+    // A timer that a library has left behind (a client that reconnects for ever) must not keep a stopped process alive.
+    if (stopper.signal.aborted) void endSoon();
   }
+}
+
+async function endSoon(): Promise<void> {
+  await delay(LEFT_BEHIND_MS, undefined, { ref: false });
+  process.exit();
 }
 
 function giveUp(graceMs: number): never {

@@ -93,6 +93,7 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
       logger: this.logger,
     });
     this.connection = connection;
+    const copies = rememberCopies(connection);
     const drainTimeout = new AbortController();
     let worker: QueueWorker | undefined;
     try {
@@ -106,7 +107,9 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
     } finally {
       if (worker) await this.closeWorker(worker, connection, drainTimeout);
       this.worker = undefined;
-      connection.disconnect();
+      // BullMQ blocks on a copy, and closes it only once it is connected: without Redis it would try for ever, and
+      // keep the process alive.
+      for (const each of [connection, ...copies]) each.disconnect();
     }
   }
 
@@ -254,6 +257,20 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
       }
     }
   }
+}
+
+/** The copies that will be made of a connection. */
+function rememberCopies(connection: RedisConnection): readonly RedisConnection[] {
+  const copies: RedisConnection[] = [];
+  const duplicate = connection.duplicate.bind(connection) as (...options: unknown[]) => RedisConnection;
+  Object.assign(connection, {
+    duplicate: (...options: unknown[]) => {
+      const copy = duplicate(...options);
+      copies.push(copy);
+      return copy;
+    },
+  });
+  return copies;
 }
 
 /** Settles with the promise, or resolves when the signal aborts, whichever comes first. */

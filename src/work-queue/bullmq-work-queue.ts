@@ -57,6 +57,7 @@ const OVERDUE_TIMER_MS = 1000;
 /** Adds on their way at once; enough to keep Redis busy, few enough to be answered in time. */
 const ADDS_IN_FLIGHT = 128;
 const JOB_MISSING = -1;
+const CLOSE_GRACE_MS = 500;
 
 /**
  * The {@link WorkQueue} on BullMQ. How the two fit:
@@ -187,9 +188,12 @@ export class BullMqWorkQueue implements WorkQueue {
     return this.open() as Promise<Queue>;
   }
 
+  /** BullMQ's own closing waits for Redis, however long it is away: after a moment it goes on without. */
   async close(): Promise<void> {
-    const queue = await this.opened?.catch(() => undefined);
-    await queue?.close();
+    const closing = this.opened?.then((queue) => queue.close()).catch(() => undefined);
+    const waited = new AbortController();
+    await Promise.race([closing, this.clock.sleep(CLOSE_GRACE_MS, waited.signal).catch(() => undefined)]);
+    waited.abort();
     this.redis.disconnect();
   }
 

@@ -7,10 +7,8 @@ import { ChaosSet } from './set/chaos-set.js';
 const DIST = join(import.meta.dirname, '..', '..', 'dist');
 /** The dangerous ones; `npm run chaos -- --measure crash-points` makes all. */
 const NAMES = [
-  'create: before the intents are stored',
   'create: after the intents are stored',
   'create: after creation 2 of 4',
-  'create: before the own writes are stored',
   'delete: after deletion 1 of 3',
 ];
 

@@ -29,6 +29,10 @@ describe('pod readiness', () => {
     expect(isPodAvailable(ready, 30, nowMs + 10_000)).toBe(true);
   });
 
+  it('a clock that is behind makes nobody wait longer than minReadySeconds', () => {
+    expect(msUntilPodAvailable(ready, 30, nowMs - 3_600_000)).toBe(30_000);
+  });
+
   it('a pod that is not ready will not become available by waiting', () => {
     expect(msUntilPodAvailable(aPod(), 30, nowMs)).toBeUndefined();
     expect(isPodAvailable(aPod(), 0, nowMs)).toBe(false);

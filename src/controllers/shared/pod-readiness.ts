@@ -40,7 +40,9 @@ export function msUntilPodAvailable(
   if (minReadySeconds <= 0) return 0;
   const sinceMs = podReadySinceMs(pod);
   if (sinceMs === undefined) return undefined;
-  return Math.max(0, sinceMs + minReadySeconds * 1000 - nowMs);
+  const longestMs = minReadySeconds * 1000;
+  // Never longer than all of it: a clock that was an hour behind for a moment must not make us wait for an hour.
+  return Math.min(Math.max(0, sinceMs + longestMs - nowMs), longestMs);
 }
 
 export function isPodAvailable(pod: ReadablePod, minReadySeconds: number, nowMs: number): boolean {

@@ -11,8 +11,8 @@ export function answer(fault: Omit<AnswerFault, 'share'>): Fault {
     const replica = await anyReplica(context);
     if (!replica) return;
     context.began(replica.name);
-    replica.apiAnswers.answerWith({ ...fault, share: 0.2 + 0.8 * context.strength });
-    await pause(between(1000, 6000, context.dice));
+    replica.apiAnswers.answerWith({ ...fault, share: 0.2 + 0.8 * ((context.dice * 7) % 1) });
+    await pause(between(1000, 6000, context.strength));
     replica.apiAnswers.heal();
   };
 }
