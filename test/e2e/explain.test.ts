@@ -91,10 +91,15 @@ describe('rollkeeper explain, plan and queue', () => {
       intervalMs: 100,
       what: 'the Deployment to be complete',
     });
-    expect((await rollkeeper('queue', 'park', 'deployment', 'default/parked', ...here())).code).toBe(0);
-    expect(await explained('parked', ...here())).toMatchObject({ state: 'blocked', cause: 'parked' });
-    expect((await rollkeeper('queue', 'show', 'deployment', ...here())).stdout).toContain(
-      'parked   default/parked',
+    // Any change takes a key out again, and the echo of the controller's last status write is still on its way.
+    await waitFor(
+      async () => {
+        expect((await rollkeeper('queue', 'park', 'deployment', 'default/parked', ...here())).code).toBe(0);
+        const { cause, state } = await explained('parked', ...here());
+        const { stdout } = await rollkeeper('queue', 'show', 'deployment', ...here());
+        return state === 'blocked' && cause === 'parked' && stdout.includes('parked   default/parked');
+      },
+      { timeoutMs: 20_000, intervalMs: 500, what: 'the parked key to be explained and shown' },
     );
     expect((await rollkeeper('queue', 'unpark', 'deployment', 'default/parked', ...here())).code).toBe(0);
     await waitFor(async () => (await explained('parked', ...here())).state === 'complete', {
