@@ -12,6 +12,7 @@ export const anyReplica: Choose = async ({ dice, set }) => chosen(set.replicas, 
 
 /** How long a replica may take to end when it is told to: its running keys, and some for a busy machine. */
 const STOP_WITHIN_MS = 12_000;
+const LONGEST_PAUSE_MS = 30_000;
 
 /** Ends a replica's process; over when it is back and ready. */
 export function endReplica(choose: Choose, signal: 'SIGKILL' | 'SIGTERM'): Fault {
@@ -21,7 +22,10 @@ export function endReplica(choose: Choose, signal: 'SIGKILL' | 'SIGTERM'): Fault
     const { pid } = replica.process;
     context.began(replica.name);
     replica.process.signal(signal);
-    await waitFor(() => replica.process.pid !== pid, { timeoutMs: STOP_WITHIN_MS }).catch(() => {
+    const isGone = (): boolean => replica.process.pid !== pid;
+    // Another fault may have paused it: the signal then waits for it to go on.
+    await waitFor(() => isGone() || !replica.process.isSuspended, { timeoutMs: 2 * LONGEST_PAUSE_MS });
+    await waitFor(isGone, { timeoutMs: STOP_WITHIN_MS }).catch(() => {
       replica.process.signal('SIGUSR2');
       context.failed(`${replica.name} was still there ${STOP_WITHIN_MS} ms after ${signal}`);
     });
@@ -32,8 +36,6 @@ export function endReplica(choose: Choose, signal: 'SIGKILL' | 'SIGTERM'): Fault
     });
   };
 }
-
-const LONGEST_PAUSE_MS = 30_000;
 
 /** Stops a process in its tracks and lets it go on where it was, up to half a minute later. */
 export function pauseReplica(choose: Choose): Fault {

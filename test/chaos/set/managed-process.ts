@@ -37,6 +37,8 @@ export class ManagedProcess {
   /** When each life ended: process id and milliseconds of `performance.now()`. */
   readonly deaths: { pid: number; code: number | null; signal: string | null }[] = [];
   isReady = false;
+  /** Whether it was told to stand still: until it goes on, it takes no other signal than SIGKILL. */
+  isSuspended = false;
 
   constructor(private readonly options: ManagedProcessOptions) {
     this.logFd = openSync(options.logFile, 'a');
@@ -75,6 +77,8 @@ export class ManagedProcess {
 
   signal(name: NodeJS.Signals): void {
     this.child?.kill(name);
+    if (name === 'SIGSTOP') this.isSuspended = true;
+    if (name === 'SIGCONT') this.isSuspended = false;
   }
 
   send(message: Readonly<Record<string, unknown>>): void {
@@ -120,6 +124,7 @@ export class ManagedProcess {
       stdio: ['ignore', this.logFd, this.logFd, 'ipc'],
     });
     this.child = child;
+    this.isSuspended = false;
     child.once('exit', (code, signal) => {
       this.isReady = false;
       this.deaths.push({ pid: child.pid ?? 0, code, signal });
