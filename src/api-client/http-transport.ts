@@ -122,7 +122,9 @@ export class HttpTransport {
     let code = '<error>';
     try {
       const { origin } = this;
-      const request = { origin, path: this.basePath + path, method, headers, body, signal };
+      // undici would close the connection after every DELETE that has a body, as all of ours have.
+      const reset = false;
+      const request = { origin, path: this.basePath + path, method, headers, body, signal, reset };
       const response = await agent.request(request);
       code = String(response.statusCode);
       return response;
