@@ -24,7 +24,7 @@ const off: number[] = [];
 const on: number[] = [];
 try {
   for (let round = 0; round < Number(values.rounds); round++) {
-    off.push(await measure({}));
+    off.push(await measure({ OTEL_SDK_DISABLED: 'true' }));
     on.push(await measure({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url }));
   }
 } finally {
