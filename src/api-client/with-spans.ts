@@ -1,5 +1,5 @@
 import type { Span, Tracer } from '@opentelemetry/api';
-import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { errorMessage } from '../errors/index.js';
 import { qualifiedResource } from '../kubernetes/index.js';
 import type { ApiWrite } from './around-writes.js';
@@ -19,14 +19,8 @@ export const API_WRITE_ATTRIBUTES = {
 } as const;
 
 /** `client`, with one client span around every write; a conflict is marked, since it is not unusual. */
-export function withSpans(
-  client: ApiClient,
-  tracer: Tracer,
-  /** `within-traces`: only writes on behalf of a trace; heartbeats and the like begin none. @default 'all' */
-  which: 'all' | 'within-traces' = 'all',
-): ApiClient {
+export function withSpans(client: ApiClient, tracer: Tracer): ApiClient {
   return new WriteInterceptingClient(client, (write, send) => {
-    if (which === 'within-traces' && !trace.getActiveSpan()) return send();
     const options = { kind: SpanKind.CLIENT, attributes: attributesOf(write) };
     return tracer.startActiveSpan(spanName(write), options, (span) => traced(span, send));
   });

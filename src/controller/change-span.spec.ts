@@ -1,3 +1,4 @@
+import type { Tracer } from '@opentelemetry/api';
 import { trace } from '@opentelemetry/api';
 import {
   BasicTracerProvider,
@@ -9,7 +10,7 @@ import { FakeClock } from '../clock/index.js';
 import type { Deployment } from '../kubernetes/index.js';
 import { DEPLOYMENTS } from '../kubernetes/index.js';
 import { TRACE_ANNOTATION, parseTraceparent } from '../trace-context/index.js';
-import { differingParts, traceChange } from './change-span.js';
+import { ChangeSpan, differingParts } from './change-span.js';
 
 const WRITE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
@@ -45,17 +46,20 @@ describe('the span of a change', () => {
     priority: 'high',
   } as const;
 
-  it('goes on with the write that the object names, and says what was seen', () => {
-    const exporter = new InMemorySpanExporter();
+  let exporter: InMemorySpanExporter;
+  const start = (tracer?: Tracer): ChangeSpan | undefined => {
+    exporter = new InMemorySpanExporter();
     const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
-    const traceparent = traceChange(request, {
-      clock,
-      controller: 'deployment',
-      tracer: provider.getTracer('test'),
-    });
+    const options = { clock, controller: 'deployment', tracer: tracer ?? provider.getTracer('test') };
+    return ChangeSpan.start(request, options);
+  };
+
+  it('goes on with the write that the object names, and says what was seen', () => {
+    const started = start();
+    started?.end();
     const [span] = exporter.getFinishedSpans();
     expect(span?.parentSpanContext?.spanId).toBe('b7ad6b7169203331');
-    expect(span?.spanContext()).toMatchObject({ spanId: parseTraceparent(traceparent)?.spanId });
+    expect(span?.spanContext()).toMatchObject({ spanId: parseTraceparent(started?.traceparent)?.spanId });
     expect(span?.attributes).toMatchObject({
       'k8s.event': 'modified',
       'k8s.kind': 'Deployment',
@@ -63,10 +67,25 @@ describe('the span of a change', () => {
       'rollkeeper.differs': ['metadata.annotations', 'spec.replicas'],
       'rollkeeper.key': 'a/web',
     });
+    expect(span?.attributes).not.toHaveProperty('rollkeeper.merged');
+  });
+
+  it('links the writes of the changes that were merged with it, and counts those that it does not name', () => {
+    const started = start();
+    for (let index = 0; index < 20; index++) started?.merge(request);
+    expect(started?.isOpen).toBe(true);
+    started?.end();
+    expect(started?.isOpen).toBe(false);
+    const [span] = exporter.getFinishedSpans();
+    expect(span?.attributes['rollkeeper.merged']).toBe(20);
+    expect(span?.links).toHaveLength(16);
+    expect(span?.links[0]).toMatchObject({
+      context: { spanId: 'b7ad6b7169203331' },
+      attributes: { 'k8s.event': 'modified', 'k8s.object.key': 'a/web', 'k8s.resource_version': '7' },
+    });
   });
 
   it('costs the queue nothing where tracing is off', () => {
-    const off = { clock, controller: 'deployment', tracer: trace.getTracer('nobody') };
-    expect(traceChange(request, off)).toBeUndefined();
+    expect(start(trace.getTracer('nobody'))).toBeUndefined();
   });
 });

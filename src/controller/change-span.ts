@@ -1,30 +1,78 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Tracer } from '@opentelemetry/api';
+import type { Attributes, Span, Tracer } from '@opentelemetry/api';
 import { SpanKind } from '@opentelemetry/api';
 import type { Clock } from '../clock/index.js';
 import type { DeepReadonly, KubernetesObject } from '../kubernetes/index.js';
 import { keyOf, qualifiedResource } from '../kubernetes/index.js';
-import { formatTraceparent, traceOf } from '../trace-context/index.js';
+import { formatTraceparent, traceOf, writeOf } from '../trace-context/index.js';
 import type { EnqueueRequest } from './controller-definition.js';
 
+/** Of more merged changes than this, only the number is told. */
+const NAMED_MERGES = 16;
+
+export interface ChangeSpanOptions {
+  readonly clock: Clock;
+  readonly controller: string;
+  readonly tracer: Tracer;
+}
+
 /**
- * The leader's span of one change that concerns a key: a child of the write that made the change, where the object says
- * which one that was. Returns its `traceparent` for the queue, undefined where tracing is off.
+ * The leader's span of the changes that become one add of a key: a child of the write that made the first of them, where
+ * the object says which one that was. It lasts until the add goes to the queue, so its length is how long a burst was
+ * held back.
  */
-export function traceChange(
-  request: EnqueueRequest,
-  { clock, controller, tracer }: { clock: Clock; controller: string; tracer: Tracer },
-): string | undefined {
-  const { cause, change, ref } = request;
-  const { links, parent } = traceOf(change?.object, clock.now());
-  const span = tracer.startSpan('change seen', { kind: SpanKind.PRODUCER, links }, parent);
-  if (!span.isRecording()) return undefined;
-  span.setAttributes({
-    'rollkeeper.controller': controller,
-    'rollkeeper.key': keyOf(ref),
-    'rollkeeper.reason': request.reason ?? 'child-change',
-    'rollkeeper.priority': request.priority ?? 'normal',
-    ...(request.delayMs ? { 'rollkeeper.delay_ms': request.delayMs } : {}),
+export class ChangeSpan {
+  /** For the queue. */
+  readonly traceparent: string;
+  private merged = 0;
+
+  private constructor(private readonly span: Span) {
+    this.traceparent = formatTraceparent(span.spanContext());
+  }
+
+  /** Undefined where tracing is off. */
+  static start(
+    request: EnqueueRequest,
+    { clock, controller, tracer }: ChangeSpanOptions,
+  ): ChangeSpan | undefined {
+    const { links, parent } = traceOf(request.change?.object, clock.now());
+    const span = tracer.startSpan('change seen', { kind: SpanKind.PRODUCER, links }, parent);
+    if (!span.isRecording()) return undefined;
+    const { change, delayMs, priority = 'normal', reason = 'child-change', ref } = request;
+    span.setAttributes({
+      'rollkeeper.controller': controller,
+      'rollkeeper.key': keyOf(ref),
+      'rollkeeper.reason': reason,
+      'rollkeeper.priority': priority,
+      ...(delayMs ? { 'rollkeeper.delay_ms': delayMs } : {}),
+      ...changeAttributes(request),
+      ...(change?.type === 'modified'
+        ? { 'rollkeeper.differs': differingParts(change.old, change.object) }
+        : {}),
+    });
+    return new ChangeSpan(span);
+  }
+
+  get isOpen(): boolean {
+    return this.span.isRecording();
+  }
+
+  /** One more change that the same add stands for: a link to the write that made it. */
+  merge(request: EnqueueRequest): void {
+    this.merged += 1;
+    const context = this.merged <= NAMED_MERGES ? writeOf(request.change?.object) : undefined;
+    if (context) this.span.addLink({ context, attributes: changeAttributes(request) });
+  }
+
+  end(): void {
+    if (!this.isOpen) return;
+    if (this.merged > 0) this.span.setAttribute('rollkeeper.merged', this.merged);
+    this.span.end();
+  }
+}
+
+function changeAttributes({ cause, change }: EnqueueRequest): Attributes {
+  return {
     ...(cause
       ? {
           'k8s.resource': qualifiedResource(cause.type),
@@ -33,12 +81,7 @@ export function traceChange(
         }
       : {}),
     ...(change ? { 'k8s.object.key': keyOf(change.object.metadata), 'k8s.event': change.type } : {}),
-    ...(change?.type === 'modified'
-      ? { 'rollkeeper.differs': differingParts(change.old, change.object) }
-      : {}),
-  });
-  span.end();
-  return formatTraceparent(span.spanContext());
+  };
 }
 
 /** Changes with every write and says nothing. */

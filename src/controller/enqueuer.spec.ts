@@ -1,8 +1,15 @@
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../clock/index.js';
 import type { ResourceType } from '../kubernetes/index.js';
 import { PODS, REPLICA_SETS } from '../kubernetes/index.js';
 import { silentLogger } from '../logging/index.js';
+import { waitFor } from '../testing/wait-for.js';
+import type { AddOptions } from '../work-queue/work-queue.js';
 import { Enqueuer } from './enqueuer.js';
 
 describe('the enqueuer', () => {
@@ -150,5 +157,44 @@ describe('the enqueuer', () => {
     enqueuer.enqueueUntil(leading.signal)({ ref });
     expect(enqueuer.size).toBe(0);
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('spans a burst once; what comes later and is more urgent has a span of its own, with a link', async () => {
+    const exporter = new InMemorySpanExporter();
+    const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+    const adds: AddOptions[] = [];
+    const traced = new Enqueuer({
+      controller: 'deployment',
+      queue: { add: (_key, options = {}) => Promise.resolve(void adds.push(options)) },
+      actors: { recordCause: () => Promise.resolve() },
+      clock,
+      logger: silentLogger,
+      tracer: provider.getTracer('test'),
+    });
+    const enqueue = traced.enqueueUntil(new AbortController().signal);
+    enqueue({ ref, delayMs: 100 });
+    enqueue({ ref, delayMs: 100 });
+    expect(exporter.getFinishedSpans()).toHaveLength(0);
+    enqueue({ ref, priority: 'high', reason: 'user-change' });
+    await waitFor(() => adds.length === 1);
+    const [burst, urgent] = exporter.getFinishedSpans();
+    expect(exporter.getFinishedSpans()).toHaveLength(2);
+    expect(burst?.attributes['rollkeeper.merged']).toBe(1);
+    expect(adds[0]?.traceparent).toContain(urgent?.spanContext().spanId);
+    expect(adds[0]?.links).toEqual([expect.stringContaining(burst?.spanContext().spanId ?? '')]);
+  });
+
+  it('ends the span of what it lets go', () => {
+    const exporter = new InMemorySpanExporter();
+    const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+    const never = { add: () => Promise.resolve(), recordCause: () => Promise.resolve() };
+    const traced = new Enqueuer({
+      ...{ controller: 'deployment', queue: never, actors: never, clock, logger: silentLogger },
+      tracer: provider.getTracer('test'),
+    });
+    const leading = new AbortController();
+    traced.enqueueUntil(leading.signal)({ ref, delayMs: 100 });
+    leading.abort();
+    expect(exporter.getFinishedSpans()).toHaveLength(1);
   });
 });

@@ -6,7 +6,7 @@ import { keyOf, newerResourceVersion, qualifiedResource } from '../kubernetes/in
 import type { Logger } from '../logging/index.js';
 import type { AddOptions, Priority, WorkQueue } from '../work-queue/work-queue.js';
 import { MAX_TRACE_LINKS } from '../work-queue/work-queue.js';
-import { traceChange } from './change-span.js';
+import { ChangeSpan } from './change-span.js';
 import type { Enqueue, EnqueueRequest } from './controller-definition.js';
 import type { Burst } from './decide-burst.js';
 import { decideBurst } from './decide-burst.js';
@@ -16,6 +16,8 @@ interface HeldAdd {
   readonly causes: ReadonlyMap<string, string>;
   readonly options: AddOptions;
   readonly burst: Burst;
+  /** Open while the add is held. */
+  readonly span?: ChangeSpan;
 }
 
 const PRIORITY_ORDER: readonly Priority[] = ['low', 'normal', 'high'];
@@ -66,7 +68,8 @@ export class Enqueuer {
       if (signal.aborted) return;
       const key = keyOf(request.ref);
       const nowMs = this.options.clock.monotonicNow();
-      const add = merge(this.held.get(key), this.traced(request), nowMs);
+      const held = this.held.get(key);
+      const add = merge(held, request, this.spanOf(request, held), nowMs);
       this.held.set(key, { ...add, causes: newest(add.causes, this.unseenCauses(request)) });
       this.flushWhenDue(key, signal);
     };
@@ -80,10 +83,16 @@ export class Enqueuer {
     return reason === 'initial-list' ? (this.options.deletionsSeen?.() ?? []) : [];
   }
 
-  private traced(request: EnqueueRequest): EnqueueRequest {
+  /** The span of a change; of one that only joins what is held, none of its own: the held add's tells of it. */
+  private spanOf(request: EnqueueRequest, held: HeldAdd | undefined): ChangeSpan | undefined {
     const { clock, controller, tracer } = this.options;
-    if (!tracer || request.traceparent !== undefined) return request;
-    return { ...request, traceparent: traceChange(request, { clock, controller, tracer }) };
+    if (!tracer || request.traceparent !== undefined) return undefined;
+    if (held?.span?.isOpen && rank(request) <= rank(held.options)) {
+      held.span.merge(request);
+      return undefined;
+    }
+    held?.span?.end();
+    return ChangeSpan.start(request, { clock, controller, tracer });
   }
 
   /** How many keys are not in Redis yet. */
@@ -94,6 +103,7 @@ export class Enqueuer {
   private drop(): void {
     for (const timer of this.timers.values()) timer.cancel();
     this.timers.clear();
+    for (const { span } of this.held.values()) span?.end();
     this.held.clear();
   }
 
@@ -144,6 +154,7 @@ export class Enqueuer {
     const add = this.held.get(key);
     if (!add || add.burst.dueMs > this.options.clock.monotonicNow()) return undefined;
     this.held.delete(key);
+    add.span?.end();
     return add;
   }
 
@@ -161,11 +172,17 @@ export class Enqueuer {
   }
 }
 
-function merge(before: HeldAdd | undefined, request: EnqueueRequest, nowMs: number): HeldAdd {
-  const { cause, delayMs = 0, priority, reason, traceparent } = request;
+function merge(
+  before: HeldAdd | undefined,
+  request: EnqueueRequest,
+  span: ChangeSpan | undefined,
+  nowMs: number,
+): HeldAdd {
+  const { cause, delayMs = 0, priority, reason, traceparent = span?.traceparent } = request;
   const causes = newest(new Map(), cause ? [cause] : []);
   const burst = decideBurst(before?.burst, delayMs, nowMs);
-  return { ...mergeAdds(before, { causes, burst, options: { priority, reason, traceparent } }), burst };
+  const options = { priority, reason, traceparent };
+  return { ...mergeAdds(before, { causes, burst, options, span }), burst };
 }
 
 function newest(known: ReadonlyMap<string, string>, more: readonly Cause[]): ReadonlyMap<string, string> {
@@ -191,6 +208,7 @@ function mergeAdds(before: HeldAdd | undefined, after: HeldAdd): HeldAdd {
     causes,
     burst: before.burst.dueMs <= after.burst.dueMs ? before.burst : after.burst,
     options: { ...told, ...mergeTraces(told, other) },
+    span: [before.span, after.span].find((span) => span?.isOpen),
   };
 }
 

@@ -1,6 +1,5 @@
-import { trace } from '@opentelemetry/api';
 import type { ApiClient, HttpApiClient } from '../api-client/index.js';
-import { createHttpApiClient, loadKubeconfig, withSpans } from '../api-client/index.js';
+import { createHttpApiClient, loadKubeconfig } from '../api-client/index.js';
 import type { Clock, RandomSource } from '../clock/index.js';
 import { SystemClock, SystemRandom } from '../clock/index.js';
 import { ShutdownError, StartupError, errorMessage } from '../errors/index.js';
@@ -67,8 +66,7 @@ async function play(
   const nodes = new SharedInformer<Node>({ ...shared, type: NODES });
   const component = 'rollkeeper-node';
   const events = new ApiEventRecorder({ client, clock, random, logger, component, host: component });
-  const traced = withSpans(client, trace.getTracer('rollkeeper-node'), 'within-traces');
-  const simulator = new NodeSimulator({ client: traced, pods, nodes, events, clock, logger }, options);
+  const simulator = new NodeSimulator({ client, pods, nodes, events, clock, logger }, options);
   // One part that fails stops the others, and all are waited for.
   const stopper = new AbortController();
   const onAbort = (): void => stopper.abort(signal.reason);

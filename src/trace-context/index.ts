@@ -4,6 +4,7 @@ export {
   activeAnnotation,
   annotateWithActiveSpan,
   traceOf,
+  writeOf,
 } from './trace-annotation.js';
 export type { AnnotatedTrace } from './trace-annotation.js';
 export {

@@ -1,7 +1,7 @@
-import type { Context, Link } from '@opentelemetry/api';
+import type { Context, Link, SpanContext } from '@opentelemetry/api';
 import { ROOT_CONTEXT, context, trace } from '@opentelemetry/api';
 import { toRfc3339 } from '../clock/index.js';
-import { contextOfTraceparent, formatTraceparent, linksTo } from './traceparent.js';
+import { contextOfTraceparent, formatTraceparent, linksTo, parseTraceparent } from './traceparent.js';
 
 /**
  * Names the span of the last traced write of an object: `00-<trace>-<span>-01;at=<RFC 3339>`. Who sees the change goes on
@@ -49,4 +49,12 @@ export function traceOf(
   return isFresh
     ? { parent: contextOfTraceparent(traceparent), links: [] }
     : { parent: ROOT_CONTEXT, links: linksTo([traceparent]) };
+}
+
+/** The write that an object names as its last one, however long ago. */
+export function writeOf(
+  object: { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } } | undefined,
+): SpanContext | undefined {
+  const [traceparent] = object?.metadata.annotations?.[TRACE_ANNOTATION]?.split(';at=') ?? [];
+  return parseTraceparent(traceparent);
 }

@@ -192,7 +192,7 @@ describe('the trace of one change', () => {
     }
     const ready = tree.filter(
       ({ attributes, name, service }) =>
-        service === 'rollkeeper-node' && name === 'patch pods/status' && attributes['k8s.object.name'],
+        service === 'rollkeeper-apiserver' && name === 'PATCH pods/status' && attributes['k8s.object.name'],
     );
     const names = new Set(ready.map(({ attributes }) => attributes['k8s.object.name']));
     expect(created.every(({ attributes }) => names.has(attributes['k8s.object.name']))).toBe(true);
