@@ -17,6 +17,7 @@ const DIST = join(import.meta.dirname, '..', '..', 'dist');
 const SEED = 1;
 /** Far more than it takes; a busy machine must not look like a fault. */
 const SEEN_WITHIN_MS = 60_000;
+const PATIENCE = 5;
 
 /** Each fault once, in its shortest form, under load. `npm run chaos` makes them long, at random, and together. */
 describe('three replicas go on', () => {
@@ -51,7 +52,7 @@ describe('three replicas go on', () => {
     const problems: string[] = [];
     const began = (): void => void seen.push(probes.measure(kind));
     const failed = (problem: string): void => void problems.push(problem);
-    await FAULTS[kind]({ set, strength: 0, dice: random.next(), began, failed });
+    await FAULTS[kind]({ set, strength: 0, dice: random.next(), patience: PATIENCE, began, failed });
     expect(seen.length, 'the fault was made').toBe(1);
     expect(await seen[0]).toBeLessThan(SEEN_WITHIN_MS);
     expect(problems).toEqual([]);

@@ -8,13 +8,18 @@ import type { ChaosSet } from './set/chaos-set.js';
 /** Faults that hit the same process at once would end each other; of these, one is under way at a time. */
 const MOST_AT_ONCE = 2;
 
+export interface FaultsOptions {
+  readonly set: ChaosSet;
+  readonly probes: Probes;
+  readonly patience: number;
+  readonly say: (line: string) => void;
+  readonly found: (check: string, subject: string, problem: string) => void;
+}
+
 /** Makes the faults of one round at their times; resolves once all of them are over and everything is back. */
 export async function makeFaults(
   schedule: readonly ScheduledFault[],
-  set: ChaosSet,
-  probes: Probes,
-  say: (line: string) => void,
-  found: (check: string, subject: string, problem: string) => void,
+  { found, patience, probes, say, set }: FaultsOptions,
 ): Promise<FaultRecord[]> {
   const startedMs = performance.now();
   const underWay = new Set<Promise<void>>();
@@ -32,7 +37,7 @@ export async function makeFaults(
       );
     };
     const failed = (problem: string): void => found('stop', kind, problem);
-    const fault: Promise<void> = FAULTS[kind]({ set, strength, dice, began, failed })
+    const fault: Promise<void> = FAULTS[kind]({ set, strength, dice, patience, began, failed })
       .catch((error: unknown) => found('back', kind, String(error)))
       .finally(() => underWay.delete(fault));
     underWay.add(fault);

@@ -28,6 +28,8 @@ export interface RunOptions {
   readonly longestMs: number;
   /** Ends the run at the first violation, with everything left as it is. */
   readonly stopAtViolation: boolean;
+  /** Multiplies what may pass before something counts as too late; no promise but those about time depends on it. */
+  readonly patience: number;
 }
 
 const REST_WITHIN_MS = 10_000;
@@ -84,9 +86,10 @@ export class ChaosRun {
   }
 
   private async round(faults: readonly ScheduledFault[]): Promise<void> {
-    const { say, set } = this.options;
+    const { patience, say, set } = this.options;
+    const found = (...problem: [string, string, string]): void => this.found(...problem);
     this.load.start();
-    const made = await makeFaults(faults, set, this.probes, say, (...problem) => this.found(...problem));
+    const made = await makeFaults(faults, { set, probes: this.probes, patience, say, found });
     this.faults.push(...made);
     for (const { kind, recoveredMs, target } of made)
       if (recoveredMs === undefined)
@@ -100,12 +103,12 @@ export class ChaosRun {
       this.found('history', 'watch', 'changes were missed; nothing can be said about them');
     const history = this.history.take();
     const journal = this.journal.take();
-    const found = [
+    const problems = [
       ...this.checks.checkRecorded(history, journal),
       ...this.checks.checkAtRest(this.load.last()),
     ];
-    this.add(found);
-    for (const subject of new Set(found.map((violation) => violation.subject))) {
+    this.add(problems);
+    for (const subject of new Set(problems.map((violation) => violation.subject))) {
       this.traces += 1;
       writeTrace(join(set.dataDir, `violation-${this.traces}.txt`), subject, history, journal);
     }
@@ -114,10 +117,11 @@ export class ChaosRun {
 
   private async comeToRest(): Promise<void> {
     const startedMs = performance.now();
+    const withinMs = REST_WITHIN_MS * this.options.patience;
     let left = await this.unrest();
     let hasSaid = false;
     while (left.length > 0 && performance.now() - startedMs < REST_GIVE_UP_MS) {
-      if (!hasSaid && performance.now() - startedMs > REST_WITHIN_MS) {
+      if (!hasSaid && performance.now() - startedMs > withinMs) {
         hasSaid = true;
         this.options.say(left.join('\n'));
       }
@@ -127,7 +131,7 @@ export class ChaosRun {
     const restedMs = performance.now() - startedMs;
     this.restMs.push(restedMs);
     if (left.length > 0) this.found('rest', 'the set', `never at rest: ${left.join('; ')}`);
-    else if (restedMs > REST_WITHIN_MS)
+    else if (restedMs > withinMs)
       this.found('rest', 'the set', `at rest only after ${Math.round(restedMs)} ms`);
   }
 

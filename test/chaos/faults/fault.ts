@@ -45,6 +45,8 @@ export interface FaultContext {
   readonly strength: number;
   /** 0 … 1: which one. */
   readonly dice: number;
+  /** How many times as long as usual may pass before something counts as too late. */
+  readonly patience: number;
   /** Called when the fault begins: from here recovery is measured. */
   readonly began: (target: string) => void;
   /** The fault itself showed that a promise was broken. */

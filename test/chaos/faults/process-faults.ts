@@ -25,9 +25,10 @@ export function endReplica(choose: Choose, signal: 'SIGKILL' | 'SIGTERM'): Fault
     const isGone = (): boolean => replica.process.pid !== pid;
     // Another fault may have paused it: the signal then waits for it to go on.
     await waitFor(() => isGone() || !replica.process.isSuspended, { timeoutMs: 2 * LONGEST_PAUSE_MS });
-    await waitFor(isGone, { timeoutMs: STOP_WITHIN_MS }).catch(() => {
+    const timeoutMs = STOP_WITHIN_MS * context.patience;
+    await waitFor(isGone, { timeoutMs }).catch(() => {
       replica.process.signal('SIGUSR2');
-      context.failed(`${replica.name} was still there ${STOP_WITHIN_MS} ms after ${signal}`);
+      context.failed(`${replica.name} was still there ${timeoutMs} ms after ${signal}`);
     });
     await waitFor(async () => replica.process.pid !== pid && replica.isReady(), {
       timeoutMs: 60_000,
