@@ -35,6 +35,7 @@ async function measure(replicas: number): Promise<number> {
     replicas,
     random: () => random.next(),
     controllerArgs: ['--workers', WORKERS],
+    links: 'api',
   });
   // Watched, not listed again and again: that would cost as much as what is measured.
   const shared = { client: set.client, clock: new SystemClock(), random, logger: silentLogger };

@@ -18,6 +18,8 @@ const SAFETY_SHARE = 0.05;
 const RENEWALS = 3;
 /** A renewal that failed is tried again after this share of the duration. */
 const RETRY_SHARE = 0.1;
+/** One for all: the exception that `abort` makes otherwise, with its stack, is what letting go would cost most. */
+const LET_GO = new Error('the lock was let go');
 
 /**
  * A lock that is held and kept. Its signal aborts with KeyLockLostError before the store can have let the lock
@@ -83,7 +85,7 @@ export class KeyLock {
   /** No more renewals and no more aborts. */
   stop(): void {
     this.deadline.cancel();
-    this.stopped.abort();
+    this.stopped.abort(LET_GO);
   }
 
   private deadlineFrom(sentAtMs: number): TimerHandle {

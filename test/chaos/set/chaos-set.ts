@@ -21,6 +21,8 @@ export interface ChaosSetOptions {
   readonly random: () => number;
   /** More arguments of `rollkeeper controller`. */
   readonly controllerArgs?: readonly string[];
+  /** What stands between the replicas and the rest. @default 'all' */
+  readonly links?: 'all' | 'api';
 }
 
 /** Everything that `rollkeeper up` starts, as processes of our own, with proxies in between. */
@@ -108,7 +110,7 @@ export class ChaosSet {
 
   private async startAll(): Promise<void> {
     const { dataDir } = this;
-    const { controllerArgs = [], dist, random, replicas } = this.options;
+    const { controllerArgs = [], dist, links = 'all', random, replicas } = this.options;
     mkdirSync(join(dataDir, 'redis'), { recursive: true });
     const clock = new SystemClock();
     this.redisProcess = await startRedis({
@@ -134,7 +136,7 @@ export class ChaosSet {
       args: ['node', '--nodes', '3', '--kubeconfig', kubeconfig],
       logFile: join(dataDir, 'node.log'),
     });
-    const place = { dataDir, dist, token, redisPort, apiPort, random, args: controllerArgs };
+    const place = { dataDir, dist, token, redisPort, apiPort, random, args: controllerArgs, links };
     for (let index = 0; index < replicas; index++) this.replicas.push(new ChaosReplica({ ...place, index }));
     await Promise.all([this.node.start(), ...this.replicas.map((replica) => replica.start())]);
     await this.untilSettled();

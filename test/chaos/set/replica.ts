@@ -16,6 +16,8 @@ export interface ReplicaPlace {
   readonly apiPort: number;
   readonly random: () => number;
   readonly args: readonly string[];
+  /** `api`: no link to Redis, no faults in answers, no journal; what is measured then is the replica, not the harness. */
+  readonly links: 'all' | 'api';
 }
 
 /** One controller replica with its own links to Redis and to the API. */
@@ -44,9 +46,9 @@ export class ChaosReplica {
   }
 
   async start(): Promise<void> {
-    const { args, dataDir, dist, token } = this.place;
-    const redisPort = await this.redisLink.start();
-    this.apiLink.retarget(await this.apiAnswers.start());
+    const { args, dataDir, dist, links, token } = this.place;
+    const redisPort = links === 'all' ? await this.redisLink.start() : this.place.redisPort;
+    this.apiLink.retarget(links === 'all' ? await this.apiAnswers.start() : this.place.apiPort);
     const apiPort = await this.apiLink.start();
     const kubeconfig = join(dataDir, `${this.name}.kubeconfig`);
     await writeKubeconfig({ path: kubeconfig, server: `http://127.0.0.1:${apiPort}`, token });
@@ -60,8 +62,10 @@ export class ChaosReplica {
         ...['--identity', this.name],
         ...args,
       ],
-      execArgv: ['--import', PRELOAD],
-      env: { CHAOS_DIST: dist, CHAOS_JOURNAL: this.journalFile },
+      ...(links === 'all' && {
+        execArgv: ['--import', PRELOAD],
+        env: { CHAOS_DIST: dist, CHAOS_JOURNAL: this.journalFile },
+      }),
       logFile: join(dataDir, `${this.name}.log`),
     });
     await this.running.start();
