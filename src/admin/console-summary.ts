@@ -1,7 +1,8 @@
 import type { DeploymentCaches } from './admin-ports.js';
 import type { ExplainSource } from './explain-source.js';
-import { classifyPod } from '../explain/index.js';
-import type { Explanation, PodState } from '../explain/index.js';
+import type { PodState } from '../controllers/shared/index.js';
+import { classifyPod } from '../controllers/shared/index.js';
+import type { Explanation } from '../explain/index.js';
 import { OWNER_UID_INDEX } from '../informer/index.js';
 import type { DeepReadonly, Deployment } from '../kubernetes/index.js';
 import { keyOf } from '../kubernetes/index.js';

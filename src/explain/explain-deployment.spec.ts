@@ -183,7 +183,7 @@ const CASES: readonly Case[] = [
     input: stuckOn(waiting('ImagePullBackOff', 'Back-off pulling image "app:2"')),
     state: 'blocked',
     cause: 'image-pull',
-    says: 'the image of pod web-new-a cannot be pulled (ImagePullBackOff: Back-off pulling image "app:2")',
+    says: 'the image of pod web-new-a cannot be pulled: ImagePullBackOff (Back-off pulling image "app:2")',
     also: ['max-surge', 'max-unavailable'],
   },
   {
@@ -235,7 +235,7 @@ const CASES: readonly Case[] = [
     }),
     state: 'blocked',
     cause: 'unschedulable',
-    says: 'no node takes pod web-new-a (Unschedulable: 0/3 nodes are available)',
+    says: 'no node takes pod web-new-a: Unschedulable (0/3 nodes are available)',
   },
   {
     name: 'a pod that its node sent back',
@@ -246,7 +246,7 @@ const CASES: readonly Case[] = [
     }),
     state: 'blocked',
     cause: 'rejected-by-node',
-    says: 'a node sent back pod web-new-a (OutOfcpu',
+    says: 'a node sent back pod web-new-a: OutOfcpu (Node did not have',
   },
   {
     name: 'a readiness probe that never passes',
@@ -265,7 +265,7 @@ const CASES: readonly Case[] = [
     }),
     state: 'blocked',
     cause: 'not-ready',
-    says: 'running for 120 s and not ready',
+    says: 'NotReady (running since 2026-01-01T11:58:00.000Z and not ready)',
   },
   {
     name: 'a pod that has just been created',
@@ -523,8 +523,16 @@ describe('why a rollout is where it is', () => {
   });
 
   it('says when the deadline passes', () => {
-    const { deadline } = explainDeployment(stuckOn({ phase: 'Pending' }));
-    expect(deadline).toEqual({ seconds: 600, exceeded: false, remainingSeconds: 500 });
+    const explanation = explainDeployment(stuckOn({ phase: 'Pending' }));
+    expect(explanation.deadline).toEqual({ seconds: 600, exceeded: false, remainingSeconds: 500 });
+    expect(renderExplanation(explanation)).toContain('the deadline of 600 s passes in 500 s');
+  });
+
+  it('once it has passed, says why with the words that the condition has', () => {
+    const exceeded = { conditions: [progressing('ProgressDeadlineExceeded')] };
+    const { waitsFor } = explainDeployment(stuckOn(waiting('ImagePullBackOff', 'no such image'), exceeded));
+    const { summary } = waitsFor.find(({ cause }) => cause === 'deadline-exceeded') ?? {};
+    expect(summary).toContain('600 (1 of 1 new pods: ImagePullBackOff (no such image)): the rollout is');
   });
 
   it('changes none of what it is given', () => {

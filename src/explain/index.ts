@@ -1,5 +1,3 @@
-export { classifyPod } from './classify-pod.js';
-export type { ClassifiedPod, PodState } from './classify-pod.js';
 export { DecisionLog } from './decision-log.js';
 export type { Decision, DecisionLogOptions } from './decision-log.js';
 export { explainDeployment } from './explain-deployment.js';

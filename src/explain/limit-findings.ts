@@ -1,3 +1,4 @@
+import { stuckCause } from '../controllers/deployment/index.js';
 import { isPodFinished } from '../controllers/shared/index.js';
 import type { ExplainInput } from './explain-input.js';
 import type { Finding } from './explanation.js';
@@ -15,13 +16,16 @@ export function limitFindings(input: ExplainInput, facts: RolloutFacts): Finding
   ];
 }
 
-function deadlineFinding({ deadline }: RolloutFacts): Finding[] {
+/** With the words that the Deployment's own condition has for it. */
+function deadlineFinding({ deadline, newOne }: RolloutFacts): Finding[] {
   if (!deadline?.exceeded) return [];
+  const cause = newOne && stuckCause(newOne.draft, newOne.pods);
+  const why = cause === undefined ? '' : ` (${cause})`;
   return [
     {
       cause: 'deadline-exceeded',
       severity: 'note',
-      summary: `nothing moved for progressDeadlineSeconds ${deadline.seconds}: the rollout is reported as failed, and still goes on as soon as it can`,
+      summary: `nothing moved for progressDeadlineSeconds ${deadline.seconds}${why}: the rollout is reported as failed, and still goes on as soon as it can`,
       unblockedBy: ['see the other causes; or go back with kubectl rollout undo'],
     },
   ];
@@ -65,7 +69,7 @@ function rollingFindings({ limits, newOne, nextWrites, old, replicaSets, rolling
     findings.push({
       cause: 'max-unavailable',
       severity: 'waits',
-      summary: `the ${oldSize} old pods stay: ${limits.floor} must be available (maxUnavailable ${limits.maxUnavailable}), and ${missing} new ones are not available yet`,
+      summary: `${oldSize === 1 ? 'the old pod stays' : `the ${oldSize} old pods stay`}: ${limits.floor} must be available (maxUnavailable ${limits.maxUnavailable}), and ${missing === 1 ? '1 new pod is' : `${missing} new ones are`} not available yet`,
       unblockedBy: [
         `${missing === 1 ? 'the new pod' : 'new pods'} becoming available`,
         'or a larger maxUnavailable',

@@ -1,82 +1,59 @@
-import type { ClassifiedPod, PodState } from './classify-pod.js';
-import type { CauseCode, Finding, Severity } from './explanation.js';
+import type { ClassifiedPod, TroubleState } from '../controllers/shared/index.js';
+import { POD_TROUBLES, describeReason } from '../controllers/shared/index.js';
+import type { CauseCode, Finding } from './explanation.js';
 import type { ReplicaSetFacts, RolloutFacts } from './rollout-facts.js';
 
 /** More pods than this are counted, not named. */
 const NAMED_PODS = 10;
 
-interface Trouble {
-  readonly states: readonly PodState[];
+interface Words {
   readonly cause: CauseCode;
-  readonly severity: Severity;
-  readonly says: (pods: string, first: ClassifiedPod) => string;
+  /** @param why the API's own words, see {@link describeReason} */
+  readonly says: (pods: readonly ClassifiedPod[], why: string) => string;
   readonly unblockedBy: readonly string[];
 }
 
-/** In the order in which a person should look at them. */
-const TROUBLES: readonly Trouble[] = [
-  {
-    states: ['image'],
+const TROUBLES: Readonly<Record<TroubleState, Words>> = {
+  image: {
     cause: 'image-pull',
-    severity: 'blocked',
-    says: (pods, { message, reason }) => `the image of ${pods} cannot be pulled (${detail(reason, message)})`,
+    says: (pods, why) => `the image of ${countOf(pods)} cannot be pulled: ${why}`,
     unblockedBy: [
       'correct the image (kubectl set image), push it, or give the pods an imagePullSecret',
       'or go back with kubectl rollout undo',
     ],
   },
-  {
-    states: ['crash'],
+  crash: {
     cause: 'crash-loop',
-    severity: 'blocked',
-    says: (pods, { message, reason }) => `a container of ${pods} keeps ending (${detail(reason, message)})`,
+    says: (pods, why) => `a container of ${countOf(pods)} keeps ending: ${why}`,
     unblockedBy: [
       'see why with kubectl logs --previous, and roll out a version that stays up',
       'or go back with kubectl rollout undo',
     ],
   },
-  {
-    states: ['config'],
+  config: {
     cause: 'container-config',
-    severity: 'blocked',
-    says: (pods, { message, reason }) =>
-      `a container of ${pods} cannot be created (${detail(reason, message)})`,
+    says: (pods, why) => `a container of ${countOf(pods)} cannot be created: ${why}`,
     unblockedBy: ['create the ConfigMap, Secret or key that the template names, or correct the template'],
   },
-  {
-    states: ['unschedulable'],
+  unschedulable: {
     cause: 'unschedulable',
-    severity: 'blocked',
-    says: (pods, { message, reason }) => `no node takes ${pods} (${detail(reason, message)})`,
+    says: (pods, why) => `no node takes ${countOf(pods)}: ${why}`,
     unblockedBy: [
       'add nodes or free room on them',
       "or ask for less: the template's requests, node selector, affinity, tolerations",
     ],
   },
-  {
-    states: ['rejected'],
+  rejected: {
     cause: 'rejected-by-node',
-    severity: 'blocked',
-    says: (pods, { message, reason }) => `a node sent back ${pods} (${detail(reason, message)})`,
+    says: (pods, why) => `a node sent back ${countOf(pods)}: ${why}`,
     unblockedBy: ['see what the node lacks with kubectl describe node; the ReplicaSet replaces failed pods'],
   },
-  {
-    states: ['unready'],
+  unready: {
     cause: 'not-ready',
-    severity: 'blocked',
-    says: (pods, { message }) =>
-      `${pods} ${pods.startsWith('pod ') ? 'does' : 'do'} not become ready (${message ?? 'no readiness'})`,
+    says: (pods, why) => `${countOf(pods)} ${pods.length === 1 ? 'does' : 'do'} not become ready: ${why}`,
     unblockedBy: ['see the readiness probe with kubectl describe pod, and what the container logs'],
   },
-  {
-    states: ['starting', 'pending'],
-    cause: 'starting',
-    severity: 'waits',
-    says: (pods, { reason }) =>
-      `${pods} ${pods.startsWith('pod ') ? 'is' : 'are'} starting${reason === 'Starting' ? '' : ` (${reason})`}`,
-    unblockedBy: ['pods becoming ready'],
-  },
-];
+};
 
 /** What the pods of the ReplicaSets that should have them are waiting for. */
 export function podFindings({ newOne, old, limits }: RolloutFacts): Finding[] {
@@ -91,15 +68,30 @@ export function podFindings({ newOne, old, limits }: RolloutFacts): Finding[] {
 
 function troublesOf(sets: readonly ReplicaSetFacts[]): Finding[] {
   const pods = sets.flatMap((set) => set.pods);
-  return [...TROUBLES.flatMap((trouble) => findingOf(trouble, pods)), ...waitingForTime(sets, pods)];
+  return [
+    ...POD_TROUBLES.flatMap((state) => findingOf(state, pods)),
+    ...startingFinding(pods),
+    ...waitingForTime(sets, pods),
+  ];
 }
 
-function findingOf(trouble: Trouble, all: readonly ClassifiedPod[]): Finding[] {
-  const pods = all.filter(({ state }) => trouble.states.includes(state));
+function findingOf(state: TroubleState, all: readonly ClassifiedPod[]): Finding[] {
+  const pods = all.filter((pod) => pod.state === state);
   const [first] = pods;
   if (!first) return [];
-  const { cause, severity, unblockedBy } = trouble;
-  return [{ cause, severity, summary: trouble.says(countOf(pods), first), pods: named(pods), unblockedBy }];
+  const { cause, says, unblockedBy } = TROUBLES[state];
+  const summary = says(pods, describeReason(first));
+  return [{ cause, severity: 'blocked', summary, pods: named(pods), unblockedBy }];
+}
+
+function startingFinding(all: readonly ClassifiedPod[]): Finding[] {
+  const pods = all.filter(({ state }) => state === 'starting' || state === 'pending');
+  const [first] = pods;
+  if (!first) return [];
+  const why = first.reason === 'Starting' ? '' : ` (${first.reason})`;
+  const summary = `${countOf(pods)} ${pods.length === 1 ? 'is' : 'are'} starting${why}`;
+  const unblockedBy = ['pods becoming ready'];
+  return [{ cause: 'starting', severity: 'waits', summary, pods: named(pods), unblockedBy }];
 }
 
 function waitingForTime(sets: readonly ReplicaSetFacts[], all: readonly ClassifiedPod[]): Finding[] {
@@ -121,8 +113,4 @@ export function named(pods: readonly ClassifiedPod[]): NonNullable<Finding['pods
   return pods
     .slice(0, NAMED_PODS)
     .map(({ message, name, reason }) => ({ name, reason, ...(message === undefined ? {} : { message }) }));
-}
-
-function detail(reason: string, message: string | undefined): string {
-  return message === undefined || message === '' ? reason : `${reason}: ${message}`;
 }

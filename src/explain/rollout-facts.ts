@@ -13,11 +13,10 @@ import {
   minAvailable,
   replicasOf,
 } from '../controllers/deployment/index.js';
-import { parseTimeMs } from '../controllers/shared/index.js';
+import type { ClassifiedPod } from '../controllers/shared/index.js';
+import { classifyPod, parseTimeMs } from '../controllers/shared/index.js';
 import type { DeepReadonly, Deployment, Pod } from '../kubernetes/index.js';
 import { controllerOf } from '../kubernetes/index.js';
-import type { ClassifiedPod } from './classify-pod.js';
-import { classifyPod } from './classify-pod.js';
 import type { ExplainInput } from './explain-input.js';
 import type { DeadlineView, Limits } from './explanation.js';
 
@@ -30,6 +29,7 @@ export interface ReplicaSetFacts {
   readonly nextSize: number;
   readonly available: number;
   readonly ready: number;
+  /** By name. */
   readonly pods: readonly ClassifiedPod[];
 }
 
@@ -117,7 +117,9 @@ function factsOf(
     nextSize: draft.deleted ? 0 : draft.replicas,
     available: status.availableReplicas ?? 0,
     ready: status.readyReplicas ?? 0,
-    pods: (pods.get(observed?.metadata.uid ?? '') ?? []).map((pod) => classifyPod(pod, seconds, nowMs)),
+    pods: (pods.get(observed?.metadata.uid ?? '') ?? [])
+      .map((pod) => classifyPod(pod, seconds, nowMs))
+      .sort((a, b) => (a.name < b.name ? -1 : 1)),
   };
 }
 

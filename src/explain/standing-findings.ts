@@ -1,4 +1,5 @@
 import { findCondition, isObserved, validateDeployment } from '../controllers/deployment/index.js';
+import { describeReason } from '../controllers/shared/index.js';
 import type { DeepReadonly, Deployment } from '../kubernetes/index.js';
 import { compileLabelSelector, isEmptySelector } from '../kubernetes/index.js';
 import type { ExplainInput } from './explain-input.js';
@@ -113,7 +114,7 @@ export function environmentFindings(input: ExplainInput, { newOne, replicaSets }
     findings.push({
       cause: quota ? 'quota' : 'pod-create-error',
       severity: set === newOne ? 'blocked' : 'note',
-      summary: `${set.name} cannot create its pods: ${failure.message ?? failure.reason ?? 'no reason given'}`,
+      summary: `${set.name} cannot create its pods: ${describeReason({ reason: 'ReplicaFailure', ...failure })}`,
       unblockedBy: quota
         ? ['raise the ResourceQuota, or free room under it']
         : ['remove what refuses the pods: admission, a limit range, a missing service account'],

@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/api-client/index.js';
 import type { Explanation } from '../../src/explain/index.js';
+import type { Deployment } from '../../src/kubernetes/index.js';
 import { DEPLOYMENTS } from '../../src/kubernetes/index.js';
 import type { RolloutPlan } from '../../src/rollout-plan/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
+import { anyKubectl } from './support/kubectl.js';
 import { Up, run } from './support/up.js';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
@@ -56,6 +58,40 @@ describe('rollkeeper explain, plan and queue', () => {
     expect(direct).toMatchObject({ state: 'blocked', cause: 'image-pull', lastDecisions: [] });
     const { stdout } = await rollkeeper('explain', 'deployment', 'ill', ...here());
     expect(stdout).toContain('What would unblock it:');
+  });
+
+  const binary = anyKubectl()?.binary;
+
+  it.skipIf(!binary)('once the deadline has passed, kubectl shows the cause that explain tells', async () => {
+    const kubectl = (...args: string[]) => up.kubectl(binary ?? '', args);
+    const shape = { name: 'late', replicas: 2, progressDeadlineSeconds: 3 };
+    const annotations = { 'node.rollkeeper.dev/behaviour': 'image-pull-error' };
+    await client.create(DEPLOYMENTS, aDeployment({ ...shape, annotations }));
+    // An image that cannot be pulled is tried again and again: a word of the kubelet's for each of the two.
+    const cause = /2 of 2 new pods: (ErrImagePull|ImagePullBackOff) \(.+"web:1".*\)/;
+    const told = new RegExp(`ReplicaSet "late-\\w+" has timed out progressing\\. ${cause.source}\\.`);
+    await waitFor(
+      async () => {
+        const { stdout } = await kubectl('get', 'deploy', 'late', '-o', 'yaml');
+        // YAML breaks long lines where it likes.
+        return told.test(stdout.replaceAll(/\s+/g, ' '));
+      },
+      { timeoutMs: 30_000, intervalMs: 200, what: 'the cause in the condition' },
+    );
+    const { status } = await client.get<Deployment>(DEPLOYMENTS, { namespace: 'default', name: 'late' });
+    expect(status?.conditions?.find(({ type }) => type === 'Progressing')).toMatchObject({
+      status: 'False',
+      reason: 'ProgressDeadlineExceeded',
+    });
+    const deadline = (await explained('late', ...here())).waitsFor.find(
+      (finding) => finding.cause === 'deadline-exceeded',
+    );
+    expect(deadline?.summary).toMatch(cause);
+    const { code, stderr } = await kubectl('rollout', 'status', 'deployment/late');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'error: deployment "late" exceeded its progress deadline\n',
+    });
   });
 
   it('says so when there is no such Deployment', async () => {

@@ -11,6 +11,7 @@ import { isRollingUpdate } from './limits.js';
 import type { RolloutRules } from './rollout-rules.js';
 import type { RolloutSides } from './rollout-sides.js';
 import { setStatus } from './status.js';
+import { tellTimeoutCause } from './timeout-cause.js';
 
 /** Recorded rollouts rest after at most 5 steps; more than this would be a mistake of ours. */
 const MAX_STEPS = 50;
@@ -24,9 +25,15 @@ export interface DecisionContext {
  * Decides a whole pass, purely: plays the single steps that Kubernetes' controller would take in as many syncs, on
  * the draft, until a step changes nothing. The ReplicaSets' status is what was observed all the while, so the pass
  * ends where pods have to come or go first. A rollback that changes the template ends it too: what follows belongs
- * to a generation that the API has yet to number.
+ * to a generation that the API has yet to number. What Kubernetes' controller does not say, is added last.
  */
 export function decideRollout(draft: RolloutDraft, context: DecisionContext): void {
+  playSteps(draft, context);
+  tellTimeoutCause(draft, context.podsOf);
+}
+
+/** The pass as Kubernetes' controller takes it, to the word. */
+export function playSteps(draft: RolloutDraft, context: DecisionContext): void {
   const { template } = draft.spec;
   for (let step = 0; step < MAX_STEPS; step++) {
     const before = draft.version;

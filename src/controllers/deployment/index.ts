@@ -17,5 +17,6 @@ export { netPlan } from './plan.js';
 export type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
 export { POD_TEMPLATE_HASH, equalIgnoringHash, podTemplateHash } from './pod-template.js';
 export { hasProgressDeadline } from './progress.js';
+export { stuckCause } from './timeout-cause.js';
 export { REVISION } from './annotations.js';
 export { validateDeployment } from './validate.js';

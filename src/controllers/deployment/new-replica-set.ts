@@ -63,7 +63,8 @@ export function allowedNewSize(
   return now >= most ? current : current + Math.min(toInt32(most - now), draft.replicas - current);
 }
 
-function sidesOf(draft: RolloutDraft): RolloutSides {
+/** The ReplicaSets that will still be there, by their part. */
+export function sidesOf(draft: RolloutDraft): RolloutSides {
   const all = draft.living;
   const newOne = all.find((replicaSet) => equalIgnoringHash(replicaSet.template, draft.spec.template));
   return { newOne, old: all.filter((replicaSet) => replicaSet !== newOne), all };

@@ -7,7 +7,7 @@ import type {
 import { parseTimeMs } from '../shared/index.js';
 import type { ConditionType } from './conditions.js';
 import { findCondition, newCondition, withCondition, withoutCondition } from './conditions.js';
-import type { RolloutDraft } from './draft.js';
+import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED, REPLICA_SET_UPDATED } from './reasons.js';
 import type { RolloutSides } from './rollout-sides.js';
 import { calculateStatus } from './status.js';
@@ -56,6 +56,15 @@ export function progressCheckAfterMs(draft: RolloutDraft): number | undefined {
   return Math.max(0, deadlineMs(spec, condition) - draft.nowMs) + SECOND_OF_GRACE_MS;
 }
 
+/** Whose progress a message tells of. */
+export function progressSubject(draft: RolloutDraft, newOne: ReplicaSetDraft | undefined): string {
+  return newOne ? `ReplicaSet "${newOne.name}"` : `Deployment "${draft.name}"`;
+}
+
+export function timedOutMessage(subject: string): string {
+  return `${subject} has timed out progressing.`;
+}
+
 function progressConditions(
   draft: RolloutDraft,
   sides: RolloutSides,
@@ -67,14 +76,14 @@ function progressConditions(
   const nothingRollsOut =
     status.replicas === status.updatedReplicas && current?.reason === NEW_REPLICA_SET_AVAILABLE;
   if (nothingRollsOut) return conditions;
-  const subject = sides.newOne ? `ReplicaSet "${sides.newOne.name}"` : `Deployment "${draft.name}"`;
+  const subject = progressSubject(draft, sides.newOne);
   if (isRolloutComplete(draft, status)) {
     const message = `${subject} has successfully progressed.`;
     return withProgress(conditions, 'True', NEW_REPLICA_SET_AVAILABLE, message, draft.now);
   }
   if (hasProgressed(draft.status, status)) return withFreshProgress(conditions, current, subject, draft.now);
   if (isTimedOut(draft, status)) {
-    const message = `${subject} has timed out progressing.`;
+    const message = timedOutMessage(subject);
     return withProgress(conditions, 'False', PROGRESS_DEADLINE_EXCEEDED, message, draft.now);
   }
   return conditions;

@@ -1,5 +1,7 @@
 export { adoptionPatch, decideClaims, releasePatch } from './claim-decision.js';
 export type { ClaimDecision } from './claim-decision.js';
+export { classifyPod } from './classify-pod.js';
+export type { ClassifiedPod, PodState } from './classify-pod.js';
 export { ORPHAN_INDEX, orphanIndex } from './orphan-index.js';
 export {
   isPodActive,
@@ -11,4 +13,6 @@ export {
   parseTimeMs,
   podReadySinceMs,
 } from './pod-readiness.js';
+export { POD_TROUBLES, describeReason, worstTrouble } from './pod-trouble.js';
+export type { PodTrouble, TroubleState } from './pod-trouble.js';
 export { SELECTOR_INDEX, selectorIndex, selectorIndexValuesFor } from './selector-index.js';

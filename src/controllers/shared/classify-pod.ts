@@ -1,3 +1,4 @@
+import type { DeepReadonly, Pod } from '../../kubernetes/index.js';
 import {
   isPodAvailable,
   isPodFinished,
@@ -5,8 +6,7 @@ import {
   isPodTerminating,
   msUntilPodAvailable,
   parseTimeMs,
-} from '../controllers/shared/index.js';
-import type { DeepReadonly, Pod } from '../kubernetes/index.js';
+} from './pod-readiness.js';
 
 /** What a pod is doing, as far as a rollout cares. */
 export type PodState =
@@ -131,10 +131,11 @@ function troubleOf({ status }: ReadablePod): Classification | undefined {
 
 function onItsWay(pod: ReadablePod, nowMs: number): Classification {
   if (pod.spec.nodeName === undefined) return { state: 'pending', reason: 'NotScheduledYet' };
-  const startedAt = pod.status?.containerStatuses?.map(({ state }) => parseTimeMs(state?.running?.startedAt));
-  const runningSinceMs = startedAt?.find((time) => time !== undefined);
-  if (runningSinceMs !== undefined && nowMs - runningSinceMs > STARTING_MS) {
-    const message = `running for ${Math.round((nowMs - runningSinceMs) / 1000)} s and not ready`;
+  const startTimes = pod.status?.containerStatuses?.map(({ state }) => state?.running?.startedAt);
+  const startedAt = startTimes?.find((time) => parseTimeMs(time) !== undefined);
+  if (nowMs - (parseTimeMs(startedAt) ?? nowMs) > STARTING_MS) {
+    // Not for how long: the sentence may be read long after it was written.
+    const message = `running since ${startedAt} and not ready`;
     return { state: 'unready', reason: 'NotReady', message };
   }
   return { state: 'starting', reason: pod.status?.phase === 'Running' ? 'Starting' : 'ContainerCreating' };

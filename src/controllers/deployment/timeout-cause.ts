@@ -1,0 +1,81 @@
+import type { ClassifiedPod, PodState } from '../shared/index.js';
+import { classifyPod, describeReason, worstTrouble } from '../shared/index.js';
+import { findCondition } from './conditions.js';
+import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
+import { sidesOf } from './new-replica-set.js';
+import { progressSubject, timedOutMessage } from './progress.js';
+import { PROGRESS_DEADLINE_EXCEEDED } from './reasons.js';
+import type { PodsOf } from './recreate.js';
+import { semanticEqual } from './semantic-equality.js';
+
+/**
+ * Adds to the message of a Progressing condition that tells of an exceeded deadline why nothing moves, where that is
+ * known for certain:
+ *
+ *     ReplicaSet "web-5d" has timed out progressing. 2 of 3 new pods: ImagePullBackOff (Back-off pulling image "web:2").
+ *
+ * Kubernetes' sentence stays in front, and everything but the message is Kubernetes' as it is: clients go by the
+ * reason. It is done only where the status is written anyway, because Kubernetes does not write a condition again
+ * that has the same status and reason: a cause that changes (a crash loop's does all the time) must not become writes.
+ * So the message is as old as the status; a cause that went is taken out with the next write.
+ */
+export function tellTimeoutCause(draft: RolloutDraft, podsOf: PodsOf): void {
+  const { conditions } = draft.status;
+  const progressing = findCondition(conditions, 'Progressing');
+  if (progressing?.reason !== PROGRESS_DEADLINE_EXCEEDED || progressing.message === undefined) return;
+  if (semanticEqual(draft.status, draft.observed.status)) return;
+  const message = withCause(progressing.message, draft, podsOf);
+  const told = conditions?.map((condition) =>
+    condition === progressing ? { ...condition, message } : condition,
+  );
+  draft.setStatus({ ...draft.status, conditions: told });
+}
+
+/**
+ * Why the new ReplicaSet's pods do not become available, where it is certain that waiting alone will not help:
+ * `2 of 3 new pods: ImagePullBackOff (Back-off pulling image "web:2")`. Pods that may not be created come first.
+ * @param pods those of the new ReplicaSet
+ */
+export function stuckCause(newOne: ReplicaSetDraft, pods: readonly ClassifiedPod[]): string | undefined {
+  return refusedPods(newOne) ?? troubledPods(pods);
+}
+
+/** Kubernetes' sentence, however its subject is called. */
+const SENTENCE = timedOutMessage('');
+
+function withCause(message: string, draft: RolloutDraft, podsOf: PodsOf): string {
+  const end = message.indexOf(SENTENCE);
+  if (end < 0) return message;
+  const sentence = message.slice(0, end + SENTENCE.length);
+  const { newOne } = sidesOf(draft);
+  // Kubernetes lets a sentence stand whose ReplicaSet is not the new one any more.
+  if (!newOne || sentence !== timedOutMessage(progressSubject(draft, newOne))) return sentence;
+  const pods = podsOf(newOne).map((pod) => classifyPod(pod, newOne.minReadySeconds, draft.nowMs));
+  const cause = stuckCause(newOne, pods);
+  return cause === undefined ? sentence : `${sentence} ${cause}.`;
+}
+
+function refusedPods({ observed, status }: ReplicaSetDraft): string | undefined {
+  const failure = status.conditions?.find(
+    (condition) => condition.type === 'ReplicaFailure' && condition.status === 'True',
+  );
+  const wanted = observed?.spec.replicas ?? 1;
+  const missing = wanted - (status.replicas ?? 0);
+  // It fails also when pods cannot be deleted; that holds nothing up here.
+  if (!failure || missing <= 0) return undefined;
+  const { message, reason = 'ReplicaFailure' } = failure;
+  return countedReason(missing, wanted, { message, reason });
+}
+
+function troubledPods(pods: readonly ClassifiedPod[]): string | undefined {
+  const trouble = worstTrouble(pods);
+  if (!trouble) return undefined;
+  const counting = pods.filter(({ state }) => !ENDING.has(state));
+  return countedReason(trouble.pods.length, counting.length, trouble.pods[0]);
+}
+
+const ENDING: ReadonlySet<PodState> = new Set(['finished', 'overdue', 'terminating']);
+
+function countedReason(some: number, all: number, why: Pick<ClassifiedPod, 'message' | 'reason'>): string {
+  return `${some} of ${all} new pods: ${describeReason(why)}`;
+}

@@ -1,0 +1,54 @@
+import type { ClassifiedPod, PodState } from './classify-pod.js';
+
+/** The states that do not end by waiting, in the order in which a person should look at them. */
+export const POD_TROUBLES = [
+  'image',
+  'crash',
+  'config',
+  'unschedulable',
+  'rejected',
+  'unready',
+] as const satisfies readonly PodState[];
+
+export type TroubleState = (typeof POD_TROUBLES)[number];
+
+/** Pods that are in the same trouble. */
+export interface PodTrouble {
+  readonly state: TroubleState;
+  /** By name, so that every replica names the same one first. */
+  readonly pods: readonly [ClassifiedPod, ...ClassifiedPod[]];
+}
+
+/** What to look at first among these pods; undefined where each is well, on its way or ending. */
+export function worstTrouble(pods: readonly ClassifiedPod[]): PodTrouble | undefined {
+  for (const state of POD_TROUBLES) {
+    const [first, ...others] = pods.filter((pod) => pod.state === state).sort(byName);
+    if (first) return { state, pods: [first, ...others] };
+  }
+  return undefined;
+}
+
+function byName(a: ClassifiedPod, b: ClassifiedPod): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
+
+/** Kubelets quote registries, and admission quotes policies: either can be a page long. Characters. */
+const LONGEST_MESSAGE = 512;
+const LONGEST_REASON = 64;
+
+/**
+ * The API's own words for why something is as it is: `ImagePullBackOff (Back-off pulling image "web:2")`. One line,
+ * at most 600 characters.
+ */
+export function describeReason({ message, reason }: Pick<ClassifiedPod, 'message' | 'reason'>): string {
+  const why = oneLine(reason, LONGEST_REASON);
+  const detail = oneLine(message ?? '', LONGEST_MESSAGE);
+  return detail === '' ? why : `${why} (${detail})`;
+}
+
+function oneLine(text: string, longest: number): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  if (line.length <= longest) return line;
+  // Never half of a character that takes two: the server would store something else than it was sent.
+  return `${line.slice(0, longest - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
