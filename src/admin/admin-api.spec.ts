@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HealthRegistry } from '../health/index.js';
-import { DEPLOYMENTS } from '../kubernetes/index.js';
+import { DEPLOYMENTS, NAMESPACES } from '../kubernetes/index.js';
 import { createMetrics } from '../telemetry/index.js';
 import { ADMIN_TOKEN, anAdminPorts } from '../testing/admin-ports.js';
 import { aDeployment } from '../testing/deployment-builder.js';
@@ -252,6 +252,22 @@ describe('the admin API', () => {
       expect(answer.status).toBe(200);
       expect(parsed(answer)).toMatchObject({ name: 'web', lastDecisions: [{ actions: ['create web-1'] }] });
       expect(parsed(await send('GET', '/admin/deployments'))).toHaveLength(1);
+    });
+
+    it('knows when the namespace is being deleted', async () => {
+      await server.close();
+      const cluster = new FakeCluster();
+      await start({ informers: new FakeInformers(cluster) });
+      const { apiVersion, kind, metadata, spec } = aDeployment({ replicas: 1 });
+      await cluster.create(DEPLOYMENTS, { apiVersion, kind, metadata, spec });
+      const explained = async () => parsed(await send('GET', '/admin/explain/deployments/default/web'));
+      expect(await explained()).toMatchObject({ state: 'progressing' });
+      cluster.seed(NAMESPACES, {
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name: 'default', deletionTimestamp: '2026-01-01T00:00:00Z' },
+      });
+      expect(await explained()).toMatchObject({ state: 'blocked', cause: 'namespace-terminating' });
     });
 
     it('says so where this replica watches no Deployments', async () => {

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import type { Informer } from '../informer/index.js';
-import type { Deployment, Pod, ReplicaSet } from '../kubernetes/index.js';
+import type { Deployment, Namespace, Pod, ReplicaSet } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import type { ShownSpan } from '../telemetry/index.js';
 import type { WorkQueue } from '../work-queue/index.js';
@@ -34,6 +34,8 @@ export interface DeploymentCaches {
   readonly deployments: Informer<Deployment>;
   readonly replicaSets: Informer<ReplicaSet>;
   readonly pods: Informer<Pod>;
+  /** Absent where no controller here watches namespaces. */
+  readonly namespaces?: Informer<Namespace>;
 }
 
 /** Everything that the admin API shows and does, as this replica has it. */

@@ -49,7 +49,9 @@ export class ExplainSource {
     const pods = replicaSets.flatMap(({ metadata }) =>
       caches.pods.lister.byIndex(OWNER_UID_INDEX, metadata.uid ?? ''),
     );
-    return { deployment, replicaSets, pods, nowMs: this.ports.clock.now() };
+    const namespace = caches.namespaces?.lister.get(deployment.metadata.namespace ?? '');
+    const namespaceTerminating = namespace && namespace.metadata.deletionTimestamp !== undefined;
+    return { deployment, replicaSets, pods, namespaceTerminating, nowMs: this.ports.clock.now() };
   }
 
   private async queueKnowledge(key: string): Promise<QueueKnowledge | undefined> {

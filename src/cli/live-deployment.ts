@@ -1,6 +1,13 @@
 import type { ApiClient } from '../api-client/index.js';
-import type { Deployment, ObjectRef, Pod, ReplicaSet } from '../kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS, controllerOf, isControlledBy } from '../kubernetes/index.js';
+import type { Deployment, Namespace, ObjectRef, Pod, ReplicaSet } from '../kubernetes/index.js';
+import {
+  DEPLOYMENTS,
+  NAMESPACES,
+  PODS,
+  REPLICA_SETS,
+  controllerOf,
+  isControlledBy,
+} from '../kubernetes/index.js';
 
 /** A Deployment and what belongs to it, read from the API. */
 export interface LiveDeployment {
@@ -8,15 +15,18 @@ export interface LiveDeployment {
   readonly replicaSets: readonly ReplicaSet[];
   readonly pods: readonly Pod[];
   readonly neighbours: readonly Deployment[];
+  /** Undefined where we may not know. */
+  readonly namespaceTerminating?: boolean;
 }
 
 export async function readLiveDeployment(client: ApiClient, ref: ObjectRef): Promise<LiveDeployment> {
   const { namespace } = ref;
-  const [deployment, sets, pods, all] = await Promise.all([
+  const [deployment, sets, pods, all, namespaceTerminating] = await Promise.all([
     client.get<Deployment>(DEPLOYMENTS, ref),
     client.list<ReplicaSet>(REPLICA_SETS, { namespace }),
     client.list<Pod>(PODS, { namespace }),
     client.list<Deployment>(DEPLOYMENTS, { namespace }),
+    isTerminating(client, namespace),
   ]);
   const replicaSets = sets.items.filter((set) => isControlledBy(set, deployment));
   const uids = new Set(replicaSets.map(({ metadata }) => metadata.uid));
@@ -25,7 +35,18 @@ export async function readLiveDeployment(client: ApiClient, ref: ObjectRef): Pro
     replicaSets,
     pods: pods.items.filter((pod) => uids.has(controllerOf(pod)?.uid)),
     neighbours: all.items,
+    namespaceTerminating,
   };
+}
+
+/** Many who may read Deployments may not read namespaces; an answer without this is better than none. */
+async function isTerminating(client: ApiClient, name = 'default'): Promise<boolean | undefined> {
+  try {
+    const { metadata } = await client.get<Namespace>(NAMESPACES, { name });
+    return metadata.deletionTimestamp !== undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Runs `work` with a client of the API that a kubeconfig names (default: kubectl's rules). */

@@ -164,6 +164,16 @@ function done(shape: Shape = {}, replicas = 4): ExplainInput {
   return { deployment: web, replicaSets: [fresh], pods, nowMs: NOW_MS };
 }
 
+/** Nothing is known of the pods but what the ReplicaSets say. */
+function withSizes(sizes: { readonly old?: Sizes; readonly new?: Sizes }): ExplainInput {
+  const web = deployment();
+  const replicaSets = [
+    ...(sizes.old ? [aReplicaSet('old', web, 'app:1', sizes.old)] : []),
+    ...(sizes.new ? [aReplicaSet('new', web, 'app:2', sizes.new)] : []),
+  ];
+  return { deployment: web, replicaSets, pods: [], nowMs: NOW_MS };
+}
+
 interface Case {
   readonly name: string;
   readonly input: ExplainInput;
@@ -354,6 +364,69 @@ const CASES: readonly Case[] = [
     says: 'held by finalizers example.com/hold',
   },
   {
+    name: 'an old pod that does not end, and nobody says why',
+    input: ((): ExplainInput => {
+      const input = stuckOn(ready());
+      const [old] = input.replicaSets as readonly ReplicaSet[];
+      const pod = aPodOf(old as ReplicaSet, 'web-old-z', ready(), { deletionTimestamp: secondsAgo(90) });
+      return { ...input, pods: [...input.pods, pod] };
+    })(),
+    state: 'blocked',
+    cause: 'terminating',
+    says: 'pod web-old-z should have ended (its grace period ended 90 s ago)',
+  },
+  {
+    name: 'the surge, while the new pods are not in the cache yet',
+    input: withSizes({ old: { size: 4, available: 4 }, new: { size: 1 } }),
+    state: 'progressing',
+    cause: 'max-surge',
+    says: 'the new ReplicaSet stays at 1: 5 pods are asked for and maxSurge 1 allows 5',
+  },
+  {
+    name: 'the floor, with the last old pod',
+    input: withSizes({ old: { size: 1, available: 1 }, new: { size: 4, available: 3 } }),
+    state: 'progressing',
+    cause: 'max-unavailable',
+    says: 'the old pod stays: 4 must be available (maxUnavailable 0), and 1 new pod is not available yet',
+  },
+  {
+    name: 'a namespace that is being deleted',
+    input: { ...withSizes({ old: { size: 4, available: 4 } }), namespaceTerminating: true },
+    state: 'blocked',
+    cause: 'namespace-terminating',
+    says: 'its namespace is being deleted',
+  },
+  {
+    name: 'names that others have taken',
+    input: ((): ExplainInput => {
+      const input = withSizes({ old: { size: 4, available: 4 } });
+      const status = { ...input.deployment.status, collisionCount: 2 };
+      return { ...input, deployment: { ...input.deployment, status } };
+    })(),
+    state: 'progressing',
+    cause: 'next-sync',
+    says: 'the next sync will create web-',
+    also: ['hash-collision'],
+  },
+  {
+    name: 'a name that leaves no room for a hash',
+    input: ((): ExplainInput => {
+      const input = withSizes({});
+      const metadata = { ...input.deployment.metadata, name: 'w'.repeat(250) };
+      return { ...input, deployment: { ...input.deployment, metadata } };
+    })(),
+    state: 'blocked',
+    cause: 'name-too-long',
+    says: 'its name of 250 characters leaves no room',
+  },
+  {
+    name: 'a request to go back to a revision that is not kept',
+    input: done({ metadata: { annotations: { 'deprecated.deployment.rollback.to': '7' } } }),
+    state: 'progressing',
+    cause: 'rollback-revision-not-found',
+    says: 'a revision that is not kept (Unable to find the revision to rollback to.)',
+  },
+  {
     name: 'Recreate, waiting for an old pod that is ending',
     input: ((): ExplainInput => {
       const web = deployment(recreate);
@@ -407,6 +480,17 @@ const CASES: readonly Case[] = [
     state: 'blocked',
     cause: 'controller-not-running',
     says: 'no replica runs the Deployment controller',
+  },
+  {
+    name: 'a key that waits in the queue, and nobody works',
+    input: {
+      ...stuckOn({ phase: 'Pending' }),
+      control: { controllerRuns: false },
+      queue: { waiting: true },
+    },
+    state: 'blocked',
+    cause: 'controller-not-running',
+    says: 'no replica runs the Deployment controller; its key waits in the queue',
   },
   {
     name: 'no leader',

@@ -2,6 +2,7 @@ import { explainSizes } from './arithmetic.js';
 import type { ExplainInput } from './explain-input.js';
 import type { CauseCode, Explanation, ExplanationState, Finding } from './explanation.js';
 import { limitFindings } from './limit-findings.js';
+import { nextSyncFindings } from './next-sync-findings.js';
 import { podFindings } from './pod-findings.js';
 import type { RolloutFacts } from './rollout-facts.js';
 import { collectFacts } from './rollout-facts.js';
@@ -29,7 +30,7 @@ function findAll(input: ExplainInput, facts: RolloutFacts): Finding[] {
     ...(deployment.spec.paused ? [pausedFinding(isComplete(facts))] : []),
     ...environmentFindings(input, facts),
     ...podFindings(facts),
-    ...(deployment.spec.paused ? [] : [...limitFindings(input, facts), ...nextSyncFinding(facts)]),
+    ...(deployment.spec.paused ? [] : [...limitFindings(input, facts), ...nextSyncFindings(input, facts)]),
   ];
   const rank = { blocked: 0, waits: 1, note: 2 };
   return all.sort((a, b) => rank[a.severity] - rank[b.severity]);
@@ -44,12 +45,6 @@ function pausedFinding(complete: boolean): Finding {
       : 'it is paused: only its size is followed, changes of the template are not rolled out',
     unblockedBy: ['kubectl rollout resume'],
   };
-}
-
-function nextSyncFinding({ nextWrites }: RolloutFacts): Finding[] {
-  if (nextWrites.length === 0) return [];
-  const summary = `the next sync will ${nextWrites.join(', ')}`;
-  return [{ cause: 'next-sync', severity: 'waits', summary, unblockedBy: ['the next sync'] }];
 }
 
 function isComplete({ counts, limits, newOne, old }: RolloutFacts): boolean {

@@ -6,6 +6,7 @@ export interface QueueKnowledge {
   readonly parked?: { readonly error: string; readonly retries: number; readonly parkedAtMs: number };
   /** Failed before, and will be tried again. */
   readonly retry?: { readonly failures: number; readonly dueMs?: number };
+  /** Due, and nobody has taken it yet. */
   readonly waiting?: boolean;
   readonly runningOn?: string;
 }
@@ -25,6 +26,8 @@ export interface ExplainInput {
   readonly replicaSets: readonly DeepReadonly<ReplicaSet>[];
   /** The pods that those control. */
   readonly pods: readonly DeepReadonly<Pod>[];
+  /** Whether its namespace is being deleted. @default not known */
+  readonly namespaceTerminating?: boolean;
   /** The other Deployments of the namespace. */
   readonly neighbours?: readonly DeepReadonly<Deployment>[];
   /** Absent where nothing is known of it: computed from the API alone. */

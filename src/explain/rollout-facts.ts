@@ -15,6 +15,7 @@ import {
 } from '../controllers/deployment/index.js';
 import type { ClassifiedPod } from '../controllers/shared/index.js';
 import { classifyPod, parseTimeMs } from '../controllers/shared/index.js';
+import type { EventNote } from '../events/index.js';
 import type { DeepReadonly, Deployment, Pod } from '../kubernetes/index.js';
 import { controllerOf } from '../kubernetes/index.js';
 import type { ExplainInput } from './explain-input.js';
@@ -43,6 +44,10 @@ export interface RolloutFacts {
   readonly old: readonly ReplicaSetFacts[];
   /** Names of ReplicaSets that the next sync would create or give another size. */
   readonly nextWrites: readonly string[];
+  /** The name of the one that it would create. */
+  readonly nextCreation?: string;
+  /** What it would tell in Events. */
+  readonly notes: readonly EventNote[];
   readonly counts: { readonly total: number; updated: number; ready: number; available: number };
   readonly deadline?: DeadlineView;
 }
@@ -71,6 +76,8 @@ export function collectFacts(input: ExplainInput): RolloutFacts {
     newOne,
     old: facts.filter(({ role }) => role === 'old'),
     nextWrites: draft.replicaSets.flatMap(nextWrite),
+    nextCreation: draft.replicaSets.find(({ deleted, observed }) => !observed && !deleted)?.name,
+    notes: draft.notes,
     counts: {
       total: sum(facts, ({ draft: { status } }) => status.replicas ?? 0),
       updated: newOne?.draft.status.replicas ?? 0,

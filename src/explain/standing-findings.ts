@@ -65,7 +65,7 @@ export function controlFindings({ control, deployment, nowMs, queue }: ExplainIn
     findings.push({
       cause: 'controller-not-running',
       severity: 'blocked',
-      summary: 'no replica runs the Deployment controller',
+      summary: `no replica runs the Deployment controller${queue?.waiting ? '; its key waits in the queue' : ''}`,
       unblockedBy: ['start one: rollkeeper controller, with deployment among its --controllers'],
     });
   } else if (control && control.leader === undefined) {
@@ -96,7 +96,7 @@ export function controlFindings({ control, deployment, nowMs, queue }: ExplainIn
 
 /** What other objects say: no pods may be created, somebody else selects the same pods. */
 export function environmentFindings(input: ExplainInput, { newOne, replicaSets }: RolloutFacts): Finding[] {
-  const findings: Finding[] = [];
+  const findings: Finding[] = [...namespaceFinding(input)];
   const progressing = findCondition(input.deployment.status?.conditions, 'Progressing');
   if (progressing?.reason === 'ReplicaSetCreateError') {
     const summary = progressing.message ?? 'the new ReplicaSet cannot be created';
@@ -138,6 +138,20 @@ export function environmentFindings(input: ExplainInput, { newOne, replicaSets }
     findings.push({ cause: 'replicaset-behind', severity: 'waits', summary, unblockedBy: ['its next sync'] });
   }
   return findings;
+}
+
+function namespaceFinding({ deployment, namespaceTerminating }: ExplainInput): Finding[] {
+  if (!namespaceTerminating) return [];
+  return [
+    {
+      cause: 'namespace-terminating',
+      severity: 'blocked',
+      summary: 'its namespace is being deleted, so nothing can be created in it any more',
+      unblockedBy: [
+        `nothing: it goes with the namespace; kubectl describe namespace ${deployment.metadata.namespace} says what that waits for`,
+      ],
+    },
+  ];
 }
 
 function conflict(one: DeepReadonly<Deployment>, other: DeepReadonly<Deployment>): boolean {

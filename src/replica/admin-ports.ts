@@ -2,8 +2,15 @@ import type { AdminPorts, DeploymentCaches, LeaseView, StatusSource } from '../a
 import type { Clock } from '../clock/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import type { Informer, InformerFactory } from '../informer/index.js';
-import type { Deployment, KubernetesObject, Pod, ReplicaSet, ResourceType } from '../kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS, qualifiedResource } from '../kubernetes/index.js';
+import type {
+  Deployment,
+  KubernetesObject,
+  Namespace,
+  Pod,
+  ReplicaSet,
+  ResourceType,
+} from '../kubernetes/index.js';
+import { DEPLOYMENTS, NAMESPACES, PODS, REPLICA_SETS, qualifiedResource } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import { getLogLevel, setLogLevel } from '../logging/index.js';
 import type { ManagedController } from '../manager/index.js';
@@ -58,7 +65,8 @@ function cachesOf(informers: InformerFactory): DeploymentCaches | undefined {
     find<ReplicaSet>(REPLICA_SETS),
     find<Pod>(PODS),
   ];
-  return deployments && replicaSets && pods ? { deployments, replicaSets, pods } : undefined;
+  const namespaces = find<Namespace>(NAMESPACES);
+  return deployments && replicaSets && pods ? { deployments, replicaSets, pods, namespaces } : undefined;
 }
 
 /** The store's clock says when it was renewed, ours how long ago that was: right as far as the two agree. */

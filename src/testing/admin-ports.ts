@@ -1,7 +1,7 @@
 import type { AdminPorts } from '../admin/index.js';
 import { FakeClock } from '../clock/index.js';
 import { DecisionLog, RunningSyncs } from '../explain/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../kubernetes/index.js';
+import { DEPLOYMENTS, NAMESPACES, PODS, REPLICA_SETS } from '../kubernetes/index.js';
 import { silentLogger } from '../logging/index.js';
 import { MemoryWorkQueue } from '../work-queue/index.js';
 import type { FakeInformers } from './fake-informers.js';
@@ -44,6 +44,7 @@ export function anAdminPorts(
         deployments: informers.informerFor(DEPLOYMENTS),
         replicaSets: informers.informerFor(REPLICA_SETS),
         pods: informers.informerFor(PODS),
+        namespaces: informers.informerFor(NAMESPACES),
       },
     decisions: new DecisionLog(),
     running: new RunningSyncs(clock),

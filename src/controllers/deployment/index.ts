@@ -17,6 +17,7 @@ export { netPlan } from './plan.js';
 export type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
 export { POD_TEMPLATE_HASH, equalIgnoringHash, podTemplateHash } from './pod-template.js';
 export { hasProgressDeadline } from './progress.js';
+export { ROLLBACK_REVISION_NOT_FOUND } from './reasons.js';
 export { stuckCause } from './timeout-cause.js';
 export { REVISION } from './annotations.js';
 export { validateDeployment } from './validate.js';
