@@ -11,6 +11,7 @@ import type { Deployment } from '../kubernetes/index.js';
 import { DEPLOYMENTS } from '../kubernetes/index.js';
 import { TRACE_ANNOTATION, parseTraceparent } from '../trace-context/index.js';
 import { ChangeSpan, differingParts } from './change-span.js';
+import type { EnqueueRequest } from './controller-definition.js';
 
 const WRITE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
@@ -47,11 +48,11 @@ describe('the span of a change', () => {
   } as const;
 
   let exporter: InMemorySpanExporter;
-  const start = (tracer?: Tracer): ChangeSpan | undefined => {
+  const start = (tracer?: Tracer, seen: EnqueueRequest = request): ChangeSpan | undefined => {
     exporter = new InMemorySpanExporter();
     const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
     const options = { clock, controller: 'deployment', tracer: tracer ?? provider.getTracer('test') };
-    return ChangeSpan.start(request, options);
+    return ChangeSpan.start(seen, options);
   };
 
   it('goes on with the write that the object names, and says what was seen', () => {
@@ -83,6 +84,34 @@ describe('the span of a change', () => {
       context: { spanId: 'b7ad6b7169203331' },
       attributes: { 'k8s.event': 'modified', 'k8s.object.key': 'a/web', 'k8s.resource_version': '7' },
     });
+  });
+
+  const spanOf = (seen: EnqueueRequest) => {
+    start(undefined, seen)?.end();
+    return exporter.getFinishedSpans()[0];
+  };
+
+  it('names the object by itself where nothing has to be waited for', () => {
+    const { cause: _cause, ...unhurried } = request;
+    expect(spanOf(unhurried)?.attributes).toMatchObject({
+      'k8s.event': 'modified',
+      'k8s.kind': 'Deployment',
+      'k8s.object.key': 'a/web',
+      'k8s.resource_version': '7',
+    });
+  });
+
+  it('begins anew at a removal at once, which leaves no mark, and links the write before it', () => {
+    const object = web(2, { annotations });
+    const removed = spanOf({ ...request, change: { type: 'deleted', object, finalStateUnknown: false } });
+    expect(removed?.parentSpanContext).toBeUndefined();
+    expect(removed?.links.map((link) => link.context.spanId)).toEqual(['b7ad6b7169203331']);
+    const marked = web(2, { annotations, deletionTimestamp: '2026-01-01T00:00:00Z' });
+    const ended = spanOf({
+      ...request,
+      change: { type: 'deleted', object: marked, finalStateUnknown: false },
+    });
+    expect(ended?.parentSpanContext?.spanId).toBe('b7ad6b7169203331');
   });
 
   it('costs the queue nothing where tracing is off', () => {

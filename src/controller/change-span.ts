@@ -35,7 +35,8 @@ export class ChangeSpan {
     request: EnqueueRequest,
     { clock, controller, tracer }: ChangeSpanOptions,
   ): ChangeSpan | undefined {
-    const { links, parent } = traceOf(request.change?.object, clock.now());
+    const byLastWrite = !wasRemovedAtOnce(request);
+    const { links, parent } = traceOf(request.change?.object, clock.now(), { byLastWrite });
     const span = tracer.startSpan('change seen', { kind: SpanKind.PRODUCER, links }, parent);
     if (!span.isRecording()) return undefined;
     const { change, delayMs, priority = 'normal', reason = 'child-change', ref } = request;
@@ -71,8 +72,14 @@ export class ChangeSpan {
   }
 }
 
+/** The write that removed it has left nothing on it: what it names is an earlier write, of another story. */
+function wasRemovedAtOnce({ change }: EnqueueRequest): boolean {
+  return change?.type === 'deleted' && change.object.metadata.deletionTimestamp === undefined;
+}
+
 function changeAttributes({ cause, change }: EnqueueRequest): Attributes {
   return {
+    ...(change ? objectAttributes(change) : {}),
     ...(cause
       ? {
           'k8s.resource': qualifiedResource(cause.type),
@@ -80,7 +87,15 @@ function changeAttributes({ cause, change }: EnqueueRequest): Attributes {
           'k8s.resource_version': cause.resourceVersion,
         }
       : {}),
-    ...(change ? { 'k8s.object.key': keyOf(change.object.metadata), 'k8s.event': change.type } : {}),
+  };
+}
+
+function objectAttributes({ object, type }: NonNullable<EnqueueRequest['change']>): Attributes {
+  return {
+    'k8s.kind': object.kind,
+    'k8s.object.key': keyOf(object.metadata),
+    'k8s.resource_version': object.metadata.resourceVersion,
+    'k8s.event': type,
   };
 }
 

@@ -8,6 +8,11 @@ export interface Decision {
   readonly summary: string;
   /** Whether anything will be written that somebody asked for; a status that only follows does not count. */
   readonly changes: boolean;
+  /**
+   * One of thousands alike, as when pods are collected: told in its span and at level debug, and not remembered.
+   * @default false
+   */
+  readonly routine?: boolean;
   /** Limits, counts: what it was decided from. Flat, for span attributes. */
   readonly inputs: Attributes;
 }

@@ -94,6 +94,13 @@ describe('a run on a key', () => {
     ]);
   });
 
+  it('says nothing of what it does a thousand times, but its span does', async () => {
+    await run({ ...decision, routine: true });
+    expect(lines).toEqual([]);
+    const decide = exporter.getFinishedSpans().find(({ name }) => name === 'decide');
+    expect(decide?.attributes['rollkeeper.decision.summary']).toBe('create web-1 with 3');
+  });
+
   it('says nothing where everything stays as it is', async () => {
     await run({ ...decision, changes: false, summary: '' });
     expect(lines).toEqual([]);

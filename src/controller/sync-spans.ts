@@ -60,8 +60,8 @@ export class SyncSpans {
         deciding = decisionAttributes(decision);
         sync.setAttribute('rollkeeper.decision', decision.branch);
         const fields = { controller, key: item.key, branch: decision.branch, ...decision.inputs };
-        if (decision.changes) logger.info(`decided: ${decision.summary}`, fields);
-        else logger.debug('decided to leave everything as it is', fields);
+        if (!decision.changes) logger.debug('decided to leave everything as it is', fields);
+        else logger[decision.routine ? 'debug' : 'info'](`decided: ${decision.summary}`, fields);
       },
     };
   }

@@ -26,10 +26,11 @@ describe('the observed reconciler', () => {
     return { log, run, running };
   };
 
-  it('notes decisions that change something, and no others', async () => {
+  it('notes decisions that change something, and no others, nor those that are made by the thousand', async () => {
     const { log, run } = observe(async (_request, { observer }) => {
       observer?.decided(() => decision('web-new: 1 -> 2', true));
       observer?.decided(() => decision('', false));
+      observer?.decided(() => ({ ...decision('one of many', true), routine: true }));
       return { requeueAfterMs: 7 };
     });
     expect(await run()).toEqual({ requeueAfterMs: 7 });

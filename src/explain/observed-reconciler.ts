@@ -34,7 +34,7 @@ export class ObservedReconciler implements Reconciler {
     const actions: string[] = [];
     try {
       const observer = listening(context.observer ?? noSyncObserver, (decision) => {
-        if (decision.changes) actions.push(sentenceOf(decision));
+        if (decision.changes && !decision.routine) actions.push(sentenceOf(decision));
       });
       const result = await this.inner.reconcile(request, { ...context, observer });
       if (actions.length > 0) this.note(request.key, actions);

@@ -1,6 +1,6 @@
 import type { Clock, RandomSource } from '../clock/index.js';
 import { FakeClock, SeededRandom } from '../clock/index.js';
-import type { ControllerDefinition, EnqueueRequest } from '../controller/index.js';
+import type { ControllerDefinition, Decision, EnqueueRequest, SyncObserver } from '../controller/index.js';
 import type { EventNote } from '../events/index.js';
 import { keyOf, parseKey } from '../kubernetes/index.js';
 import { silentLogger } from '../logging/index.js';
@@ -13,6 +13,8 @@ export interface RunningController {
   readonly enqueued: readonly EnqueueRequest[];
   /** Events recorded, as `TYPE REASON MESSAGE`. */
   readonly events: readonly string[];
+  /** What the syncs decided, in order. */
+  readonly decisions: readonly Decision[];
   /** What the last sync of each key asked to be called again after. */
   readonly requeues: ReadonlyMap<string, number | undefined>;
   add(key: string): void;
@@ -30,6 +32,7 @@ export function runController(
   const informers = options.informers ?? new FakeInformers(cluster);
   const events: string[] = [];
   const enqueued: EnqueueRequest[] = [];
+  const decisions: Decision[] = [];
   const requeues = new Map<string, number | undefined>();
   const keys = new Set<string>();
   const built = definition.build({
@@ -46,11 +49,20 @@ export function runController(
     keys.add(keyOf(request.ref));
   });
   const signal = new AbortController().signal;
+  const observer: SyncObserver = {
+    step: (_name, work, describe) => {
+      const result = work();
+      describe?.(result);
+      return result;
+    },
+    decided: (decision) => void decisions.push(decision()),
+  };
   const intents = { current: undefined, store: () => Promise.resolve(), clear: () => undefined };
   return {
     informers,
     enqueued,
     events,
+    decisions,
     requeues,
     add: (key) => void keys.add(key),
     stopWatching,
@@ -61,7 +73,7 @@ export function runController(
         keys.delete(key);
         if (++syncs > 10_000) throw new Error(`no rest after ${syncs} syncs`);
         try {
-          const context = { client: cluster, signal, intents };
+          const context = { client: cluster, signal, intents, observer };
           const result = await built.reconciler.reconcile({ key, ...parseKey(key) }, context);
           requeues.set(key, result.requeueAfterMs);
         } catch (error) {

@@ -38,14 +38,18 @@ export interface AnnotatedTrace {
   readonly links: Link[];
 }
 
-/** Reads the annotation: the parent while it is fresh, later a link. */
+/**
+ * Reads the annotation: the parent while it is fresh, later a link.
+ * @param options.byLastWrite whether it was the last write that is being followed; if not, it is a link only
+ */
 export function traceOf(
   object: { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } } | undefined,
   nowMs: number,
+  options: { readonly byLastWrite: boolean } = { byLastWrite: true },
 ): AnnotatedTrace {
   const [traceparent, at] = object?.metadata.annotations?.[TRACE_ANNOTATION]?.split(';at=') ?? [];
   if (traceparent === undefined) return { parent: ROOT_CONTEXT, links: [] };
-  const isFresh = nowMs - Date.parse(at ?? '') <= TRACE_CONTINUES_MS;
+  const isFresh = options.byLastWrite && nowMs - Date.parse(at ?? '') <= TRACE_CONTINUES_MS;
   return isFresh
     ? { parent: contextOfTraceparent(traceparent), links: [] }
     : { parent: ROOT_CONTEXT, links: linksTo([traceparent]) };

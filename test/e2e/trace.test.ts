@@ -222,4 +222,38 @@ describe('the trace of one change', () => {
     );
     expect(spec.template.metadata?.annotations).toBeUndefined();
   });
+
+  it('of a deletion says what the garbage collector saw, and what it decided from what', async () => {
+    const ref = { namespace: 'default', name: 'web' };
+    await client.delete(DEPLOYMENTS, ref, { propagationPolicy: 'Foreground' });
+    await waitFor(async () => (await client.list(DEPLOYMENTS, { namespace: 'default' })).items.length === 0, {
+      timeoutMs: 60_000,
+      what: 'the Deployment to be gone',
+    });
+    await quiet();
+    const deletion = receiver.spans.find(
+      ({ attributes, name }) => name === 'DELETE deployments' && attributes['k8s.object.name'] === 'web',
+    );
+    const below = receiver.spans.filter(({ traceId }) => traceId === deletion?.traceId);
+    const seen = below.find(
+      ({ attributes, parentSpanId }) =>
+        parentSpanId === deletion?.spanId && attributes['rollkeeper.controller'] === 'garbage-collector',
+    );
+    expect(seen).toMatchObject({ name: 'change seen' });
+    expect(seen?.attributes).toMatchObject({ 'k8s.event': 'modified', 'k8s.object.key': 'default/web' });
+    expect(seen?.attributes['rollkeeper.differs']).toContain('metadata.deletionTimestamp');
+    const collected = below.find(({ attributes }) =>
+      String(attributes['rollkeeper.decision.summary']).startsWith('delete ReplicaSet default/web-'),
+    );
+    expect(collected).toMatchObject({ name: 'decide' });
+    expect(collected?.attributes).toMatchObject({
+      'rollkeeper.decision': 'delete',
+      'rollkeeper.owners.waiting': 1,
+      'rollkeeper.owners.solid': 0,
+    });
+    const ends = below.filter(
+      ({ attributes, name }) => name === 'delete pods' && attributes['k8s.object.name'],
+    );
+    expect(new Set(ends.map(({ attributes }) => attributes['k8s.object.name'])).size).toBe(10);
+  });
 });

@@ -6,12 +6,17 @@ import type {
   ReconcileResult,
   Reconciler,
 } from '../../controller/index.js';
+import { noSyncObserver } from '../../controller/index.js';
 import type { DeepReadonly, KubernetesObject } from '../../kubernetes/index.js';
 import type { Logger } from '../../logging/index.js';
 import { applyCollection, orphanDependents, removeFinalizer } from './apply-collection.js';
 import type { OwnerSources } from './classify-owners.js';
 import { classifyOwners } from './classify-owners.js';
 import { decideCollection, decideOwnerDuty } from './decide-collection.js';
+import type { GraphNode } from './dependency-graph.js';
+import type { Look } from './describe-decision.js';
+import { describeCollection, describeDuty, readAttributes } from './describe-decision.js';
+import { isBeingDeleted } from './finalizers.js';
 import type { CompiledGarbageCollectorOptions } from './garbage-collector.options.js';
 import type { CollectableItem } from './item-key.js';
 import { parseItemRef } from './item-key.js';
@@ -51,19 +56,27 @@ export class GarbageCollectorReconciler implements Reconciler {
     }
   }
 
-  private async collect(
-    item: CollectableItem,
-    object: Item,
-    { client, signal }: ReconcileContext,
-  ): Promise<ReconcileResult> {
-    const dependents = this.sources.graph.dependentsOf(object.metadata.uid);
-    const duty = decideOwnerDuty(
-      object,
-      dependents.map((node) => node.object),
+  private collect(item: CollectableItem, object: Item, context: ReconcileContext): Promise<ReconcileResult> {
+    const { observer = noSyncObserver } = context;
+    const look = observer.step(
+      'read caches',
+      () => ({ item, object, dependents: this.sources.graph.dependentsOf(object.metadata.uid) }),
+      readAttributes,
     );
+    return isBeingDeleted(object) ? this.fulfilDuty(look, context) : this.collectByOwners(look, context);
+  }
+
+  private async fulfilDuty(
+    look: Look,
+    { client, observer = noSyncObserver, signal }: ReconcileContext,
+  ): Promise<ReconcileResult> {
+    const { dependents, item, object } = look;
+    const duty = observer.step('decide', () => {
+      const decided = decideOwnerDuty(object, dependents.map(objectOf));
+      observer.decided(() => describeDuty(look, decided));
+      return decided;
+    });
     switch (duty.action) {
-      case 'none':
-        return this.collectByOwners(item, object, client, signal);
       case 'orphan-dependents':
         await orphanDependents(object, dependents, client, signal);
         await removeFinalizer(item.type, object, 'orphan', client, signal);
@@ -71,35 +84,41 @@ export class GarbageCollectorReconciler implements Reconciler {
       case 'remove-finalizer':
         await removeFinalizer(item.type, object, duty.finalizer, client, signal);
         return {};
+      // The dependents are keys of their own, and the last one's deletion brings this owner back.
       case 'wait-for-dependents':
-        // The dependents are keys of their own, and the last one's deletion brings this owner back.
-        this.logger.debug('waits for its dependents', { blocking: duty.blocking.length });
+      case 'none':
         return {};
     }
   }
 
   private async collectByOwners(
-    item: CollectableItem,
-    object: Item,
-    client: ApiClient,
-    signal: AbortSignal,
+    look: Look,
+    { client, observer = noSyncObserver, signal }: ReconcileContext,
   ): Promise<ReconcileResult> {
-    if (object.metadata.deletionTimestamp !== undefined) return {};
-    const { owners, undecidable, unmonitored } = await classifyOwners(object, this.sources, client, signal);
-    const again = undecidable || unmonitored ? { requeueAfterMs: this.options.unmonitoredRecheckMs } : {};
-    if (undecidable) {
+    const { dependents, item, object } = look;
+    const owners = await classifyOwners(object, this.sources, client, signal);
+    const plan = observer.step('decide', () => {
+      const decided = owners.undecidable
+        ? ({ action: 'keep' } as const)
+        : decideCollection(object, owners.owners, dependents.map(objectOf));
+      observer.decided(() => describeCollection(look, owners, decided));
+      return decided;
+    });
+    if (owners.undecidable) {
       this.logger.warn('left alone: the kind or the scope of an owner is not known', {
         owners: object.metadata.ownerReferences?.map(({ apiVersion, kind }) => `${apiVersion}/${kind}`),
       });
-      return again;
     }
-    const dependents = this.sources.graph.dependentsOf(object.metadata.uid).map((node) => node.object);
-    const plan = decideCollection(object, owners, dependents);
-    if (plan.action === 'keep') return again;
-    this.logger.debug('collects', { plan, object: item.ref, kind: item.type.kind });
-    await applyCollection(item.type, object, plan, client, signal);
-    return plan.action === 'drop-references' ? again : {};
+    if (plan.action !== 'keep') await applyCollection(item.type, object, plan, client, signal);
+    if (plan.action === 'delete') return {};
+    return owners.undecidable || owners.unmonitored
+      ? { requeueAfterMs: this.options.unmonitoredRecheckMs }
+      : {};
   }
+}
+
+function objectOf({ object }: GraphNode): Item {
+  return object;
 }
 
 async function readLive(

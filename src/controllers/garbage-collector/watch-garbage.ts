@@ -22,6 +22,7 @@ export function watchGarbage(
       enqueue({
         ref: itemRef(node.type, node.object.metadata),
         cause,
+        change: event,
         priority: initial ? 'low' : 'normal',
         reason: initial ? 'initial-list' : 'child-change',
         ...(node.urgency === 'later' ? { delayMs: options.unseenOwnerDelayMs } : {}),

@@ -25,6 +25,31 @@ export function decideDeletionWaves(resources: readonly DiscoveredResource[]): r
   return [deletable.filter(isPod), deletable.filter((type) => !isPod(type))];
 }
 
+/** What a pass over a namespace's content found. */
+export interface ContentLeft {
+  readonly objects: readonly DeepReadonly<KubernetesObject>[];
+  readonly discoveryFailures: readonly string[];
+  readonly deletionFailures: readonly string[];
+}
+
+/** `finalize`: empty, so it may go. `wait`: for what is on its way out. `retry`: something could not be looked at. */
+export type NextStep =
+  { readonly action: 'finalize' } | { readonly action: 'wait' | 'retry'; readonly recheckMs: number };
+
+/** How soon a type or group that failed is tried again. */
+const FAILURE_RECHECK_MS = 5_000;
+
+/** A namespace goes only when everything in it could be looked at, and nothing was found. */
+export function decideNextStep(
+  { deletionFailures, discoveryFailures, objects }: ContentLeft,
+  nowMs: number,
+): NextStep {
+  if (discoveryFailures.length + deletionFailures.length > 0)
+    return { action: 'retry', recheckMs: FAILURE_RECHECK_MS };
+  if (objects.length > 0) return { action: 'wait', recheckMs: decideRecheckMs(objects, nowMs) };
+  return { action: 'finalize' };
+}
+
 /** Source: `finalizerEstimateSeconds`, the wait for other people's finalizers. */
 const FINALIZER_WAIT_MS = 15_000;
 

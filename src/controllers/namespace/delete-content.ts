@@ -13,6 +13,8 @@ const PAGE_SIZE = 500;
 export interface DeletedContent extends ContentReport {
   /** What is still there after the pass, each object as its deletion left it. */
   readonly objects: readonly KubernetesObject[];
+  /** How many were asked to go in this pass; those left that are not among them were asked before. */
+  readonly asked: number;
 }
 
 /**
@@ -28,10 +30,11 @@ export async function deleteContent(
   const objects: KubernetesObject[] = [];
   const remaining = new Map<string, number>();
   const deletionFailures: string[] = [];
+  const tally = { asked: 0 };
   for (const wave of decideDeletionWaves(discovered.resources)) {
     for (const type of wave) {
       try {
-        const left = await deleteAllOf(type, namespace, client, signal);
+        const left = await deleteAllOf(type, namespace, tally, client, signal);
         if (left.length > 0) remaining.set(resourceText(type), left.length);
         objects.push(...left);
       } catch (error) {
@@ -43,6 +46,7 @@ export async function deleteContent(
   }
   return {
     objects,
+    asked: tally.asked,
     remaining,
     deletionFailures,
     finalizers: countFinalizers(objects),
@@ -56,6 +60,7 @@ export async function deleteContent(
 async function deleteAllOf(
   type: ResourceType,
   namespace: string,
+  tally: { asked: number },
   client: ApiClient,
   signal: AbortSignal,
 ): Promise<KubernetesObject[]> {
@@ -64,6 +69,12 @@ async function deleteAllOf(
   const failures: unknown[] = [];
   const work = async (): Promise<void> => {
     for (let next = waiting.pop(); next; next = waiting.pop()) {
+      // Asking again would change nothing about an object that is on its way out.
+      if (next.metadata.deletionTimestamp !== undefined) {
+        left.push(next);
+        continue;
+      }
+      tally.asked++;
       try {
         const stays = await deleteOne(type, next, client, signal);
         if (stays) left.push(stays);
@@ -102,8 +113,6 @@ async function deleteOne(
   client: ApiClient,
   signal: AbortSignal,
 ): Promise<KubernetesObject | undefined> {
-  // Asking again would change nothing about an object that is on its way out.
-  if (object.metadata.deletionTimestamp !== undefined) return object;
   const { name, uid } = object.metadata;
   try {
     const result = await client.delete(

@@ -18,11 +18,11 @@ export const namespaceController: ControllerDefinition = {
   name: 'namespace',
   type: NAMESPACES,
   defaultWorkers: 5,
-  build({ informers, clock, logger }: ControllerDependencies): BuiltController {
+  build({ informers, clock }: ControllerDependencies): BuiltController {
     const namespaces = informers.informerFor<Namespace>(NAMESPACES);
     const pods = informers.informerFor<Pod>(PODS);
     return {
-      reconciler: new NamespaceReconciler(namespaces.lister, clock, logger),
+      reconciler: new NamespaceReconciler(namespaces.lister, clock),
       watch(enqueue) {
         const removals = [watchNamespaces(namespaces, enqueue), watchPods(pods, namespaces, enqueue)];
         return () => removals.forEach((remove) => remove());
@@ -40,6 +40,7 @@ function watchNamespaces(namespaces: Informer<Namespace>, enqueue: Enqueue): () 
     enqueue({
       ref: { name },
       cause: resourceVersion === undefined ? undefined : { type: NAMESPACES, resourceVersion },
+      change: event,
       priority: 'normal',
       reason: event.type === 'added' && event.initial ? 'initial-list' : 'user-change',
     });
@@ -53,6 +54,7 @@ function watchPods(pods: Informer<Pod>, namespaces: Informer<Namespace>, enqueue
     const { namespace: name = '' } = event.object.metadata;
     const namespace = namespaces.lister.get(name);
     if (!namespace || !isOursToEmpty(namespace)) return;
-    enqueue({ ref: { name }, reason: 'child-change', delayMs: POD_GONE_DELAY_MS });
+    // No cause: the namespace is read afresh, and so is its content.
+    enqueue({ ref: { name }, change: event, reason: 'child-change', delayMs: POD_GONE_DELAY_MS });
   });
 }

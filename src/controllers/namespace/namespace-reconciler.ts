@@ -8,17 +8,15 @@ import type {
   ReconcileResult,
   Reconciler,
 } from '../../controller/index.js';
+import { noSyncObserver } from '../../controller/index.js';
 import type { Lister } from '../../informer/index.js';
 import type { Namespace } from '../../kubernetes/index.js';
 import { NAMESPACES } from '../../kubernetes/index.js';
-import type { Logger } from '../../logging/index.js';
 import type { ContentReport } from './content-conditions.js';
 import { decideConditions } from './content-conditions.js';
-import { KUBERNETES_FINALIZER, decideRecheckMs, isOursToEmpty } from './decide-content.js';
+import { KUBERNETES_FINALIZER, decideNextStep, isOursToEmpty } from './decide-content.js';
 import { deleteContent } from './delete-content.js';
-
-/** How soon a type or group that failed is tried again. */
-const FAILURE_RECHECK_MS = 5_000;
+import { describeDecision } from './describe-decision.js';
 
 /**
  * Empties a namespace that is terminating, says in its status what holds it back, and lets it go when it is empty.
@@ -28,25 +26,26 @@ export class NamespaceReconciler implements Reconciler {
   constructor(
     private readonly lister: Lister<Namespace>,
     private readonly clock: Clock,
-    private readonly logger: Logger,
   ) {}
 
   async reconcile({ name, key }: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult> {
-    const { client, signal } = context;
+    const { client, observer = noSyncObserver, signal } = context;
     const cached = this.lister.get(key);
     if (!cached || !isOursToEmpty(cached)) return {};
     const namespace = await this.readLive(name, client, signal);
     if (!namespace || !isOursToEmpty(namespace)) return {};
     const content = await deleteContent(name, await client.discover({ signal }), client, signal);
-    const failed = content.discoveryFailures.length + content.deletionFailures.length > 0;
-    if (!failed && content.objects.length === 0) {
+    const next = observer.step('decide', () => {
+      const decided = decideNextStep(content, this.clock.now());
+      observer.decided(() => describeDecision(name, content, decided));
+      return decided;
+    });
+    if (next.action === 'finalize') {
       await this.finalize(namespace, client, signal);
       return {};
     }
     await this.report(namespace, content, client, signal);
-    this.logger.debug('namespace is not empty yet', { remaining: Object.fromEntries(content.remaining) });
-    const recheckMs = decideRecheckMs(content.objects, this.clock.now());
-    return { requeueAfterMs: failed ? FAILURE_RECHECK_MS : recheckMs };
+    return { requeueAfterMs: next.recheckMs };
   }
 
   /** The cache may be older than the namespace's deletion and re-creation; what follows deletes everything. */

@@ -83,6 +83,54 @@ describe('the namespace controller', () => {
     expect(cluster.peek(NAMESPACES, 'doomed')).toBeUndefined();
   });
 
+  it('tells what happened, and what it made of it', async () => {
+    put(DEPLOYMENTS, 'web');
+    put(PODS, 'pod', {}, { spec: { nodeName: 'node-0' } });
+    await remove();
+    await controller.drain();
+    await cluster.delete(PODS, { namespace: 'doomed', name: 'pod' }, { gracePeriodSeconds: 0 });
+    await controller.drain();
+    expect(controller.enqueued.map(({ change }) => [change?.type, change?.object.kind])).toEqual([
+      ['modified', 'Namespace'],
+      ['deleted', 'Pod'],
+    ]);
+    expect(controller.decisions).toEqual([
+      {
+        branch: 'wait',
+        changes: true,
+        summary: 'namespace doomed: asked 1 objects to go, 1 are left',
+        inputs: {
+          'rollkeeper.content.asked_to_go': 1,
+          'rollkeeper.content.remaining': 1,
+          'rollkeeper.content.remaining_types': ['pods.'],
+          'rollkeeper.content.finalizers': [],
+          'rollkeeper.content.failures': 0,
+          'rollkeeper.recheck_ms': 16_000,
+        },
+      },
+      expect.objectContaining({
+        branch: 'finalize',
+        changes: true,
+        summary: 'namespace doomed: asked 1 objects to go, 0 are left; let it go, it is empty',
+      }),
+    ]);
+  });
+
+  it('a pass that only waits decides to change nothing', async () => {
+    put(DEPLOYMENTS, 'web', { finalizers: ['example.com/hold'] });
+    await remove();
+    await controller.drain();
+    controller.add('doomed');
+    await controller.drain();
+    expect(controller.decisions.map(({ branch, changes, summary }) => [branch, changes, summary])).toEqual([
+      ['wait', true, 'namespace doomed: asked 1 objects to go, 1 are left'],
+      ['wait', false, ''],
+    ]);
+    expect(controller.decisions[1]?.inputs).toMatchObject({
+      'rollkeeper.content.finalizers': ['example.com/hold'],
+    });
+  });
+
   it('names the finalizers that hold content back', async () => {
     put(DEPLOYMENTS, 'web', { finalizers: ['example.com/hold'] });
     await remove();
