@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CRASH_POINTS } from './measures/crash-points.js';
 import { runCrashPoint } from './measures/run-crash-points.js';
+import { measureFollowerCrashes } from './measures/run-follower-crash.js';
 import { measureFailover } from './measures/run-failover.js';
 import { percentile } from './report.js';
 import { ChaosSet } from './set/chaos-set.js';
 
-// `npm run chaos -- --measure crash-points|failover`: one kind of fault many times, with figures.
+// `npm run chaos -- --measure crash-points|failover|follower-crash`: one kind of fault many times, with figures.
 const { values } = parseArgs({
   options: {
     measure: { type: 'string', default: 'failover' },
@@ -19,6 +20,7 @@ const seconds = (ms: number): string => (ms / 1000).toFixed(2);
 let failed = false;
 try {
   if (values.measure === 'crash-points') await crashPoints();
+  else if (values.measure === 'follower-crash') await followerCrash();
   else await failover();
 } finally {
   await set.stop();
@@ -39,9 +41,19 @@ async function failover(): Promise<void> {
   const rows = [];
   for (const signal of ['SIGKILL', 'SIGTERM'] as const)
     rows.push(await measureFailover(set, signal, Number(values.times), (line) => console.log(line)));
+  printTimes(rows.map(({ reactedMs, what }) => ({ what, times: reactedMs })));
+}
+
+async function followerCrash(): Promise<void> {
+  const say = (line: string): void => console.log(line);
+  const { crashes, takenOverMs } = await measureFollowerCrashes(set, Number(values.times), say);
+  printTimes([{ what: `keys of a follower, SIGKILL in a write (${crashes} times)`, times: takenOverMs }]);
+}
+
+function printTimes(rows: readonly { readonly what: string; readonly times: readonly number[] }[]): void {
   console.log('| | times | p50 (s) | p99 | max |\n|---|---:|---:|---:|---:|');
-  for (const { reactedMs, what } of rows) {
-    const cells = [percentile(reactedMs, 0.5), percentile(reactedMs, 0.99), Math.max(...reactedMs)];
-    console.log(`| ${what} | ${reactedMs.length} | ${cells.map(seconds).join(' | ')} |`);
+  for (const { times, what } of rows) {
+    const cells = [percentile(times, 0.5), percentile(times, 0.99), Math.max(...times)];
+    console.log(`| ${what} | ${times.length} | ${cells.map(seconds).join(' | ')} |`);
   }
 }
