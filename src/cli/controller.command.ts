@@ -32,6 +32,10 @@ export function registerControllerCommand(program: Command): void {
     .option('--lease-duration-ms <ms>', 'leader lease (default: 2500)')
     .option('--renew-deadline-ms <ms>', 'the leader gives up after so long without a renewal (default: 1800)')
     .option('--retry-period-ms <ms>', 'between attempts to acquire or renew (default: 400)')
+    .option(
+      '--leader-health-tolerance-ms <ms>',
+      'leading work that goes on for so long after the lease ended fails /livez (default: 10000)',
+    )
     .option('--leader-elect-resource-lock <kind>', 'where the lease is: redis or leases (default: redis)')
     .option('--leader-elect-resource-namespace <name>', "the Lease's namespace (default: kube-system)")
     .option('--leader-elect-resource-name <name>', "the Lease's name (default: rollkeeper)")

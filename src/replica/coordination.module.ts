@@ -13,6 +13,7 @@ import { KubernetesApiModule } from './kubernetes-api.module.js';
 import type { QueueFactory } from './queue-factory.js';
 import { ReplicaElector } from './replica-elector.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
+import { leaderElectionOf } from './replica.options.js';
 import {
   ACTORS,
   API_CLIENT,
@@ -99,11 +100,7 @@ function createElector(
     random,
     logger,
     metrics: createLeaderElectionMetrics(meter, LEASE),
-    options: {
-      leaseDurationMs: options['lease-duration-ms'],
-      renewDeadlineMs: options['renew-deadline-ms'],
-      retryPeriodMs: options['retry-period-ms'],
-    },
+    options: leaderElectionOf(options),
   });
 }
 

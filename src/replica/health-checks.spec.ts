@@ -81,7 +81,6 @@ const ROWS: readonly {
   readonly livez?: string[];
   readonly readyz?: string[];
 }[] = [
-  { fault: 'stopping', situation: () => ({ managerState: 'stopping' }), readyz: ['running'] },
   {
     fault: 'leading work goes on after the lease ended',
     situation: () => ({ leaseError: new LeaseLostError('it ended 30 s ago') }),
@@ -102,6 +101,11 @@ const ROWS: readonly {
 describe('the checks of a replica', () => {
   it.each(ROWS)('$fault', async ({ livez = [], readyz = [], situation }) => {
     expect(await failures(await situation())).toEqual({ livez, readyz });
+  });
+
+  it('are not ready while it starts or stops', async () => {
+    for (const managerState of ['created', 'starting', 'stopping', 'stopped'])
+      expect(await failures({ managerState })).toEqual({ livez: [], readyz: ['running'] });
   });
 
   it('miss a consumer that should be at work', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { compileReplicaOptions } from './replica.options.js';
+import { compileLeaderElectionOptions } from '../leader-election/index.js';
+import { compileReplicaOptions, leaderElectionOf } from './replica.options.js';
 
 const needed = { 'redis-url': 'redis://127.0.0.1:6379', identity: 'replica-1' };
 
@@ -26,12 +27,30 @@ describe('the options of a replica', () => {
     expect(options.workersOf.has('namespace')).toBe(false);
   });
 
+  it('of the leader election are those of the elector, with the same defaults', () => {
+    const given = {
+      'lease-duration-ms': '15000',
+      'renew-deadline-ms': '10000',
+      'retry-period-ms': '2000',
+      'leader-health-tolerance-ms': '0',
+    };
+    expect(leaderElectionOf(compileReplicaOptions({ ...needed, ...given }))).toEqual({
+      leaseDurationMs: 15_000,
+      renewDeadlineMs: 10_000,
+      retryPeriodMs: 2000,
+      healthToleranceMs: 0,
+    });
+    const byDefault = leaderElectionOf(compileReplicaOptions(needed));
+    expect(compileLeaderElectionOptions()).toMatchObject(byDefault);
+  });
+
   it.each([
     { wrong: { 'redis-url': undefined }, says: 'redis-url: is required' },
     { wrong: { 'redis-url': 'http://localhost' }, says: 'redis-url: ' },
     { wrong: { 'key-prefix': 'a b' }, says: 'key-prefix: must be letters' },
     { wrong: { 'admin-port': '99999' }, says: 'admin-port: must be at most 65535' },
     { wrong: { 'lease-duration-ms': 'soon' }, says: 'lease-duration-ms: is not a number' },
+    { wrong: { 'leader-health-tolerance-ms': '-1' }, says: 'leader-health-tolerance-ms: must be at least 0' },
     { wrong: { 'log-level': 'loud' }, says: 'log-level: must be one of' },
     { wrong: { workers: 'deployment' }, says: 'workers: "deployment" is not of the form' },
     { wrong: { workers: 'daemonset=2' }, says: 'workers: no controller named "daemonset" runs' },

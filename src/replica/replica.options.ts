@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ControllerDefinition } from '../controller/index.js';
 import { selectControllers } from '../controllers/registry.js';
 import { InvalidOptionError } from '../errors/index.js';
+import type { LeaderElectionOptions } from '../leader-election/index.js';
 import { LOG_LEVELS } from '../logging/index.js';
 import { compileOptions } from '../options/compile-options.js';
 import { assertRedisUrl } from '../redis/index.js';
@@ -13,7 +14,9 @@ const wholeNumber = (least: number, most: number) =>
     .min(least, `must be at least ${least}`)
     .max(most, `must be at most ${most}`);
 
-const milliseconds = (fallback: number) => wholeNumber(1, 24 * 3_600_000).default(fallback);
+const LONGEST_MS = 24 * 3_600_000;
+
+const milliseconds = (fallback: number) => wholeNumber(1, LONGEST_MS).default(fallback);
 
 const schema = z.object({
   kubeconfig: z.string().min(1, 'must name a file').optional(),
@@ -33,6 +36,7 @@ const schema = z.object({
   'lease-duration-ms': milliseconds(2500),
   'renew-deadline-ms': milliseconds(1800),
   'retry-period-ms': milliseconds(400),
+  'leader-health-tolerance-ms': wholeNumber(0, LONGEST_MS).default(10_000),
   'leader-elect-resource-lock': z.enum(['redis', 'leases'], 'must be redis or leases').default('redis'),
   'leader-elect-resource-namespace': z.string().min(1, 'must name a namespace').default('kube-system'),
   'leader-elect-resource-name': z.string().min(1, 'must name a Lease').default('rollkeeper'),
@@ -54,6 +58,7 @@ const schema = z.object({
  * - `admin-token-file`: who knows its content may change things, and read from other machines
  * - `recent-traces`: traces kept in memory for the console; 0, the default, makes none for it
  * - `lease-duration-ms`, `renew-deadline-ms`, `retry-period-ms`: leader election, default 2500/1800/400
+ * - `leader-health-tolerance-ms`: `/livez` fails when leading work goes on for so long after its lease ended, default 10000
  * - `leader-elect-resource-lock`: where the lease is, `redis` (default) or `leases`: the Lease that
  *   `leader-elect-resource-namespace` (default `kube-system`) and `leader-elect-resource-name` (default
  *   `rollkeeper`) name; events about the leadership are about that Lease in both cases
@@ -81,6 +86,16 @@ export function compileReplicaOptions(options: unknown): CompiledReplicaOptions 
     workersOf.set(name, workers);
   }
   return Object.freeze({ ...compiled, definitions, workersOf });
+}
+
+/** What the elector is told of them. */
+export function leaderElectionOf(options: CompiledReplicaOptions): LeaderElectionOptions {
+  return {
+    leaseDurationMs: options['lease-duration-ms'],
+    renewDeadlineMs: options['renew-deadline-ms'],
+    retryPeriodMs: options['retry-period-ms'],
+    healthToleranceMs: options['leader-health-tolerance-ms'],
+  };
 }
 
 function parseWorkers(list: string | undefined): [string, number][] {

@@ -5,9 +5,15 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { TestRedisServer } from '../../src/testing/redis-server.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
+import { DEPLOYMENTS } from '../../src/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
+import type { ApiFaultProxy } from '../chaos/api-fault-proxy.js';
+import { ChaosSet } from '../chaos/set/chaos-set.js';
+import { aDeployment } from './support/a-deployment.js';
 import type { Replica } from './support/replica-set-up.js';
 import { ReplicaSetUp } from './support/replica-set-up.js';
+
+const DIST = join(import.meta.dirname, '..', '..', 'dist');
 
 /** Rows of docs/HEALTH.md that a test here has shown; at the end they must be all that it has. */
 const shown = new Set<string>();
@@ -34,7 +40,7 @@ async function probe(adminUrl: string, endpoint: string, timeoutMs = 10_000): Pr
   }
 }
 
-async function probeAll({ adminUrl }: Replica, timeoutMs?: number): Promise<Answers> {
+async function probeAll({ adminUrl }: Pick<Replica, 'adminUrl'>, timeoutMs?: number): Promise<Answers> {
   const [livez, readyz, healthz] = await Promise.all(
     ENDPOINTS.map((endpoint) => probe(adminUrl, endpoint, timeoutMs)),
   );
@@ -70,6 +76,24 @@ async function expectRow(
 const CONTROLLERS = ['deployment', 'garbage-collector', 'namespace', 'replicaset'].map(
   (name) => `controller-${name}`,
 );
+
+/** Keeps the first creation at such a path from the server, and with it the sync that waits for its answer. */
+function holdUp(proxy: ApiFaultProxy, path: RegExp): { readonly isHeld: boolean; release(this: void): void } {
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const held = { isHeld: false, release };
+  proxy.onWrite = async (write) => {
+    if (write.when !== 'before' || write.method !== 'POST' || !path.test(write.path)) return;
+    held.isHeld = true;
+    await released;
+  };
+  return held;
+}
+
+function mustExist<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('it does not exist');
+  return value;
+}
 
 describe('what the endpoints say about a fault', () => {
   let redis: TestRedisServer;
@@ -177,6 +201,45 @@ describe('what the endpoints say about a fault', () => {
     await redis.stop();
     await expectRow('Redis stopped', replica, { readyFails: [...CONTROLLERS, 'redis'] });
     expect(await leads(replica)).toBe(false);
+  });
+
+  it('stopping: not ready from the first moment, alive while its last key is worked on, then gone', async () => {
+    const set = await ChaosSet.start({ dist: DIST, replicas: 1, random: () => 0 });
+    try {
+      const { apiAnswers, process } = mustExist(set.replicas[0]);
+      const { adminUrl } = process;
+      const write = holdUp(apiAnswers, /\/replicasets$/);
+      await set.client.create(DEPLOYMENTS, aDeployment({ name: 'web' }));
+      await waitFor(() => write.isHeld, { what: 'a sync to be in the midst of a write' });
+      process.signal('SIGTERM');
+      await waitFor(
+        async () => {
+          const { healthz, livez, readyz } = await probeAll({ adminUrl });
+          expect(livez).toEqual({ status: 200, failed: [] });
+          if (readyz.status === 200) return false;
+          expect(readyz).toMatchObject({
+            status: 503,
+            failed: expect.arrayContaining(['running']) as unknown,
+          });
+          // Beside it, at most, the consumers that have ended already.
+          expect(readyz.failed.filter((name) => name !== 'running' && !CONTROLLERS.includes(name))).toEqual(
+            [],
+          );
+          return healthz.status === 503;
+        },
+        { what: 'readiness to fail' },
+      );
+      expect(process.deaths).toEqual([]);
+      write.release();
+      await waitFor(() => process.deaths.length > 0, { what: 'it to end' });
+      expect(process.deaths).toEqual([expect.objectContaining({ code: 0 })]);
+      expect((await probe(adminUrl, 'livez', 1000)).status).toBe('timeout');
+      shown.add('stopping');
+    } finally {
+      set.heal();
+      await set.stop();
+      set.remove();
+    }
   });
 
   it('is what docs/HEALTH.md says, row by row', () => {
