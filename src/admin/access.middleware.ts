@@ -1,35 +1,79 @@
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
-import type { Clock } from '../clock/index.js';
+import type { AccessQuestion } from '../delegated-access/index.js';
+import type { AdminPorts } from './admin-ports.js';
+import type { AccessDecision } from './decide-access.js';
 import { decideAccess } from './decide-access.js';
 import { GUESS_LIMITS, REQUEST_LIMITS, RequestLimiter } from './request-limiter.js';
 
-export interface AccessOptions {
-  readonly clock: Clock;
-  readonly token?: string;
-}
+export type AccessOptions = Pick<AdminPorts, 'clock' | 'logger' | 'token' | 'delegated'>;
 
 const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
+const TOO_MANY_GUESSES = 'too many wrong tokens';
 const PROBES = /^\/(livez|readyz|healthz|metrics)(\/|$)/;
 
-/**
- * In front of every page of the admin port: headers that keep a browser from doing harm, a limit on requests, and
- * who may do what ({@link decideAccess}). Probes and scrapes are never limited.
- */
-export function guardAdminPages({ clock, token }: AccessOptions): RequestHandler[] {
-  const requests = new RequestLimiter(clock, REQUEST_LIMITS);
-  const guesses = new RequestLimiter(clock, GUESS_LIMITS);
-  return [secureHeaders(), limitAndDecide];
+type Refusal = Pick<Extract<AccessDecision, { decision: 'refuse' }>, 'status' | 'why' | 'guess'>;
 
-  function limitAndDecide(request: Request, response: Response, next: NextFunction): void {
+/** Headers that keep a browser from doing harm, and a {@link AccessGate} in front of every page of the admin port. */
+export function guardAdminPages(options: AccessOptions): RequestHandler[] {
+  const gate = new AccessGate(options);
+  return [
+    secureHeaders(),
+    (request, response, next) => void gate.pass(request, response).then((passed) => passed && next(), next),
+  ];
+}
+
+/** A limit on requests, and who may do what ({@link decideAccess}). Probes and scrapes are never limited. */
+class AccessGate {
+  private readonly requests: RequestLimiter;
+  private readonly guesses: RequestLimiter;
+
+  constructor(private readonly options: AccessOptions) {
+    this.requests = new RequestLimiter(options.clock, REQUEST_LIMITS);
+    this.guesses = new RequestLimiter(options.clock, GUESS_LIMITS);
+  }
+
+  /** Whether it may go on; if not, it has been answered. */
+  async pass(request: Request, response: Response): Promise<boolean> {
+    const { delegated, token } = this.options;
     const address = request.socket.remoteAddress ?? '';
-    const waitMs = PROBES.test(request.path) ? 0 : requests.take(address);
+    const waitMs = PROBES.test(request.path) ? 0 : this.requests.take(address);
     if (waitMs > 0) return refuse(response, 429, 'too many requests', waitMs);
-    const decision = decideAccess(factsOf(request), token);
-    if (decision.allowed) return next();
-    const lockedMs = decision.guess ? guesses.take(address) : 0;
-    if (lockedMs > 0) return refuse(response, 429, 'too many wrong tokens', lockedMs);
-    refuse(response, decision.status, decision.why);
+    const decision = decideAccess(factsOf(request), { token, delegated: delegated !== undefined });
+    if (decision.decision === 'allow') return true;
+    if (decision.decision === 'ask') return this.ask(decision.question, request, response);
+    return this.turnAway(decision, address, response);
+  }
+
+  /** Not for an address that has guessed too often: the cluster is spared its guesses. */
+  private async ask(question: AccessQuestion, request: Request, response: Response): Promise<boolean> {
+    const { delegated, logger } = this.options;
+    const address = request.socket.remoteAddress ?? '';
+    const lockedMs = this.guesses.waitOf(address);
+    if (lockedMs > 0) return refuse(response, 429, TOO_MANY_GUESSES, lockedMs);
+    const answer = (await delegated?.judge(question)) ?? { verdict: 'unanswered' };
+    switch (answer.verdict) {
+      case 'allowed':
+        if (!/^(get|head)$/.test(question.verb))
+          logger.info('admin API used', { user: answer.user, verb: question.verb, path: question.path });
+        return true;
+      case 'forbidden':
+        return refuse(response, 403, `${answer.user} may not ${question.verb} ${question.path}`);
+      case 'unanswered':
+        return refuse(response, 503, 'the cluster does not say whose token it is and what they may do');
+      case 'unauthenticated':
+        return this.turnAway(
+          { status: 401, why: 'the cluster does not know the token', guess: true },
+          address,
+          response,
+        );
+    }
+  }
+
+  private turnAway({ guess, status, why }: Refusal, address: string, response: Response): false {
+    const lockedMs = guess ? this.guesses.take(address) : 0;
+    if (lockedMs > 0) return refuse(response, 429, TOO_MANY_GUESSES, lockedMs);
+    return refuse(response, status, why);
   }
 }
 
@@ -69,9 +113,10 @@ export function factsOf(request: Request): Parameters<typeof decideAccess>[0] {
   };
 }
 
-function refuse(response: Response, status: number, why: string, waitMs = 0): void {
+function refuse(response: Response, status: number, why: string, waitMs = 0): false {
   if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer realm="rollkeeper"');
   if (waitMs > 0) response.setHeader('Retry-After', String(Math.ceil(waitMs / 1000)));
   response.setHeader('Cache-Control', 'no-store');
   response.status(status).json({ error: why });
+  return false;
 }

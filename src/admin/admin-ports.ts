@@ -1,4 +1,5 @@
 import type { Clock } from '../clock/index.js';
+import type { AccessJudge } from '../delegated-access/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import type { Informer } from '../informer/index.js';
 import type { Deployment, Namespace, Pod, ReplicaSet } from '../kubernetes/index.js';
@@ -46,6 +47,8 @@ export interface AdminPorts {
   readonly logger: Logger;
   /** Whoever knows it may change things, and read from anywhere. Absent: nothing can be changed. */
   readonly token?: string;
+  /** Judges other tokens. Absent: they are wrong. */
+  readonly delegated?: AccessJudge;
   readonly status: StatusSource;
   /** The options in force, without secrets. */
   config(): Readonly<Record<string, unknown>>;

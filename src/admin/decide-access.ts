@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { AccessQuestion } from '../delegated-access/index.js';
 
 /** What is known of a request before anything of it is believed. */
 export interface RequestFacts {
@@ -13,12 +14,30 @@ export interface RequestFacts {
   readonly forwarded: boolean;
 }
 
+/** Whose tokens are believed. */
+export interface AccessRules {
+  /** Absent: there is no such token. */
+  readonly token?: string;
+  /** Whether the cluster is asked about other tokens. */
+  readonly delegated: boolean;
+}
+
 export type AccessDecision =
-  | { readonly allowed: true }
-  | { readonly allowed: false; readonly status: 401 | 403; readonly why: string; readonly guess: boolean };
+  | { readonly decision: 'allow' }
+  | {
+      readonly decision: 'refuse';
+      readonly status: 401 | 403;
+      readonly why: string;
+      /** Whether a token was tried. */
+      readonly guess: boolean;
+    }
+  /** It depends on whose token it is, and on what they may do. */
+  | { readonly decision: 'ask'; readonly question: AccessQuestion };
 
 const LOOPBACK_ADDRESS = /^(::1|127(\.\d{1,3}){3}|::ffff:127(\.\d{1,3}){3})$/;
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
+/** A path as it is routed: no escapes, no empty segments, none that lead elsewhere. */
+const PLAIN_PATH = /^(\/(?!\.{1,2}(\/|$))[\w.-]+)+\/?$/;
 /** Nothing of the cluster is in these: probes, metrics, and the console's own files. */
 const OPEN_PATHS = /^\/((livez|readyz|healthz)(\/[^/]*)?|metrics|console(\/.*)?)$/;
 
@@ -29,16 +48,29 @@ const OPEN_PATHS = /^\/((livez|readyz|healthz)(\/[^/]*)?|metrics|console(\/.*)?)
  * believes it talks to this machine: a foreign name in `Host` is a page that had its name pointed at us (DNS
  * rebinding), a foreign `Origin` one that calls us across sites.
  */
-export function decideAccess(facts: RequestFacts, token: string | undefined): AccessDecision {
+export function decideAccess(facts: RequestFacts, rules: AccessRules): AccessDecision {
   const isRead = facts.method === 'GET' || facts.method === 'HEAD';
-  if (isRead && OPEN_PATHS.test(facts.path)) return { allowed: true };
+  if (isRead && OPEN_PATHS.test(facts.path)) return { decision: 'allow' };
   if (facts.origin !== undefined && !isSameOrigin(facts)) {
-    return { allowed: false, status: 403, why: 'requests from other sites are not answered', guess: false };
+    return {
+      decision: 'refuse',
+      status: 403,
+      why: 'requests from other sites are not answered',
+      guess: false,
+    };
   }
-  if (facts.authorization !== undefined) return judgeToken(facts.authorization, token);
-  if (isRead && isLocal(facts)) return { allowed: true };
+  if (facts.authorization !== undefined) return judgeToken(facts, facts.authorization, rules);
+  if (isRead && isLocal(facts)) return { decision: 'allow' };
   const why = isRead ? 'reading from another machine needs a token' : 'a change needs a token';
-  return { allowed: false, status: 401, why, guess: false };
+  return { decision: 'refuse', status: 401, why, guess: false };
+}
+
+/**
+ * The path as rights are given on it. Routes pass over letter case and a last slash: a right on what is below a path
+ * must not open the path itself. Undefined: a path that no route has, for the sake of which nobody is asked.
+ */
+export function reviewedPath(path: string): string | undefined {
+  return PLAIN_PATH.test(path) ? path.toLowerCase().replace(/\/$/, '') : undefined;
 }
 
 /** Compares in a time that tells nothing about the token. */
@@ -47,12 +79,25 @@ export function isSameSecret(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected));
 }
 
-function judgeToken(authorization: string, token: string | undefined): AccessDecision {
+function judgeToken(
+  { method, path }: RequestFacts,
+  authorization: string,
+  { delegated, token }: AccessRules,
+): AccessDecision {
   const given = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '';
-  if (token === undefined)
-    return { allowed: false, status: 403, why: 'this replica has no --admin-token-file', guess: true };
-  if (isSameSecret(given, token)) return { allowed: true };
-  return { allowed: false, status: 401, why: 'the token is not the right one', guess: true };
+  if (token !== undefined && isSameSecret(given, token)) return { decision: 'allow' };
+  if (delegated && given !== '') {
+    const reviewed = reviewedPath(path);
+    if (reviewed === undefined)
+      return { decision: 'refuse', status: 403, why: 'nobody has a right on such a path', guess: true };
+    return {
+      decision: 'ask',
+      question: { token: given, verb: method.toLowerCase(), path: reviewed },
+    };
+  }
+  if (token === undefined && !delegated)
+    return { decision: 'refuse', status: 403, why: 'this replica has no --admin-token-file', guess: true };
+  return { decision: 'refuse', status: 401, why: 'the token is not the right one', guess: true };
 }
 
 function isLocal({ forwarded, host, remoteAddress }: RequestFacts): boolean {

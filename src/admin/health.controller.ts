@@ -25,9 +25,9 @@ export class HealthController {
     @Inject(HealthCheckService) private readonly terminus: HealthCheckService,
     @Inject(HealthIndicatorService) private readonly indicators: HealthIndicatorService,
     @Inject(HEALTH_REGISTRY) private readonly registry: HealthRegistry,
-    @Inject(ADMIN_PORTS) { clock, token }: AdminPorts,
+    @Inject(ADMIN_PORTS) ports: AdminPorts,
   ) {
-    this.reasons = new ReasonAccess(clock, token);
+    this.reasons = new ReasonAccess(ports);
   }
 
   @Get(['livez', 'livez/:check'])
@@ -63,7 +63,7 @@ export class HealthController {
     const result = await this.run(chosen);
     const verbose = 'verbose' in request.query;
     const asJson = request.headers.accept?.includes('application/json') ?? false;
-    const reasons = (verbose || asJson) && this.reasons.maySeeReasons(factsOf(request));
+    const reasons = (verbose || asJson) && (await this.reasons.maySeeReasons(factsOf(request)));
     response.status(isWell(result) ? 200 : 503).setHeader('Cache-Control', 'no-store');
     if (asJson) response.json(reasons ? result : withoutReasons(result));
     else response.type('text/plain').send(renderHealthText(endpoint, result, { reasons, verbose }));

@@ -11,8 +11,11 @@ const json = (description: string) => ({
 });
 const REFUSALS = {
   '401': json('A token is needed, or this one is not the right one.'),
-  '403': json('The request comes from another site, or the replica has no token.'),
+  '403': json(
+    'The request comes from another site, the replica has no token, or who has this one may not do that.',
+  ),
   '429': json('Too many requests, or too many wrong tokens; see Retry-After.'),
+  '503': json('With --admin-auth=delegated: the cluster could not be asked whose token it is.'),
 };
 const NOT_FOUND = { '404': json('No such thing.') };
 
@@ -82,7 +85,7 @@ export const OPENAPI_DOCUMENT = {
     title: 'Rollkeeper admin API',
     version: VERSION,
     description:
-      'Reads from the same machine need nothing; reads from elsewhere, and every change, need the bearer token of --admin-token-file.',
+      'Reads from the same machine need nothing; reads from elsewhere, and every change, need the bearer token of --admin-token-file, or with --admin-auth=delegated one that the cluster knows and allows it.',
   },
   components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
   security: [{}, { token: [] }],

@@ -1,5 +1,6 @@
-import type { Clock } from '../clock/index.js';
-import type { RequestFacts } from './decide-access.js';
+import type { AccessQuestion } from '../delegated-access/index.js';
+import type { AdminPorts } from './admin-ports.js';
+import type { AccessRules, RequestFacts } from './decide-access.js';
 import { decideAccess } from './decide-access.js';
 import { GUESS_LIMITS, RequestLimiter } from './request-limiter.js';
 
@@ -12,22 +13,27 @@ const AS_IF_READING = '/admin/status';
  */
 export class ReasonAccess {
   private readonly guesses: RequestLimiter;
+  private readonly locked = new Set<string>();
+  private readonly rules: AccessRules;
 
-  constructor(
-    clock: Clock,
-    private readonly token: string | undefined,
-  ) {
-    this.guesses = new RequestLimiter(clock, GUESS_LIMITS);
+  constructor(private readonly ports: Pick<AdminPorts, 'clock' | 'token' | 'delegated'>) {
+    this.guesses = new RequestLimiter(ports.clock, GUESS_LIMITS);
+    this.rules = { token: ports.token, delegated: ports.delegated !== undefined };
   }
 
-  maySeeReasons(facts: RequestFacts): boolean {
-    const decision = decideAccess({ ...facts, method: 'GET', path: AS_IF_READING }, this.token);
-    if (decision.allowed) return !this.isLocked(facts);
+  async maySeeReasons(facts: RequestFacts): Promise<boolean> {
+    const decision = decideAccess({ ...facts, method: 'GET', path: AS_IF_READING }, this.rules);
+    if (decision.decision === 'allow') return !this.isLocked(facts);
+    if (decision.decision === 'ask') return !this.isLocked(facts) && this.ask(decision.question, facts);
     if (decision.guess) this.noteGuess(facts);
     return false;
   }
 
-  private readonly locked = new Set<string>();
+  private async ask(question: AccessQuestion, facts: RequestFacts): Promise<boolean> {
+    const answer = await this.ports.delegated?.judge(question);
+    if (answer?.verdict === 'unauthenticated') this.noteGuess(facts);
+    return answer?.verdict === 'allowed';
+  }
 
   private noteGuess({ remoteAddress = '' }: RequestFacts): void {
     if (this.guesses.take(remoteAddress) > 0) this.locked.add(remoteAddress);

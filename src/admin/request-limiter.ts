@@ -24,6 +24,11 @@ export class RequestLimiter {
     private readonly limits: RequestLimits,
   ) {}
 
+  /** How long a request would have to wait, milliseconds; 0: it may pass. Counts nothing. */
+  waitOf(address: string): number {
+    return reserveToken(this.buckets.get(address), this.clock.monotonicNow(), this.limits).delayMs;
+  }
+
   /** Counts a request. Returns how long it would have to wait, milliseconds; 0: it may pass. */
   take(address: string): number {
     const now = this.clock.monotonicNow();

@@ -29,6 +29,10 @@ export function registerControllerCommand(program: Command): void {
       '--admin-token-file <file>',
       'its content lets people change things, and read from other machines (default: nobody may)',
     )
+    .option(
+      '--admin-auth <how>',
+      'token: that token alone; delegated: the API is asked about others, by TokenReview and SubjectAccessReview (default: token)',
+    )
     .option('--lease-duration-ms <ms>', 'leader lease (default: 2500)')
     .option('--renew-deadline-ms <ms>', 'the leader gives up after so long without a renewal (default: 1800)')
     .option('--retry-period-ms <ms>', 'between attempts to acquire or renew (default: 400)')

@@ -1,5 +1,6 @@
 import type { AdminPorts, DeploymentCaches, LeaseView, StatusSource } from '../admin/index.js';
 import type { Clock } from '../clock/index.js';
+import type { AccessJudge } from '../delegated-access/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import type { Informer, InformerFactory } from '../informer/index.js';
 import type {
@@ -23,6 +24,7 @@ export interface AdminPortParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly token: string | null;
+  readonly delegated: AccessJudge | null;
   readonly status: StatusSource;
   readonly controllers: readonly ManagedController[];
   readonly informers: InformerFactory;
@@ -43,6 +45,7 @@ export function createAdminPorts(parts: AdminPortParts): AdminPorts {
     clock,
     logger,
     token: parts.token ?? undefined,
+    delegated: parts.delegated ?? undefined,
     status,
     config: () => withoutSecrets(options),
     logLevel: { get: getLogLevel, set: setLogLevel },

@@ -1,12 +1,16 @@
 import { Module } from '@nestjs/common';
 import type { StatusSource } from '../admin/index.js';
+import type { HttpApiClient } from '../api-client/index.js';
 import type { Clock } from '../clock/index.js';
+import type { AccessJudge } from '../delegated-access/index.js';
+import { DelegatedAccess } from '../delegated-access/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import type { InformerFactory } from '../informer/index.js';
 import type { Logger } from '../logging/index.js';
 import type { ManagedController } from '../manager/index.js';
 import type { RecentTraces } from '../telemetry/index.js';
 import { createAdminPorts } from './admin-ports.js';
+import { KubernetesApiModule } from './kubernetes-api.module.js';
 import { ManagerModule } from './manager.module.js';
 import type { RedisPeerRegistry } from './redis-peer-registry.js';
 import type { ReplicaElector } from './replica-elector.js';
@@ -15,8 +19,19 @@ import * as tokens from './tokens.js';
 
 /** What the admin API shows and does, out of the replica's parts. */
 @Module({
-  imports: [ManagerModule],
+  imports: [ManagerModule, KubernetesApiModule],
   providers: [
+    {
+      provide: tokens.DELEGATED_ACCESS,
+      inject: [tokens.OPTIONS, tokens.API_CLIENT, tokens.CLOCK, tokens.LOGGER],
+      useFactory: (
+        options: CompiledReplicaOptions,
+        client: HttpApiClient,
+        clock: Clock,
+        logger: Logger,
+      ): AccessJudge | null =>
+        options['admin-auth'] === 'delegated' ? new DelegatedAccess({ client, clock, logger }) : null,
+    },
     {
       provide: tokens.PORTS,
       inject: [
@@ -24,6 +39,7 @@ import * as tokens from './tokens.js';
         tokens.CLOCK,
         tokens.LOGGER,
         tokens.ADMIN_TOKEN,
+        tokens.DELEGATED_ACCESS,
         tokens.STATUS,
         tokens.CONTROLLERS,
         tokens.INFORMERS,
@@ -38,6 +54,7 @@ import * as tokens from './tokens.js';
         clock: Clock,
         logger: Logger,
         token: string | null,
+        delegated: AccessJudge | null,
         status: StatusSource,
         controllers: ManagedController[],
         informers: InformerFactory,
@@ -52,6 +69,7 @@ import * as tokens from './tokens.js';
           clock,
           logger,
           token,
+          delegated,
           status,
           controllers,
           informers,

@@ -48,6 +48,7 @@ describe('the options of a replica', () => {
     { wrong: { 'redis-url': undefined }, says: 'redis-url: is required' },
     { wrong: { 'redis-url': 'http://localhost' }, says: 'redis-url: ' },
     { wrong: { 'key-prefix': 'a b' }, says: 'key-prefix: must be letters' },
+    { wrong: { 'admin-auth': 'none' }, says: 'admin-auth: must be token or delegated' },
     { wrong: { 'admin-port': '99999' }, says: 'admin-port: must be at most 65535' },
     { wrong: { 'lease-duration-ms': 'soon' }, says: 'lease-duration-ms: is not a number' },
     { wrong: { 'leader-health-tolerance-ms': '-1' }, says: 'leader-health-tolerance-ms: must be at least 0' },

@@ -32,6 +32,7 @@ const schema = z.object({
   'admin-host': z.string().min(1).default('127.0.0.1'),
   'admin-port': wholeNumber(0, 65535).default(0),
   'recent-traces': wholeNumber(0, 100_000).default(0),
+  'admin-auth': z.enum(['token', 'delegated'], 'must be token or delegated').default('token'),
   'admin-token-file': z.string().min(1, 'must name a file').optional(),
   'lease-duration-ms': milliseconds(2500),
   'renew-deadline-ms': milliseconds(1800),
@@ -55,6 +56,8 @@ const schema = z.object({
  * - `identity`: this replica's name in leases, logs and spans; unique
  * - `controllers`: which to run, default `*`; `workers`: for example `deployment=5,replicaset=10`
  * - `admin-host`, `admin-port`: default 127.0.0.1 and a port that the system chooses
+ * - `admin-auth`: who else than the owner of the admin token is let in; `token` (default): nobody, `delegated`: owners of
+ *   other bearer tokens, as far as the API allows by TokenReview and SubjectAccessReview
  * - `admin-token-file`: who knows its content may change things, and read from other machines
  * - `recent-traces`: traces kept in memory for the console; 0, the default, makes none for it
  * - `lease-duration-ms`, `renew-deadline-ms`, `retry-period-ms`: leader election, default 2500/1800/400

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import type { AccessRules, RequestFacts } from './decide-access.js';
+import { decideAccess, reviewedPath } from './decide-access.js';
+
+const fromElsewhere: RequestFacts = {
+  method: 'GET',
+  path: '/admin/status',
+  remoteAddress: '10.0.0.9',
+  host: 'rollkeeper:8080',
+  origin: undefined,
+  authorization: 'Bearer some-token',
+  forwarded: false,
+};
+const TOKEN = 'a-token-that-nobody-would-guess';
+const delegated: AccessRules = { token: TOKEN, delegated: true };
+
+describe('who may do what, where the cluster decides', () => {
+  it('is asked about a token that is not ours, with the method as the verb', () => {
+    expect(decideAccess({ ...fromElsewhere, method: 'POST' }, delegated)).toEqual({
+      decision: 'ask',
+      question: { token: 'some-token', verb: 'post', path: '/admin/status' },
+    });
+  });
+
+  it('is not asked about our own token, about none, or about something else than a bearer token', () => {
+    const decide = (authorization: string | undefined): string =>
+      decideAccess({ ...fromElsewhere, authorization }, delegated).decision;
+    expect(decide(`Bearer ${TOKEN}`)).toBe('allow');
+    expect(decide(undefined)).toBe('refuse');
+    for (const other of ['', 'Bearer', 'Bearer ', 'Basic YTpi', 'some-token', 'Bearer a b'])
+      expect(decide(other)).toBe('refuse');
+  });
+
+  it('is not asked unless it was chosen', () => {
+    for (const token of [TOKEN, undefined])
+      expect(decideAccess(fromElsewhere, { token, delegated: false }).decision).toBe('refuse');
+  });
+
+  it('is not asked for the sake of another site', () => {
+    const facts = { ...fromElsewhere, origin: 'http://evil.example' };
+    expect(decideAccess(facts, delegated)).toMatchObject({ decision: 'refuse', status: 403 });
+  });
+
+  it.each([
+    ['/admin/status', '/admin/status'],
+    ['/admin/status/', '/admin/status'],
+    ['/ADMIN/Status', '/admin/status'],
+    ['/admin/explain/deployments/shop/web.v2_x-1', '/admin/explain/deployments/shop/web.v2_x-1'],
+    ['/admin/...', '/admin/...'],
+  ])('is asked about the path of the route: %s', (path, asked) => {
+    expect(reviewedPath(path)).toBe(asked);
+  });
+
+  it.each([
+    '',
+    '/',
+    '//admin/status',
+    '/admin//status',
+    '/admin/status//',
+    '/admin/./status',
+    '/admin/x/../status',
+    '/admin/..',
+    '/admin/%73tatus',
+    '/admin/status%2f',
+    '/admin\\status',
+    '/admin/status;x',
+    '/admin/status\n',
+    '/admin/ſtatus',
+    'admin/status',
+  ])('is not asked about a path that no route has: %j', (path) => {
+    expect(reviewedPath(path)).toBeUndefined();
+    expect(decideAccess({ ...fromElsewhere, path }, delegated)).toMatchObject({
+      decision: 'refuse',
+      status: 403,
+    });
+  });
+});

@@ -1,0 +1,8 @@
+export { DelegatedAccess } from './delegated-access.js';
+export type {
+  AccessJudge,
+  AccessQuestion,
+  AccessVerdict,
+  DelegatedAccessDependencies,
+} from './delegated-access.js';
+export type { UserInfo } from './reviews.js';
