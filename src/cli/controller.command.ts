@@ -4,7 +4,7 @@ import { runUntilStopped, tellParent } from '../process/index.js';
 import { addRedisOptions, redisUrlOf } from './redis-url.js';
 
 /** Keys are handed over well before; the rest is what can be left unsaid: events and spans. */
-const STOP_GRACE_MS = 4200;
+export const STOP_GRACE_MS = 4200;
 
 /** `rollkeeper controller`: one replica against any Kubernetes API. */
 export function registerControllerCommand(program: Command): void {
@@ -56,13 +56,20 @@ export function registerControllerCommand(program: Command): void {
 async function run(flags: Record<string, string>, signal: AbortSignal): Promise<void> {
   // Only now: a process shall not hold in memory what another command needs.
   const { compileReplicaOptions, runReplica } = await import('../replica/index.js');
-  const { redisUrl, redisCaFile, ...others } = flags;
-  const options = compileReplicaOptions({
-    'redis-url': redisUrlOf({ redisUrl, redisCaFile }, process.env),
-    identity: `${hostname()}-${process.pid}`,
-    ...Object.fromEntries(Object.entries(others).map(([name, value]) => [hyphenated(name), value])),
-  });
+  const options = compileReplicaOptions(replicaOptionsOf(flags, process.env));
   return runReplica(options, (replica) => tellParent({ type: 'ready', ...replica }), signal);
+}
+
+/** The options of a replica, as its flags and its environment say them. */
+export function replicaOptionsOf(
+  { redisCaFile, redisUrl, ...flags }: Readonly<Record<string, string>>,
+  env: NodeJS.ProcessEnv,
+): Record<string, string | undefined> {
+  return {
+    'redis-url': redisUrlOf({ redisUrl, redisCaFile }, env),
+    identity: `${hostname()}-${process.pid}`,
+    ...Object.fromEntries(Object.entries(flags).map(([name, value]) => [hyphenated(name), value])),
+  };
 }
 
 /** commander hands `--key-prefix` over as `keyPrefix`. */

@@ -8,7 +8,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
 {{- define "rollkeeper.labels" -}}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{ include "rollkeeper.selectorLabels" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
@@ -16,4 +16,30 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 
 {{- define "rollkeeper.serviceAccountName" -}}
 {{- default (include "rollkeeper.fullname" .) .Values.serviceAccount.name }}
+{{- end }}
+
+{{- /* A Service's name has at most 63 characters. */}}
+{{- define "rollkeeper.adminServiceName" -}}
+{{- printf "%s-admin" (include "rollkeeper.fullname" . | trunc 57 | trimSuffix "-") }}
+{{- end }}
+
+{{- define "rollkeeper.adminSecretName" -}}
+{{- .Values.admin.existingSecret | default (printf "%s-admin-token" (include "rollkeeper.fullname" .)) }}
+{{- end }}
+
+{{- /* The key of a Secret of ours is always the same. */}}
+{{- define "rollkeeper.adminSecretKey" -}}
+{{- if .Values.admin.existingSecret }}{{ .Values.admin.existingSecretKey }}{{ else }}token{{ end }}
+{{- end }}
+
+{{- /* Whether a controller runs, by the rules of --controllers: `*` first, then the last mention of its name. */}}
+{{- define "rollkeeper.runs" -}}
+{{- $list := splitList "," .controllers }}
+{{- $runs := false }}
+{{- range $list }}{{ if eq (trim .) "*" }}{{ $runs = true }}{{ end }}{{ end }}
+{{- range $list }}
+{{- if eq (trim .) $.name }}{{ $runs = true }}{{ end }}
+{{- if eq (trim .) (printf "-%s" $.name) }}{{ $runs = false }}{{ end }}
+{{- end }}
+{{- if $runs }}true{{ end }}
 {{- end }}

@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import type { Values } from '../unit/support/helm.js';
+import { CHART, HELM_ENV, helm, render } from '../unit/support/helm.js';
+import { startApiServer } from './api-server-harness.js';
+import { ObjectApi } from './support/object-api.js';
+
+interface Secret {
+  readonly data: Readonly<Record<string, string>>;
+}
+
+describe.skipIf(!helm)('the chart, installed and upgraded', () => {
+  let api: ObjectApi;
+
+  beforeAll(async () => {
+    api = await ObjectApi.start();
+  });
+
+  afterAll(() => api.stop());
+
+  /** Answers what helm prints. */
+  const run = (command: 'install' | 'upgrade', values: Values = {}): Promise<string> => {
+    const args = [command, 'rk', CHART, '--namespace', 'ops', '--values', '-'];
+    const link = ['--kube-apiserver', api.url, '--disable-openapi-validation'];
+    return new Promise((resolve, reject) => {
+      const child = execFile(
+        helm ?? 'helm',
+        [...args, ...link],
+        { env: HELM_ENV },
+        (error, stdout, stderr) => {
+          if (error) reject(new Error(`helm ${command}: ${stderr}`));
+          else resolve(stdout);
+        },
+      );
+      child.stdin?.end(stringify(values));
+    });
+  };
+  const token = (): string | undefined =>
+    api.object<Secret>('Secret', 'rk-rollkeeper-admin-token')?.data['token'];
+
+  it('makes a token once, and keeps it from then on', async () => {
+    await run('install');
+    const first = token();
+    expect(Buffer.from(first ?? '', 'base64').toString()).toMatch(/^[A-Za-z0-9]{43}$/);
+    await run('upgrade');
+    expect(token()).toBe(first);
+    await run('upgrade', { replicaCount: 5 });
+    expect(token()).toBe(first);
+    expect(api.object('Deployment', 'rk-rollkeeper')).toHaveProperty('spec.replicas', 5);
+  });
+
+  it('says how to look, and where the token is', async () => {
+    const notes = await run('upgrade');
+    expect(notes).toContain('kubectl -n ops port-forward deployment/rk-rollkeeper 8080');
+    expect(notes).toContain("get secret rk-rollkeeper-admin-token -o jsonpath='{.data.token}'");
+    expect(notes).not.toContain('nonResourceURLs');
+    const others = {
+      admin: { existingSecret: 'theirs', existingSecretKey: 'admin.token', auth: 'delegated' },
+    };
+    const delegated = await run('upgrade', others);
+    expect(delegated).toContain("get secret theirs -o jsonpath='{.data.admin\\.token}'");
+    expect(delegated).toContain('nonResourceURLs');
+  });
+
+  it('lets go of its own token when another Secret is named', () => {
+    expect(token()).toBeUndefined();
+  });
+});
+
+describe.skipIf(!helm)('what the chart makes of the kinds that the embedded API server has', () => {
+  it('is valid there, to the last field', async () => {
+    const server = await startApiServer();
+    try {
+      const places: Readonly<Record<string, string>> = {
+        Deployment: '/apis/apps/v1/namespaces/default/deployments',
+        ServiceAccount: '/api/v1/namespaces/default/serviceaccounts',
+      };
+      const rendered = [
+        {},
+        { redis: { existingSecret: 'redis' }, otlp: { endpoint: 'http://otel:4318' } },
+        {
+          podAnnotations: { a: 'b' },
+          nodeSelector: { disk: 'ssd' },
+          tolerations: [{ key: 'a', operator: 'Exists', effect: 'NoSchedule' }],
+          affinity: { podAntiAffinity: {} },
+        },
+      ].flatMap((values) => render(values, { namespace: 'default' }));
+      const known = rendered.filter(({ kind }) => kind in places);
+      expect(known).toHaveLength(6);
+      for (const object of known) {
+        const path = `${places[object.kind]}?dryRun=All&fieldValidation=Strict`;
+        const { body, status } = await server.call('POST', path, object);
+        expect({ status, message: body.message as unknown }).toEqual({ status: 201, message: undefined });
+      }
+    } finally {
+      await server.stop();
+    }
+  });
+});

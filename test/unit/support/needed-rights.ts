@@ -1,0 +1,112 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import * as kubernetes from '../../../src/kubernetes/index.js';
+import type { ResourceType } from '../../../src/kubernetes/index.js';
+import type { PolicyRule } from './chart.js';
+
+const SRC = join(import.meta.dirname, '..', '..', '..', 'src');
+
+/** One request that the program can make. `*` is any type: the code has it in a variable. */
+export interface Right {
+  readonly group: string;
+  /** With a subresource: `deployments/status`. */
+  readonly resource: string;
+  readonly verb: string;
+}
+
+const VERBS = new Set(['get', 'list', 'watch', 'create', 'update', 'patch', 'delete']);
+
+/**
+ * Every right that the calls in the sources below `folder` need: `client.update(DEPLOYMENTS, …, { subresource:
+ * 'status' })` needs update on deployments/status, `informerFor(PODS)` list and watch on pods.
+ */
+export function rightsNeededBy(...folder: string[]): Right[] {
+  const rights = sourcesBelow(join(SRC, ...folder)).flatMap(rightsIn);
+  return unique(rights);
+}
+
+export function unique(rights: readonly Right[]): Right[] {
+  return [...new Map(rights.map((right) => [textOf(right), right])).values()];
+}
+
+export function textOf({ group, resource, verb }: Right): string {
+  return `${verb} ${resource}${group && group !== '*' ? `.${group}` : ''}`;
+}
+
+/** Whether the rules give a right, on every object of the type. */
+export function isGiven(rules: readonly PolicyRule[], { group, resource, verb }: Right): boolean {
+  const covers = (list: readonly string[] | undefined, wanted: string): boolean =>
+    list !== undefined && (list.includes(wanted) || list.includes('*'));
+  return rules.some(
+    (rule) =>
+      rule.resourceNames === undefined &&
+      covers(rule.apiGroups, group) &&
+      covers(rule.resources, resource) &&
+      covers(rule.verbs, verb),
+  );
+}
+
+/** Each right that the rules give, those on named objects included. */
+export function rightsGivenBy(rules: readonly PolicyRule[]): Right[] {
+  return unique(
+    rules.flatMap(({ apiGroups = [], resources = [], verbs }) =>
+      apiGroups.flatMap((group) =>
+        resources.flatMap((resource) => verbs.map((verb) => ({ group, resource, verb }))),
+      ),
+    ),
+  );
+}
+
+function sourcesBelow(path: string): ts.SourceFile[] {
+  const files = path.endsWith('.ts')
+    ? [path]
+    : readdirSync(path, { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.ts') && !name.endsWith('.spec.ts'))
+        .map((name) => join(path, name));
+  return files.map((file) =>
+    ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true),
+  );
+}
+
+function rightsIn(source: ts.SourceFile): Right[] {
+  const rights: Right[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression))
+      rights.push(...rightsOf(node));
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return rights;
+}
+
+function rightsOf(call: ts.CallExpression): Right[] {
+  const { expression, name } = call.expression as ts.PropertyAccessExpression;
+  const isInformer = name.text === 'informerFor';
+  // A map has a `get` and a `delete`, too.
+  const isRequest = VERBS.has(name.text) && /\bclient$/i.test(expression.getText());
+  if (!isInformer && !isRequest) return [];
+  const type = typeOf(call.arguments[0]);
+  if (!type) throw new Error(`which type is meant? ${call.getText()}`);
+  if (isInformer) return ['list', 'watch'].map((verb) => ({ ...type, verb }));
+  const subresource = subresourceIn(call);
+  const resource = subresource === undefined ? type.resource : `${type.resource}/${subresource}`;
+  return [{ group: type.group, resource, verb: name.text }];
+}
+
+function typeOf(argument: ts.Expression | undefined): Pick<Right, 'group' | 'resource'> | undefined {
+  if (!argument) return undefined;
+  const text = argument.getText();
+  const known = (kubernetes as Readonly<Record<string, unknown>>)[text] as ResourceType | undefined;
+  if (known) return { group: known.group, resource: known.resource };
+  return /(^|\.)type$/.test(text) ? { group: '*', resource: '*' } : undefined;
+}
+
+function subresourceIn(call: ts.CallExpression): string | undefined {
+  const [property] = call.arguments
+    .filter(ts.isObjectLiteralExpression)
+    .flatMap(({ properties }) => [...properties])
+    .filter(ts.isPropertyAssignment)
+    .filter(({ name }) => name.getText() === 'subresource');
+  return property && ts.isStringLiteral(property.initializer) ? property.initializer.text : undefined;
+}
