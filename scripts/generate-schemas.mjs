@@ -27,6 +27,13 @@ const startingPoints = [
   'coordination.k8s.io/v1/LeaseList',
   'autoscaling/v1/Scale',
   'policy/v1/Eviction',
+  ...['TokenReview', 'SelfSubjectReview'].map((kind) => `authentication.k8s.io/v1/${kind}`),
+  ...[
+    'SubjectAccessReview',
+    'LocalSubjectAccessReview',
+    'SelfSubjectAccessReview',
+    'SelfSubjectRulesReview',
+  ].map((kind) => `authorization.k8s.io/v1/${kind}`),
 ].map((name) => path.join(models, `${name}.d.ts`));
 const metaStartingPoints = ['DeleteOptions', 'Status', 'ObjectMeta', 'ListMeta', 'LabelSelector'].map(
   (name) => path.join(machinery, `apis/meta/v1/${name}.d.ts`),

@@ -20,6 +20,8 @@ import type { KindRegistry } from './kinds/index.js';
 import type { RegistryContext } from './registry/index.js';
 import { translateStoreFailure } from './registry/index.js';
 import { inRequestSpan } from './request-span.js';
+import { ADMIN, ANONYMOUS } from './reviews/index.js';
+import type { Identities } from './reviews/index.js';
 import { Router } from './routing/index.js';
 import type { SchemaRegistry } from './schema/index.js';
 import type { Storage } from './storage/index.js';
@@ -77,8 +79,8 @@ export class ApiServer {
     );
     const namespaces = new NamespaceLifecycle(storage, clock, logger);
     this.context = { storage, kinds, schemas, clock, random, logger, namespaces, events: new SharedEvents() };
-    this.router = new Router(this.context, () => new URL(this.url).host);
     this.isAuthorized = token === undefined ? () => true : bearerTokenCheck(token);
+    this.router = new Router(this.context, () => new URL(this.url).host, identitiesOf(token));
     const listener: RequestListener = (message, response) => void this.handle(message, response);
     this.server = options.tls
       ? createHttpsServer({ ...options.tls, ALPNProtocols: ['http/1.1'], minVersion: 'TLSv1.2' }, listener)
@@ -190,4 +192,11 @@ export class ApiServer {
     if (response.headersSent || response.destroyed) response.destroy();
     else sendError(response, isOurs ? error : internalError('see the log of the server', error));
   }
+}
+
+/** One user, who has the token; or none, and all doors open. */
+function identitiesOf(token: string | undefined): Identities {
+  if (token === undefined) return { knows: () => false, self: ANONYMOUS, isOpen: true };
+  const isRight = bearerTokenCheck(token);
+  return { knows: (given) => isRight(`Bearer ${given}`), self: ADMIN, isOpen: false };
 }

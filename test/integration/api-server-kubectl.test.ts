@@ -3,7 +3,7 @@ import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { aDeployment, startApiServer } from './api-server-harness.js';
+import { TOKEN, aDeployment, startApiServer } from './api-server-harness.js';
 import type { RunningApiServer } from './api-server-harness.js';
 
 interface Outcome {
@@ -106,8 +106,27 @@ describe('real kubectl', () => {
     expect((await kubectl('cluster-info')).stdout).toMatch(/Kubernetes control plane.* is running at/);
     expect((await kubectl('api-resources', '-o', 'name')).stdout).toMatch(/^deployments\.apps$/m);
     expect((await kubectl('auth', 'can-i', 'create', 'deployments')).stdout).toBe('yes\n');
+    expect((await kubectl('auth', 'can-i', '--list')).stdout).toMatch(/^\*\.\*\s+\[\]\s+\[\]\s+\[\*\]$/m);
     const explained = await kubectl('explain', 'deployment.spec.strategy');
     expect(explained.stdout).toMatch(/KIND:\s+Deployment[\s\S]*rollingUpdate/);
+  });
+
+  it('is told who it is, and whether a token is right', async () => {
+    // kubectl has this since 1.26.
+    const who = await kubectl('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}');
+    if (!/unknown (command|shorthand)/.test(who.stderr))
+      expect(who).toMatchObject({ stdout: 'admin', stderr: '' });
+    const file = await manifest('review.yaml', {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenReview',
+      spec: { token: TOKEN },
+    });
+    // Of a type that cannot be patched, kubectl wants to know whether it is a CustomResourceDefinition's.
+    const create = ['create', '-f', file, '--validate=false', '-o', 'jsonpath={.status.user.username}'];
+    expect(await kubectl(...create)).toMatchObject({
+      stdout: 'admin',
+      stderr: '',
+    });
   });
 
   it('shows what apply would change', async () => {

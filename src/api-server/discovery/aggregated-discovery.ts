@@ -1,5 +1,6 @@
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
-import { EMPTY_TYPE, groupVersionsOf, REVIEW_TYPE } from './group-versions.js';
+import type { ReviewType } from '../reviews/index.js';
+import { EMPTY_TYPE, groupVersionsOf } from './group-versions.js';
 import { subresourceFacts, verbsOf } from './verbs.js';
 
 /** Media types of the aggregated form that we have; the newest is preferred. */
@@ -28,7 +29,11 @@ export function aggregatedDiscovery(
       versions: [
         {
           version: found.version,
-          resources: [...found.kinds.map(toResource), ...extraResources(found.group)],
+          resources: [
+            ...found.kinds.map(toResource),
+            ...found.reviews.map(review),
+            ...extraResources(found.group),
+          ],
           freshness: 'Current',
         },
       ],
@@ -37,7 +42,6 @@ export function aggregatedDiscovery(
 }
 
 function extraResources(group: string): object[] {
-  if (group === REVIEW_TYPE.group) return [review()];
   return group === EMPTY_TYPE.group ? [empty()] : [];
 }
 
@@ -53,13 +57,12 @@ function empty(): object {
   };
 }
 
-function review(): object {
-  const { group, version, kind, resource } = REVIEW_TYPE;
+function review({ group, kind, namespaced, resource, version }: ReviewType): object {
   return {
     resource,
     responseKind: { group, version, kind },
-    scope: 'Cluster',
-    singularResource: 'selfsubjectaccessreview',
+    scope: namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: kind.toLowerCase(),
     verbs: ['create'],
   };
 }

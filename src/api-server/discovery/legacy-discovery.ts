@@ -1,6 +1,7 @@
 import { apiVersionOf } from '../../kubernetes/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
-import { EMPTY_TYPE, groupVersionsOf, REVIEW_TYPE } from './group-versions.js';
+import type { ReviewType } from '../reviews/index.js';
+import { EMPTY_TYPE, groupVersionsOf } from './group-versions.js';
 import type { GroupVersion } from './group-versions.js';
 import { subresourceFacts, verbsOf } from './verbs.js';
 
@@ -42,12 +43,15 @@ export function resourceList(kinds: KindRegistry, group: string, version: string
     kind: 'APIResourceList',
     apiVersion: 'v1',
     groupVersion: apiVersionOf(found),
-    resources: [...found.kinds.flatMap(toResources), ...extraResources(group)],
+    resources: [
+      ...found.kinds.flatMap(toResources),
+      ...found.reviews.map(reviewResource),
+      ...extraResources(group),
+    ],
   };
 }
 
 function extraResources(group: string): object[] {
-  if (group === REVIEW_TYPE.group) return [reviewResource()];
   return group === EMPTY_TYPE.group ? [emptyResource()] : [];
 }
 
@@ -56,9 +60,8 @@ function emptyResource(): object {
   return { name: resource, singularName: kind.toLowerCase(), namespaced, kind, verbs, shortNames: ['svc'] };
 }
 
-function reviewResource(): object {
-  const { resource, kind, namespaced } = REVIEW_TYPE;
-  return { name: resource, singularName: 'selfsubjectaccessreview', namespaced, kind, verbs: ['create'] };
+function reviewResource({ kind, namespaced, resource }: ReviewType): object {
+  return { name: resource, singularName: kind.toLowerCase(), namespaced, kind, verbs: ['create'] };
 }
 
 function toResources(kind: KindDefinition): object[] {

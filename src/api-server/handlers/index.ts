@@ -1,4 +1,3 @@
-export { handleAccessReview } from './access-review.js';
 export { handleBinding } from './binding.js';
 export { handleCreate } from './create.js';
 export { handleDeleteCollection } from './delete-collection.js';

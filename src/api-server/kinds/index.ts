@@ -11,4 +11,5 @@ export type {
 } from './kind-definition.js';
 export { createKindRegistry } from './kind-registry.js';
 export { humanDuration } from './common/human-duration.js';
+export { invalid as invalidField } from './validation/field-errors.js';
 export { semanticEqual } from './common/semantic-equal.js';

@@ -33,7 +33,7 @@ const message = (name: string): FieldShape => ({ message: name });
 
 /**
  * The field numbers of the Kubernetes API's protobuf encoding, for what kubectl's typed commands send
- * (`create namespace`, `create deployment`, `create serviceaccount`, `run`, `auth can-i`, `delete`, `drain`). Numbers are
+ * (`create namespace`, `create deployment`, `create serviceaccount`, `run`, `auth`, `delete`, `drain`) and for reviews. Numbers are
  * part of the published API and never change.
  */
 const layouts = {
@@ -188,6 +188,36 @@ const layouts = {
     1: field('resourceAttributes', message('ResourceAttributes')),
     2: field('nonResourceAttributes', message('NonResourceAttributes')),
   },
+  SubjectAccessReview: {
+    1: field('metadata', message('ObjectMeta')),
+    2: field('spec', message('SubjectAccessReviewSpec')),
+    3: field('status', 'ignored'),
+  },
+  LocalSubjectAccessReview: {
+    1: field('metadata', message('ObjectMeta')),
+    2: field('spec', message('SubjectAccessReviewSpec')),
+    3: field('status', 'ignored'),
+  },
+  SubjectAccessReviewSpec: {
+    1: field('resourceAttributes', message('ResourceAttributes')),
+    2: field('nonResourceAttributes', message('NonResourceAttributes')),
+    3: field('user', 'string'),
+    4: list('groups', 'string'),
+    6: field('uid', 'string'),
+  },
+  SelfSubjectRulesReview: {
+    1: field('metadata', message('ObjectMeta')),
+    2: field('spec', message('SelfSubjectRulesReviewSpec')),
+    3: field('status', 'ignored'),
+  },
+  SelfSubjectRulesReviewSpec: { 1: field('namespace', 'string') },
+  SelfSubjectReview: { 1: field('metadata', message('ObjectMeta')), 2: field('status', 'ignored') },
+  TokenReview: {
+    1: field('metadata', message('ObjectMeta')),
+    2: field('spec', message('TokenReviewSpec')),
+    3: field('status', 'ignored'),
+  },
+  TokenReviewSpec: { 1: field('token', 'string'), 2: list('audiences', 'string') },
   ResourceAttributes: {
     1: field('namespace', 'string'),
     2: field('verb', 'string'),

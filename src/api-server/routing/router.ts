@@ -7,16 +7,17 @@ import {
   groupList,
   oneGroup,
   resourceList,
-  REVIEW_TYPE,
   serverVersion,
 } from '../discovery/index.js';
 import { methodNotAllowed, unknownPath } from '../errors/index.js';
-import { handleAccessReview, handleEmptyType } from '../handlers/index.js';
+import { handleEmptyType } from '../handlers/index.js';
 import { negotiate, ok } from '../http/index.js';
 import type { ApiRequest, ApiResponse } from '../http/index.js';
 import type { KindRegistry } from '../kinds/index.js';
 import { OpenApiDocuments } from '../openapi/index.js';
 import type { RegistryContext } from '../registry/index.js';
+import { findReviewType, handleReview } from '../reviews/index.js';
+import type { Identities } from '../reviews/index.js';
 import { chooseHandler } from './choose-handler.js';
 import { handleHealth, isHealthPath } from './health.js';
 import { parseResourcePath } from './resource-path.js';
@@ -29,6 +30,7 @@ export class Router {
     private readonly context: RegistryContext,
     /** `host:port` as clients reach it. */
     private readonly address: () => string,
+    private readonly identities: Identities,
   ) {
     this.openApi = new OpenApiDocuments(context.kinds, context.schemas);
   }
@@ -61,9 +63,10 @@ export class Router {
   private async routeApi(request: ApiRequest): Promise<ApiResponse> {
     const path = parseResourcePath(request.path);
     if (!path) return this.discover(request);
-    if (path.group === REVIEW_TYPE.group && path.resource === REVIEW_TYPE.resource) {
-      if (request.method !== 'POST') throw methodNotAllowed();
-      return handleAccessReview(request);
+    const review = findReviewType(path);
+    if (review) {
+      const { schemas } = this.context;
+      return handleReview({ ...path, type: review, request }, { identities: this.identities, schemas });
     }
     if (path.group === EMPTY_TYPE.group && path.resource === EMPTY_TYPE.resource) {
       return handleEmptyType(this.context, request, path.name);

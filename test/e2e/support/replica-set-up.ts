@@ -47,10 +47,11 @@ export class ReplicaSetUp {
     await exited;
   }
 
-  async startReplica(identity: string): Promise<Replica> {
+  /** @param more further arguments of `rollkeeper controller` */
+  async startReplica(identity: string, more: readonly string[] = []): Promise<Replica> {
     const port = await freePort();
     const args = ['controller', '--kubeconfig', this.kubeconfig, '--redis-url', this.redisUrl];
-    const process = this.spawn([...args, '--identity', identity, '--admin-port', String(port)]);
+    const process = this.spawn([...args, '--identity', identity, '--admin-port', String(port), ...more]);
     const adminUrl = `http://127.0.0.1:${port}`;
     await waitFor(() => fetch(`${adminUrl}/livez`).catch(() => undefined), {
       timeoutMs: 30_000,

@@ -1,0 +1,5 @@
+export { ADMIN, ANONYMOUS } from './decide-review.js';
+export type { Identities } from './decide-review.js';
+export { handleReview } from './handle-review.js';
+export { findReviewType, REVIEW_TYPES } from './review-types.js';
+export type { ReviewType } from './review-types.js';
