@@ -1,10 +1,11 @@
+import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { newControllerRef } from '../../../src/kubernetes/index.js';
 import { Chart } from '../support/chart.js';
 import type { Values } from '../support/helm.js';
 import { helm } from '../support/helm.js';
 import type { Right } from '../support/needed-rights.js';
-import { isGiven, rightsGivenBy, rightsNeededBy, textOf, unique } from '../support/needed-rights.js';
+import { SRC, isGiven, rightsGivenBy, rightsNeededBy, textOf, unique } from '../support/needed-rights.js';
 
 const text = (rights: readonly Right[]): string[] => rights.map(textOf).sort();
 
@@ -39,6 +40,23 @@ describe('the rights that the code needs, as they are found in its sources', () 
     expect(text(lease)).toEqual(
       ['create', 'get', 'list', 'update', 'watch'].map((verb) => `${verb} leases.coordination.k8s.io`),
     );
+  });
+
+  it('are of the parts that are looked at here, and of no other part of a replica', () => {
+    const lookedAt = ['controllers', 'events', 'leader-election'];
+    // On behalf of those, or asking the cluster about others (system:auth-delegator).
+    const passOn = ['api-client', 'informer', 'delegated-access'];
+    const notReplicas = ['api-server', 'cli', 'conformance', 'node-simulator', 'supervisor', 'testing'];
+    const rest = readdirSync(SRC, { withFileTypes: true })
+      .filter(
+        (entry) => entry.isDirectory() && ![...lookedAt, ...passOn, ...notReplicas].includes(entry.name),
+      )
+      .map(({ name }) => name);
+    const known = new Set(text([...events, ...deployment, ...replicaSet]));
+    expect(rest).toContain('replica');
+    expect(
+      text(rest.flatMap((folder) => rightsNeededBy(folder))).filter((right) => !known.has(right)),
+    ).toEqual([]);
   });
 
   it('include those of owner references that block a deletion', () => {

@@ -5,7 +5,7 @@ import * as kubernetes from '../../../src/kubernetes/index.js';
 import type { ResourceType } from '../../../src/kubernetes/index.js';
 import type { PolicyRule } from './chart.js';
 
-const SRC = join(import.meta.dirname, '..', '..', '..', 'src');
+export const SRC = join(import.meta.dirname, '..', '..', '..', 'src');
 
 /** One request that the program can make. `*` is any type: the code has it in a variable. */
 export interface Right {
