@@ -9,6 +9,10 @@ export interface ApiServerProcessOptions {
   port?: number;
   /** @default '127.0.0.1' */
   host?: string;
+  /** A further name or address that clients may use; the one in `kubeconfig`. */
+  advertiseHost?: string;
+  /** Written as soon as the server listens: whoever reads it may do everything. @default none is written */
+  kubeconfig?: string;
   /** Holds the bearer token; made when it is missing. @default `token` in the data folder */
   tokenFile?: string;
   /** Plain HTTP, for measurements. @default false */
@@ -20,6 +24,8 @@ const schema = z.object({
   'data-dir': z.string().min(1).default('.rollkeeper'),
   port: z.coerce.number().int().min(0).max(65_535).default(6443),
   host: z.string().min(1).default('127.0.0.1'),
+  'advertise-host': z.string().min(1).optional(),
+  kubeconfig: z.string().min(1, 'must name a file').optional(),
   'token-file': z.string().min(1).optional(),
   insecure: z.boolean().default(false),
 });
@@ -35,6 +41,8 @@ export function compileApiServerProcessOptions(
     'data-dir': options.dataDir,
     port: options.port,
     host: options.host,
+    'advertise-host': options.advertiseHost,
+    kubeconfig: options.kubeconfig,
     'token-file': options.tokenFile,
     insecure: options.insecure,
   });

@@ -13,6 +13,7 @@ import { compileApiServerProcessOptions } from './api-server-process.options.js'
 import { ensureTokenFile } from './auth/index.js';
 import { assertUsableRedis } from '../redis/index.js';
 import { createKindRegistry } from './kinds/index.js';
+import { writeKubeconfig } from './kubeconfig/index.js';
 import { createSchemaRegistry } from './schema/index.js';
 import { RedisStorage } from './storage/index.js';
 import { ensureTlsFiles } from './tls/index.js';
@@ -55,7 +56,29 @@ export async function runApiServerProcess(
     host: compiled.host,
     port: compiled.port,
   });
-  await runTogether(storage, server, onReady, signal);
+  const announce = async (listensAt: string): Promise<void> => {
+    await writeOwnKubeconfig(compiled, listensAt, credentials);
+    onReady(listensAt);
+  };
+  await runTogether(storage, server, announce, signal);
+}
+
+type Credentials = Awaited<ReturnType<typeof prepareDataDir>>;
+
+async function writeOwnKubeconfig(
+  { 'advertise-host': advertised, kubeconfig }: CompiledApiServerProcessOptions,
+  listensAt: string,
+  { tls, token }: Credentials,
+): Promise<void> {
+  if (kubeconfig === undefined) return;
+  const url = new URL(listensAt);
+  // Where it listens on every address, this machine is one of those that it has.
+  url.hostname = advertised ?? (url.hostname === '0.0.0.0' ? '127.0.0.1' : url.hostname);
+  await writeKubeconfig({ path: kubeconfig, server: url.origin, caPem: tls?.ca, token }).catch(
+    (error: Error) => {
+      throw new StartupError(`cannot write the kubeconfig ${kubeconfig}: ${error.message}`, { cause: error });
+    },
+  );
 }
 
 async function prepareDataDir(options: CompiledApiServerProcessOptions, nowMs: number) {
@@ -64,29 +87,33 @@ async function prepareDataDir(options: CompiledApiServerProcessOptions, nowMs: n
     throw new StartupError(`cannot write to the data folder ${dir}: ${error.message}`, { cause: error });
   });
   const token = await ensureTokenFile(options['token-file'] ?? join(dir, 'token'));
-  const tls = options.insecure
-    ? undefined
-    : await ensureTlsFiles({ dir, nowMs, hosts: options.host === '0.0.0.0' ? [] : [options.host] });
+  const tls = options.insecure ? undefined : await ensureTlsFiles({ dir, nowMs, hosts: hostsOf(options) });
   return { token, tls };
+}
+
+function hostsOf({ 'advertise-host': advertised, host }: CompiledApiServerProcessOptions): string[] {
+  return [...(host === '0.0.0.0' ? [] : [host]), ...(advertised === undefined ? [] : [advertised])];
 }
 
 /** The store goes last: requests under way still need it. When it fails, the server stops as well. */
 async function runTogether(
   storage: RedisStorage,
   server: ApiServer,
-  onReady: (url: string) => void,
+  announce: (url: string) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
   const storeStop = new AbortController();
-  const storeFailed = new AbortController();
+  const failed = new AbortController();
   const storeRun = storage.run(storeStop.signal);
-  storeRun.catch(() => storeFailed.abort());
-  server.ready.then(({ url }) => onReady(url)).catch(() => undefined);
+  storeRun.catch(() => failed.abort());
+  const announced = server.ready.then(({ url }) => announce(url));
+  announced.catch(() => failed.abort());
   try {
     await storage.ping().catch((error: unknown) => {
       throw new StartupError(`the store cannot be used: ${errorMessage(error)}`, { cause: error });
     });
-    await server.run(AbortSignal.any([signal, storeFailed.signal]));
+    await server.run(AbortSignal.any([signal, failed.signal]));
+    await announced;
   } finally {
     storeStop.abort();
     await storeRun;

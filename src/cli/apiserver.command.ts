@@ -10,6 +10,8 @@ interface ApiServerCommandOptions extends RedisFlags {
   dataDir: string;
   port: string;
   host: string;
+  advertiseHost?: string;
+  kubeconfig?: string;
   tokenFile?: string;
   insecure?: boolean;
 }
@@ -21,6 +23,8 @@ export function registerApiServerCommand(program: Command): void {
     .option('--data-dir <folder>', 'where certificates and token are kept', '.rollkeeper')
     .option('--port <port>', 'port to listen on; 0 lets the system choose', '6443')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--advertise-host <name>', 'a further name or address of it, for clients on other machines')
+    .option('--kubeconfig <file>', 'write a kubeconfig with all rights there once it listens (default: none)')
     .option(
       '--token-file <file>',
       'bearer token; made when it is missing (default: token in the data folder)',
