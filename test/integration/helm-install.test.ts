@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import type { Values } from '../unit/support/helm.js';
-import { CHART, HELM_ENV, helm, render } from '../unit/support/helm.js';
+import { CHART, helm, helmEnv, render } from '../unit/support/helm.js';
 import { startApiServer } from './api-server-harness.js';
 import { ObjectApi } from './support/object-api.js';
 
@@ -12,12 +15,17 @@ interface Secret {
 
 describe.skipIf(!helm)('the chart, installed and upgraded', () => {
   let api: ObjectApi;
+  let home: string;
 
   beforeAll(async () => {
+    home = mkdtempSync(join(tmpdir(), 'rollkeeper-helm-'));
     api = await ObjectApi.start();
   });
 
-  afterAll(() => api.stop());
+  afterAll(async () => {
+    await api.stop();
+    rmSync(home, { recursive: true });
+  });
 
   /** Answers what helm prints. */
   const run = (command: 'install' | 'upgrade', values: Values = {}): Promise<string> => {
@@ -27,7 +35,7 @@ describe.skipIf(!helm)('the chart, installed and upgraded', () => {
       const child = execFile(
         helm ?? 'helm',
         [...args, ...link],
-        { env: HELM_ENV },
+        { env: helmEnv(home) },
         (error, stdout, stderr) => {
           if (error) reject(new Error(`helm ${command}: ${stderr}`));
           else resolve(stdout);

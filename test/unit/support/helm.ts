@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 
@@ -42,16 +41,17 @@ export interface Release {
   readonly namespace?: string;
 }
 
-// Nothing of the machine's own helm: neither repositories nor plugins nor a cluster.
-export const HELM_HOME = mkdtempSync(join(tmpdir(), 'rollkeeper-helm-'));
-export const HELM_ENV = {
-  PATH: process.env['PATH'],
-  HOME: HELM_HOME,
-  KUBECONFIG: join(HELM_HOME, 'no-kubeconfig'),
-  HELM_CACHE_HOME: HELM_HOME,
-  HELM_CONFIG_HOME: HELM_HOME,
-  HELM_DATA_HOME: HELM_HOME,
-};
+/** Nothing of the machine's own helm: neither repositories nor plugins nor a cluster. */
+export function helmEnv(home: string): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env['PATH'],
+    HOME: home,
+    KUBECONFIG: join(home, 'no-kubeconfig'),
+    HELM_CACHE_HOME: home,
+    HELM_CONFIG_HOME: home,
+    HELM_DATA_HOME: home,
+  };
+}
 
 /** What `helm template` makes of the chart. @throws with helm's own words */
 export function render(values: Values = {}, { name = 'rk', namespace = 'ops' }: Release = {}): Rendered[] {
@@ -69,7 +69,8 @@ export function render(values: Values = {}, { name = 'rk', namespace = 'ops' }: 
   const { status, stderr, stdout } = spawnSync(helm ?? 'helm', args, {
     encoding: 'utf8',
     input: stringify(values),
-    env: HELM_ENV,
+    // Nothing is written there.
+    env: helmEnv('/nonexistent'),
     maxBuffer: 16 << 20,
   });
   if (status !== 0) throw new Error(`helm template: ${stderr}`);
