@@ -15,7 +15,11 @@ const LATENCY_MS = 20;
 const WORKERS = 'deployment=5,replicaset=5';
 
 const { values } = parseArgs({
-  options: { deployments: { type: 'string', default: '200' }, pods: { type: 'string', default: '1' } },
+  options: {
+    deployments: { type: 'string', default: '200' },
+    pods: { type: 'string', default: '1' },
+    rounds: { type: 'string', default: '3' },
+  },
 });
 const names = Array.from({ length: Number(values.deployments) }, (_, index) => `scale-${index}`);
 const pods = Number(values.pods);
@@ -23,9 +27,16 @@ const pods = Number(values.pods);
 console.log(
   `${names.length} rollouts of ${pods} pods, API calls of ${LATENCY_MS} ms, 5 workers per controller`,
 );
-const alone = await measure(1);
-const three = await measure(3);
-console.log(`3 replicas are ${(alone / three).toFixed(2)} times as fast as 1`);
+const alone: number[] = [];
+const three: number[] = [];
+for (let round = 0; round < Number(values.rounds); round++) {
+  alone.push(await measure(1));
+  three.push(await measure(3));
+}
+const ratio = Math.min(...alone) / Math.min(...three);
+console.log(
+  `3 replicas are ${ratio.toFixed(2)} times as fast as 1 (the best of ${alone.length} rounds each)`,
+);
 
 /** Seconds that so many replicas take to roll all Deployments out. */
 async function measure(replicas: number): Promise<number> {
@@ -49,13 +60,11 @@ async function measure(replicas: number): Promise<number> {
       names.map((name) => set.client.create(DEPLOYMENTS, aDeployment({ name, replicas: pods }))),
     );
     await untilRolledOut(deployments.lister, 'web:1');
+    // What a process spends on compiling its own code is not what more replicas are for.
+    for (const image of ['web:2', 'web:3', 'web:4']) await rollOut(image);
     for (const { apiLink } of set.replicas) apiLink.slowDown(LATENCY_MS / 2);
     const startedMs = performance.now();
-    const body = { spec: { template: { spec: { containers: [{ name: 'web', image: 'web:2' }] } } } };
-    const roll = (name: string) =>
-      set.client.patch(DEPLOYMENTS, { namespace: 'default', name }, { type: 'strategic', body });
-    await Promise.all(names.map(roll));
-    await untilRolledOut(deployments.lister, 'web:2');
+    await rollOut('web:5');
     const seconds = (performance.now() - startedMs) / 1000;
     console.log(`${replicas} replica${replicas === 1 ? '' : 's'}: ${seconds.toFixed(2)} s`);
     return seconds;
@@ -63,6 +72,16 @@ async function measure(replicas: number): Promise<number> {
     watching.abort(new Error('measured'));
     await watch;
     await set.stop();
+    set.remove();
+  }
+
+  async function rollOut(image: string): Promise<void> {
+    const body = { spec: { template: { spec: { containers: [{ name: 'web', image }] } } } };
+    const patch = { type: 'strategic', body } as const;
+    await Promise.all(
+      names.map((name) => set.client.patch(DEPLOYMENTS, { namespace: 'default', name }, patch)),
+    );
+    await untilRolledOut(deployments.lister, image);
   }
 }
 
