@@ -4,6 +4,7 @@ export {
   KeyLockHeldError,
   KeyLockLostError,
   LeaseLostError,
+  NameTakenError,
   NewerStateError,
   RollkeeperError,
   ShutdownError,

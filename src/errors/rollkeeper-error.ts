@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'TIMEOUT'
   | 'STALE_CACHE'
   | 'NEWER_STATE'
+  | 'NAME_TAKEN'
   | 'STARTUP'
   | 'STORAGE_EXISTS'
   | 'STORAGE_NOT_FOUND'
@@ -49,6 +50,11 @@ export class UnsupportedError extends RollkeeperError {
 /** The caller broke the order of calls, for example `run` twice. */
 export class IllegalStateError extends RollkeeperError {
   readonly code = 'ILLEGAL_STATE';
+}
+
+/** The new ReplicaSet of a Deployment cannot have its name: another object has it, again. */
+export class NameTakenError extends RollkeeperError {
+  readonly code = 'NAME_TAKEN';
 }
 
 /** We no longer hold the leader lease, or cannot prove that we do. Reason of the leading work's abort. */

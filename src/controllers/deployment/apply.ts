@@ -1,8 +1,8 @@
 import type { ApiClient } from '../../api-client/api-client.js';
 import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../api-client/api-status-error.js';
-import { errorMessage } from '../../errors/index.js';
+import { NameTakenError, errorMessage } from '../../errors/index.js';
 import type { EventRecorder } from '../../events/event-recorder.js';
-import type { DeepReadonly, Deployment, ReplicaSet } from '../../kubernetes/index.js';
+import type { DeepReadonly, Deployment, DeploymentCondition, ReplicaSet } from '../../kubernetes/index.js';
 import { DEPLOYMENTS, REPLICA_SETS, controllerOf } from '../../kubernetes/index.js';
 import { REVISION } from './annotations.js';
 import { newCondition, withCondition } from './conditions.js';
@@ -97,13 +97,37 @@ async function resolveCollision(
   const isOurs = controllerOf(existing)?.uid === deployment.metadata.uid;
   if (isOurs && equalIgnoringHash(existing.spec.template ?? {}, deployment.spec.template))
     return 'there already';
-  const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
-  await client.update(
-    DEPLOYMENTS,
-    { ...deployment, status: { ...deployment.status, collisionCount } } as Deployment,
-    { subresource: 'status', signal },
-  );
-  return 'collision';
+  return countCollision(deployment, wanted, context);
+}
+
+/**
+ * One collision in a Deployment's life is an accident that nobody has to hear of. At the next, somebody sits on its
+ * names: that is told, and is a failure, so that the tries become rarer and end; a pass that came back at once would
+ * count as fast as the API server answers.
+ * @throws NameTakenError once another one has been counted
+ */
+async function countCollision(
+  deployment: DeepReadonly<Deployment>,
+  wanted: ReplicaSet,
+  { client, signal, events, now }: ApplyContext,
+): Promise<'collision'> {
+  const { name } = wanted.metadata;
+  const before = deployment.status?.collisionCount ?? 0;
+  const isFirst = before === 0;
+  const error = new NameTakenError(`a ReplicaSet "${name}" that is not its own has the name`);
+  const isTold = !isFirst && hasProgressDeadline(deployment.spec);
+  const status = {
+    ...deployment.status,
+    ...(isTold ? { conditions: createErrorConditions(deployment, name, error, now) } : {}),
+    collisionCount: before + 1,
+  };
+  await client.update(DEPLOYMENTS, { ...deployment, status } as Deployment, {
+    subresource: 'status',
+    signal,
+  });
+  if (isFirst) return 'collision';
+  events.record(deployment, createErrorNote(name, error.message));
+  throw error;
 }
 
 /** Best effort: the error of the creation is what the pass ends with, whatever comes of telling about it. */
@@ -118,14 +142,23 @@ async function reportCreateError(
   if (signal.aborted) return;
   events.record(deployment, createErrorNote(name, errorMessage(error)));
   if (!hasProgressDeadline(deployment.spec)) return;
-  const message = createErrorMessage(name, errorMessage(error));
-  const fields = { status: 'False', reason: REPLICA_SET_CREATE_ERROR, message } as const;
   const before = deployment.status?.conditions;
-  const conditions = withCondition(before, newCondition('Progressing', fields, now));
+  const conditions = createErrorConditions(deployment, name, error, now);
   if (conditions.length === before?.length && conditions.every((condition) => before.includes(condition)))
     return;
   const object = { ...deployment, status: { ...deployment.status, conditions } } as Deployment;
   await client.update(DEPLOYMENTS, object, { subresource: 'status', signal }).catch(() => undefined);
+}
+
+function createErrorConditions(
+  deployment: DeepReadonly<Deployment>,
+  replicaSet: string,
+  error: unknown,
+  now: string,
+): DeploymentCondition[] {
+  const message = createErrorMessage(replicaSet, errorMessage(error));
+  const fields = { status: 'False', reason: REPLICA_SET_CREATE_ERROR, message } as const;
+  return withCondition(deployment.status?.conditions, newCondition('Progressing', fields, now));
 }
 
 /**

@@ -66,6 +66,15 @@ describe('changes that concern a Deployment', () => {
     expect(requests).toMatchObject([{ priority: 'low', reason: 'initial-list' }]);
   });
 
+  it('a collision that a pass has counted wakes nobody: the pass comes back by itself', () => {
+    const { api, deployment, happens } = watched();
+    const counted = { ...structuredClone(deployment), status: { collisionCount: 1 } };
+    expect(happens(() => void api.seed(DEPLOYMENTS, counted))).toEqual([]);
+    const changed = { ...structuredClone(counted), status: { collisionCount: 2 } };
+    changed.metadata.generation = 2;
+    expect(happens(() => void api.seed(DEPLOYMENTS, changed))).toMatchObject([{ reason: 'user-change' }]);
+  });
+
   it('a changed spec overtakes everything, with the version that caused it', () => {
     const { api, deployment, happens } = watched();
     const changed = structuredClone(deployment);

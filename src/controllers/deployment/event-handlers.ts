@@ -51,6 +51,7 @@ export class DeploymentEventHandlers {
   }
 
   private onDeployment(event: ResourceEvent<Deployment>, enqueue: Enqueue): void {
+    if (event.type === 'modified' && isCountedCollision(event.old, event.object)) return;
     enqueue({ ...target(event.object, DEPLOYMENTS, event), ...this.urgency(event) });
   }
 
@@ -157,8 +158,16 @@ function target(
 function isWantedChange(old: DeepReadonly<Deployment>, object: DeepReadonly<Deployment>): boolean {
   if (old.metadata.uid !== object.metadata.uid) return true;
   if (old.metadata.generation !== object.metadata.generation) return true;
-  if (old.status?.collisionCount !== object.status?.collisionCount) return true;
   return !semanticEqual(wanted(old), wanted(object));
+}
+
+/**
+ * Whether all that happened is that a pass of ours counted a collision. That pass comes back by itself, after a backoff
+ * if need be; woken by its own write, it would come back at once, for as long as the names are taken.
+ */
+function isCountedCollision(old: DeepReadonly<Deployment>, object: DeepReadonly<Deployment>): boolean {
+  const [before = 0, now = 0] = [old.status?.collisionCount, object.status?.collisionCount];
+  return now > before && !isWantedChange(old, object);
 }
 
 function wanted({ metadata }: DeepReadonly<Deployment>): unknown {

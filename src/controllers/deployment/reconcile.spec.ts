@@ -247,6 +247,32 @@ describe('what stands in the way', () => {
     expect(api.all(REPLICA_SETS).map(({ metadata }) => metadata.name)).toHaveLength(2);
   });
 
+  it('names that are taken again and again are told, and make the pass fail, so that it is tried more rarely', async () => {
+    const everyNameIsTaken: InMemoryApi = new InMemoryApi(({ verb, type, ref }) => {
+      const theirs = { app: 'other' };
+      if (verb === 'create' && type === REPLICA_SETS) {
+        everyNameIsTaken.seed<ReplicaSet>(REPLICA_SETS, {
+          apiVersion: 'apps/v1',
+          kind: 'ReplicaSet',
+          metadata: { ...ref, uid: ref.name, labels: theirs },
+          spec: { selector: { matchLabels: theirs }, replicas: 0, template: {} },
+        });
+      }
+    });
+    const { api, run } = alone(aDeployment(), everyNameIsTaken);
+    await run.once(WEB);
+    expect(run.notes).toEqual([]);
+    for (let collisions = 2; collisions < 5; collisions++) {
+      await expect(run.once(WEB)).rejects.toThrow(/that is not its own has the name/);
+      const [deployment] = api.all<Deployment>(DEPLOYMENTS);
+      expect(deployment?.status).toMatchObject({
+        collisionCount: collisions,
+        conditions: [{ type: 'Progressing', status: 'False', reason: 'ReplicaSetCreateError' }],
+      });
+    }
+    expect(run.notes).toHaveLength(3);
+  });
+
   it('a new ReplicaSet that the cache does not show yet is not created twice, and is no collision', async () => {
     class StaleCache extends InMemoryApi {
       override all<T extends KubernetesObject>(type: ResourceType): T[] {
