@@ -1,7 +1,8 @@
 import type { Decision, Explanation, QueueKnowledge } from '../explain/index.js';
 import { explainDeployment } from '../explain/index.js';
 import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '../informer/index.js';
-import type { DeepReadonly, Deployment } from '../kubernetes/index.js';
+import type { DeepReadonly, Deployment, ReplicaSet } from '../kubernetes/index.js';
+import { keyOf } from '../kubernetes/index.js';
 import type { AdminPorts, DeploymentCaches } from './admin-ports.js';
 import type { ClusterView } from './cluster-view.js';
 
@@ -18,8 +19,10 @@ export class ExplainSource {
   async explain(caches: DeploymentCaches, key: string): Promise<Explanation | undefined> {
     const deployment = caches.deployments.lister.get(key);
     if (!deployment) return undefined;
-    const [queue, snapshot, decisions] = await Promise.all([
-      this.queueKnowledge(key),
+    const observed = this.observed(caches, deployment);
+    const [queue, replicaSetQueues, snapshot, decisions] = await Promise.all([
+      this.queueKnowledge(CONTROLLER, key),
+      this.replicaSetQueues(observed.replicaSets),
       this.cluster.snapshot(),
       this.cluster.decisions(CONTROLLER, key),
     ]);
@@ -30,7 +33,8 @@ export class ExplainSource {
       running.some((sync) => sync.controller === CONTROLLER && sync.key === key),
     )?.identity;
     return explainDeployment({
-      ...this.observed(caches, deployment),
+      ...observed,
+      replicaSetQueues,
       neighbours: neighboursOf(caches, deployment),
       queue: queue && { ...queue, runningOn },
       control: { controllerRuns, leader: snapshot.leader },
@@ -54,19 +58,39 @@ export class ExplainSource {
     return { deployment, replicaSets, pods, namespaceTerminating, nowMs: this.ports.clock.now() };
   }
 
-  private async queueKnowledge(key: string): Promise<QueueKnowledge | undefined> {
+  /** Few: those that are not where they should be. */
+  private async replicaSetQueues(
+    replicaSets: readonly DeepReadonly<ReplicaSet>[],
+  ): Promise<ReadonlyMap<string, QueueKnowledge>> {
+    const short = replicaSets
+      .filter(({ spec, status }) => (status?.availableReplicas ?? 0) < (spec.replicas ?? 1))
+      .slice(0, REPLICA_SETS_ASKED_FOR);
+    const known = await Promise.all(
+      short.map(({ metadata }) => this.queueKnowledge('replicaset', keyOf(metadata))),
+    );
+    return new Map(
+      short.flatMap(({ metadata }, index) => {
+        const knowledge = known[index];
+        return knowledge ? [[metadata.name, knowledge] as const] : [];
+      }),
+    );
+  }
+
+  private async queueKnowledge(controller: string, key: string): Promise<QueueKnowledge | undefined> {
     try {
-      const view = await this.ports.queues.get(CONTROLLER)?.inspectKey(key);
+      const view = await this.ports.queues.get(controller)?.inspectKey(key);
       if (!view) return undefined;
       const { delayed, failures, parked, waiting } = view;
       const retry = failures > 0 ? { failures, dueMs: delayed?.dueMs } : undefined;
-      return { parked, retry, waiting: waiting !== undefined };
+      return { parked, retry, comesBackMs: delayed?.dueMs, waiting: waiting !== undefined };
     } catch {
       return undefined;
     }
   }
 }
 
+/** An unfinished rollout has two of them, a few after one another. */
+const REPLICA_SETS_ASKED_FOR = 10;
 /** More of them are not looked at: a conflict is a note, not worth the time. */
 const NEIGHBOURS = 2000;
 

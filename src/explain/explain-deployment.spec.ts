@@ -315,6 +315,40 @@ const CASES: readonly Case[] = [
     says: 'exceeded quota: small',
   },
   {
+    name: 'a ReplicaSet whose key is parked',
+    input: {
+      ...stuckOn(ready()),
+      replicaSetQueues: new Map([
+        ['web-new', { parked: { error: 'exceeded quota', retries: 15, parkedAtMs: NOW_MS - 60_000 } }],
+      ]),
+    },
+    state: 'blocked',
+    cause: 'parked',
+    says: 'ReplicaSet web-new: its key is parked since 60 s after 15 retries: exceeded quota',
+    unblockedBy: 'rollkeeper queue unpark replicaset default/web-new',
+  },
+  {
+    name: 'a ReplicaSet whose sync is tried again later',
+    input: {
+      ...stuckOn(ready()),
+      replicaSetQueues: new Map([['web-new', { retry: { failures: 9, dueMs: NOW_MS + 2560 } }]]),
+    },
+    state: 'progressing',
+    cause: 'retrying',
+    says: 'ReplicaSet web-new: its sync failed 9 times in a row; next try in 3 s',
+  },
+  {
+    name: 'creations that are held back since nodes reject the pods',
+    input: {
+      ...stuckOn({ phase: 'Failed', reason: 'OutOfcpu' }),
+      replicaSetQueues: new Map([['web-new', { comesBackMs: NOW_MS + 8000 }]]),
+    },
+    state: 'blocked',
+    cause: 'rejected-by-node',
+    says: 'a node sent back',
+    also: ['rejection-backoff'],
+  },
+  {
     name: 'pods that admission refuses',
     input: ((): ExplainInput => {
       const web = deployment();

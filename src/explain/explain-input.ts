@@ -1,11 +1,13 @@
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '../kubernetes/index.js';
 import type { Decision } from './decision-log.js';
 
-/** What the work queue knows of the Deployment's key. */
+/** What a work queue knows of a key. */
 export interface QueueKnowledge {
   readonly parked?: { readonly error: string; readonly retries: number; readonly parkedAtMs: number };
   /** Failed before, and will be tried again. */
   readonly retry?: { readonly failures: number; readonly dueMs?: number };
+  /** When it is looked at again, failed or not, epoch milliseconds. */
+  readonly comesBackMs?: number;
   /** Due, and nobody has taken it yet. */
   readonly waiting?: boolean;
   readonly runningOn?: string;
@@ -32,6 +34,8 @@ export interface ExplainInput {
   readonly neighbours?: readonly DeepReadonly<Deployment>[];
   /** Absent where nothing is known of it: computed from the API alone. */
   readonly queue?: QueueKnowledge;
+  /** The same for its ReplicaSets, by name, of those that do not have all their pods. */
+  readonly replicaSetQueues?: ReadonlyMap<string, QueueKnowledge>;
   readonly control?: ControlKnowledge;
   /** Newest first. */
   readonly decisions?: readonly Decision[];

@@ -36,6 +36,7 @@ export type CauseCode =
   | 'container-config'
   | 'unschedulable'
   | 'rejected-by-node'
+  | 'rejection-backoff'
   | 'not-ready'
   | 'starting'
   | 'min-ready-seconds'

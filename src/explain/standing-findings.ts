@@ -4,6 +4,7 @@ import type { DeepReadonly, Deployment } from '../kubernetes/index.js';
 import { compileLabelSelector, isEmptySelector } from '../kubernetes/index.js';
 import type { ExplainInput } from './explain-input.js';
 import type { Finding } from './explanation.js';
+import { queueFindings, replicaSetQueueFindings } from './queue-findings.js';
 import type { RolloutFacts } from './rollout-facts.js';
 
 /** What forbids acting on the Deployment at all; then nothing else is looked at. */
@@ -46,21 +47,20 @@ export function deletionOf({ deployment, pods, replicaSets }: ExplainInput): Fin
 
 /** Whether anybody works on the key at all. */
 export function controlFindings({ control, deployment, nowMs, queue }: ExplainInput): Finding[] {
-  const findings: Finding[] = [];
   const { generation = 0, namespace, name } = deployment.metadata;
-  if (queue?.parked) {
-    const { error, parkedAtMs, retries } = queue.parked;
-    const ago = Math.max(0, Math.round((nowMs - parkedAtMs) / 1000));
-    findings.push({
-      cause: 'parked',
-      severity: 'blocked',
-      summary: `its key is parked since ${ago} s after ${retries} retries: ${error}`,
-      unblockedBy: [
-        'any change of the Deployment',
-        `rollkeeper queue unpark deployment ${namespace}/${name}, once the cause is gone`,
-      ],
-    });
-  }
+  const failing = queue
+    ? queueFindings(
+        {
+          controller: 'deployment',
+          key: `${namespace}/${name}`,
+          whose: 'its',
+          broughtBackBy: 'any change of the Deployment',
+        },
+        queue,
+        nowMs,
+      )
+    : [];
+  const findings: Finding[] = [...failing];
   if (control && !control.controllerRuns) {
     findings.push({
       cause: 'controller-not-running',
@@ -75,13 +75,6 @@ export function controlFindings({ control, deployment, nowMs, queue }: ExplainIn
       summary: 'no replica leads, so changes are not turned into work',
       unblockedBy: ['an election: after a crash as long as the lease; Redis must be reachable'],
     });
-  }
-  if (queue?.retry && queue.retry.failures > 0 && !queue.parked) {
-    const { dueMs, failures } = queue.retry;
-    const when =
-      dueMs === undefined ? '' : `; next try in ${Math.max(0, Math.ceil((dueMs - nowMs) / 1000))} s`;
-    const summary = `its sync failed ${failures} times in a row${when}`;
-    findings.push({ cause: 'retrying', severity: 'waits', summary, unblockedBy: ['the next try'] });
   }
   if ((deployment.status?.observedGeneration ?? 0) < generation && !queue?.parked) {
     findings.push({
@@ -120,6 +113,7 @@ export function environmentFindings(input: ExplainInput, { newOne, replicaSets }
         : ['remove what refuses the pods: admission, a limit range, a missing service account'],
     });
   }
+  for (const set of replicaSets) findings.push(...replicaSetQueueFindings(input, set));
   const rivals = (input.neighbours ?? []).filter((other) => conflict(input.deployment, other));
   if (rivals.length > 0) {
     const names = rivals.map(({ metadata }) => metadata.name).join(', ');
