@@ -1,5 +1,6 @@
 // `npm run bench`: rolls Deployments out on a whole set of processes of its own and prints what it took.
 // `npm run bench -- --scale-out`: how much faster three replicas are than one.
+// `npm run bench -- --hopeless`: what Deployments that always fail cost the others, and themselves.
 // `npm run bench -- --tracing`: how much CPU tracing costs.
 import { join } from 'node:path';
 import { run } from './lib/run.mjs';
@@ -11,7 +12,7 @@ ensureRedis();
 ensureBuild(node);
 const tsx = join(ROOT, 'node_modules', 'tsx', 'dist', 'cli.mjs');
 const args = process.argv.slice(2);
-const scripts = { '--scale-out': 'scale-out.ts', '--tracing': 'tracing.ts' };
+const scripts = { '--hopeless': 'hopeless.ts', '--scale-out': 'scale-out.ts', '--tracing': 'tracing.ts' };
 const chosen = args.find((arg) => arg in scripts);
 const script = chosen ? scripts[chosen] : 'main.ts';
 const options = args.filter((arg) => arg !== chosen);

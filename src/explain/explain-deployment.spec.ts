@@ -325,7 +325,6 @@ const CASES: readonly Case[] = [
     state: 'blocked',
     cause: 'parked',
     says: 'ReplicaSet web-new: its key is parked since 60 s after 15 retries: exceeded quota',
-    unblockedBy: 'rollkeeper queue unpark replicaset default/web-new',
   },
   {
     name: 'a ReplicaSet whose sync is tried again later',
@@ -614,6 +613,24 @@ describe('why a rollout is where it is', () => {
     const settled = state === 'complete' || state === 'scaled-to-zero';
     if (!settled) expect(explanation.unblockedBy.length).toBeGreaterThan(0);
     expect(renderExplanation(explanation)).toContain(explanation.sentence);
+  });
+
+  it('says how a parked ReplicaSet is brought back, and only notes an old one', () => {
+    const parked = { error: 'exceeded quota', retries: 15, parkedAtMs: NOW_MS };
+    const { unblockedBy, waitsFor } = explainDeployment({
+      ...stuckOn(ready()),
+      replicaSetQueues: new Map([
+        ['web-new', { parked }],
+        ['web-old', { parked }],
+      ]),
+    });
+    const command = 'rollkeeper queue unpark replicaset default/web-';
+    expect(unblockedBy).toContainEqual(expect.stringContaining(`${command}new`));
+    expect(unblockedBy).not.toContainEqual(expect.stringContaining(`${command}old`));
+    expect(waitsFor.filter(({ cause }) => cause === 'parked').map(({ severity }) => severity)).toEqual([
+      'blocked',
+      'note',
+    ]);
   });
 
   it('does the sums behind each size', () => {

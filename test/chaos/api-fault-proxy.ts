@@ -26,6 +26,21 @@ export interface SeenWrite {
   readonly body: Buffer;
 }
 
+/** Any request but a watch, as it comes in. */
+export interface SeenRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly body: Buffer;
+}
+
+/** What an admission plugin would answer. */
+export interface Refusal {
+  readonly status: number;
+  readonly reason: string;
+  readonly message: string;
+}
+
 const GONE = {
   kind: 'Status',
   apiVersion: 'v1',
@@ -46,6 +61,8 @@ export class ApiFaultProxy {
   private watchFault: WatchFault | undefined;
   /** Sees each write, before it is passed on and after the server has answered; what it awaits holds the write up. */
   onWrite: ((write: SeenWrite) => void | Promise<void>) | undefined;
+  /** Sees each request before anything else; what it returns is the answer. Stays until it is taken away. */
+  onRequest: ((request: SeenRequest) => Refusal | undefined) | undefined;
   requests = 0;
 
   constructor(
@@ -95,6 +112,8 @@ export class ApiFaultProxy {
     const url = incoming.url ?? '';
     if (incoming.method === 'GET' && /[?&]watch=(1|true)/.test(url)) return this.watch(incoming, answer);
     const body = await readAll(incoming);
+    const refusal = this.onRequest?.({ method: incoming.method ?? '', path: url, body });
+    if (refusal) return sendStatus(answer, refusal);
     const fault = this.faultFor(incoming.method ?? '');
     if (fault && !fault.afterwards && fault.kind !== 'half-sent') return this.fail(fault, answer);
     const isWrite = incoming.method !== 'GET';
@@ -123,9 +142,7 @@ export class ApiFaultProxy {
     const { reason = 'InternalError', retryAfterSeconds, status = 500 } = fault;
     const retry: Record<string, string> =
       retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
-    answer
-      .writeHead(status, { 'content-type': 'application/json', ...retry })
-      .end(JSON.stringify({ ...GONE, message: 'made by the fault proxy', reason, code: status }));
+    sendStatus(answer, { status, reason, message: 'made by the fault proxy' }, retry);
   }
 
   private forward(
@@ -190,6 +207,16 @@ export class ApiFaultProxy {
     });
     outgoing.end();
   }
+}
+
+function sendStatus(
+  answer: ServerResponse,
+  { message, reason, status }: Refusal,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  answer
+    .writeHead(status, { 'content-type': 'application/json', ...headers })
+    .end(JSON.stringify({ ...GONE, message, reason, code: status }));
 }
 
 function endAsGone(watch: ServerResponse): void {

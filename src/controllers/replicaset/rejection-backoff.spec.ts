@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PodTraits } from '../../testing/pod-builder.js';
 import { aPod } from '../../testing/pod-builder.js';
@@ -13,15 +15,15 @@ const rejected = (seconds: number, traits: PodTraits = {}) =>
     createdAt: secondsAgo(seconds),
     ...traits,
   });
-const decide = (pods: ReturnType<typeof aPod>[], missing = 1) =>
-  decideRejectionBackoff({
-    pods,
-    missing,
-    nowMs,
-    options: { rejectionBackoffBaseMs: 1000, rejectionBackoffMaxMs: 60_000 },
-  });
+const options = { rejectionBackoffBaseMs: 1000, rejectionBackoffMaxMs: 60_000 };
+const at = (sinceMs: number): string => new Date(nowMs + sinceMs).toISOString();
+const decideAt = (pods: ReturnType<typeof aPod>[], missing: number, sinceMs: number) =>
+  decideRejectionBackoff({ pods, missing, nowMs: nowMs + sinceMs, options });
+const decide = (pods: ReturnType<typeof aPod>[], missing = 1) => decideAt(pods, missing, 0);
 
-describe('decideRejectionBackoff', () => {
+const seed = Number(process.env.SEED ?? randomInt(2 ** 31 - 1));
+
+describe(`decideRejectionBackoff (SEED=${seed})`, () => {
   it('waits longer with each rejection, counted from the newest', () => {
     expect(decide([rejected(0)])).toMatchObject({ delayMs: 1000, remainingMs: 1000, rejections: 1 });
     expect(decide([rejected(9), rejected(5), rejected(2), rejected(1)])).toMatchObject({
@@ -55,5 +57,38 @@ describe('decideRejectionBackoff', () => {
     expect(
       decide([rejected(0, { reason: 'DeadlineExceeded' }), rejected(0, { reason: '' })]),
     ).toBeUndefined();
+  });
+
+  /*
+   * For any number of missing pods, if each round of them is rejected at once and the next comes when the wait is over:
+   *
+   * 1. A wait is never shorter than the one before, never longer than the maximum, and comes to the maximum.
+   * 2. So the pods made in any time are bounded by a few rounds and one for each maximum that fits into it.
+   * 3. One pod that runs ends it: the next rejection waits the base again.
+   */
+  it('bounds how many pods are made for a node that rejects them all', () => {
+    const hours = fc.integer({ min: 1, max: 3 });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 20 }), hours, (missing, forHours) => {
+        const pods: ReturnType<typeof aPod>[] = [];
+        const waits: number[] = [];
+        let sinceMs = 0;
+        while (sinceMs < forHours * 3_600_000) {
+          for (let index = 0; index < missing; index++)
+            pods.push(rejected(0, { name: `r${pods.length}`, createdAt: at(sinceMs) }));
+          const wait = decideAt(pods, missing, sinceMs)?.remainingMs ?? 0;
+          waits.push(wait);
+          sinceMs += wait;
+        }
+        expect(waits.toSorted((a, b) => a - b)).toEqual(waits);
+        expect(waits.at(-1)).toBe(60_000);
+        expect(waits.length).toBeLessThanOrEqual(7 + forHours * 60);
+        pods.push(aPod({ name: 'runs', createdAt: at(sinceMs) }));
+        expect(decideAt(pods, missing, sinceMs)).toBeUndefined();
+        pods.push(rejected(0, { name: 'again', createdAt: at(sinceMs + 1000) }));
+        expect(decideAt(pods, missing, sinceMs + 1000)).toMatchObject({ delayMs: 1000, rejections: 1 });
+      }),
+      { numRuns: 30, seed },
+    );
   });
 });
