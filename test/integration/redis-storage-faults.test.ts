@@ -37,7 +37,9 @@ describe('RedisStorage', () => {
     await server.stop();
   });
 
-  function start(options: { clock?: FakeClock; maxLogAgeMs?: number; url?: string } = {}): Storage {
+  function start(
+    options: { clock?: FakeClock; maxLogAgeMs?: number; url?: string; watchBatchMs?: number } = {},
+  ): Storage {
     const storage = new RedisStorage({ url: server.url, keyPrefix, commandTimeoutMs: 500, ...options });
     running.push(storage.run(stop.signal));
     return storage;
@@ -164,7 +166,7 @@ describe('RedisStorage', () => {
 
   it('lets writes leave the log by age', async () => {
     const clock = new FakeClock();
-    const storage = start({ clock, maxLogAgeMs: 10_000 });
+    const storage = start({ clock, maxLogAgeMs: 10_000, watchBatchMs: 0 });
     const created = await storage.create(pod('a'), object('a'));
     await storage.create(pod('b'), object('b'));
     await waitFor(async () => {
@@ -172,6 +174,22 @@ describe('RedisStorage', () => {
       return (await ending(follow(storage, created.revision))) instanceof StorageExpiredError;
     });
     expect(clock.monotonicNow()).toBeGreaterThanOrEqual(10_000);
+  });
+
+  it('tells together what is written within the batch time', async () => {
+    const clock = new FakeClock();
+    const storage = start({ clock, watchBatchMs: 50 });
+    const { events } = follow(storage, 1);
+    await storage.create(pod('a'), object('a'));
+    await waitFor(() => events.length === 1);
+    // At the latest with this one it has begun to collect, and the clock stands still.
+    for (const name of ['b', 'c', 'd', 'e']) await storage.create(pod(name), object(name));
+    for (let look = 0; look < 20; look++) await storage.list('pods');
+    expect(events.length).toBeLessThanOrEqual(2);
+    await waitFor(async () => {
+      await clock.advance(50);
+      return events.length === 5;
+    });
   });
 
   it('keeps the log at about its length', async () => {

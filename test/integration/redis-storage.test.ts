@@ -14,7 +14,7 @@ runStorageContract('RedisStorage with next to no memory', async (options) =>
 
 async function start(options: Omit<RedisStorageOptions, 'url'>): Promise<StorageUnderTest> {
   const url = inject('redisUrl');
-  const storage = new RedisStorage({ ...options, url, keyPrefix: `test-${randomUUID()}:` });
+  const storage = new RedisStorage({ watchBatchMs: 0, ...options, url, keyPrefix: `test-${randomUUID()}:` });
   const stop = new AbortController();
   const running = storage.run(stop.signal);
   return {

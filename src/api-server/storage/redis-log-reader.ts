@@ -95,6 +95,13 @@ export class RedisLogReader {
       return;
     }
     ring.append(entries);
+    if (entries.length < BATCH) await this.collect(signal);
+  }
+
+  /** Lets more writes come before the next look, see `watchBatchMs`. */
+  private async collect(signal: AbortSignal): Promise<void> {
+    const { clock, watchBatchMs } = this.options;
+    if (watchBatchMs > 0) await clock.sleep(watchBatchMs, signal).catch(() => undefined);
   }
 
   private async read(ring: WatchRing, signal: AbortSignal): Promise<LogEntry[]> {
