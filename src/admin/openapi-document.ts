@@ -120,7 +120,7 @@ export const OPENAPI_DOCUMENT = {
     },
     '/admin/queues': read('Each queue with its counts'),
     '/admin/queues/{controller}': read(
-      'Waiting, running (by whom, since when), delayed (until when), parked (with the last error)',
+      'Waiting, running (by whom, since when), delayed (until when), parked (with the last error and the next try)',
       [inPath('controller'), limit],
       NOT_FOUND,
     ),

@@ -60,8 +60,8 @@ function renderQueue({ counts, delayed, parked, running, waiting }: QueueAnswer)
       ({ dueMs, failures, key }) => `delayed  ${key}  until ${time(dueMs)}, ${failures} failures`,
     ),
     ...parked.map(
-      ({ error, key, parkedAtMs, retries }) =>
-        `parked   ${key}  since ${time(parkedAtMs)} after ${retries} retries: ${error}`,
+      ({ error, key, nextTryMs, parkedAtMs, retries }) =>
+        `parked   ${key}  since ${time(parkedAtMs)} after ${retries} retries${nextTryMs === undefined ? '' : `, next try ${time(nextTryMs)}`}: ${error}`,
     ),
   ].join('\n');
 }

@@ -214,11 +214,14 @@ export class Controller {
       case 'retry': {
         const { parked } = await queue.addRateLimited(item.key, outcome.error, { reason: 'retry', ...trace });
         if (parked) {
-          this.options.logger.error('a key failed too often and is parked until it changes', {
-            controller: this.options.name,
-            key: item.key,
-            error: outcome.error,
-          });
+          this.options.logger.error(
+            'a key failed too often and is parked until it changes, with a try now and then',
+            {
+              controller: this.options.name,
+              key: item.key,
+              error: outcome.error,
+            },
+          );
         }
         return;
       }

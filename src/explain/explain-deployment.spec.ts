@@ -494,11 +494,16 @@ const CASES: readonly Case[] = [
     name: 'a parked key',
     input: {
       ...stuckOn({ phase: 'Pending' }),
-      queue: { parked: { error: 'the API said no', retries: 15, parkedAtMs: NOW_MS - 5000 } },
+      queue: {
+        parked: {
+          ...{ error: 'the API said no', retries: 15 },
+          ...{ parkedAtMs: NOW_MS - 5000, nextTryMs: NOW_MS + 540_000 },
+        },
+      },
     },
     state: 'blocked',
     cause: 'parked',
-    says: 'parked since 5 s after 15 retries: the API said no',
+    says: 'parked since 5 s after 15 retries; next try in 540 s: the API said no',
   },
   {
     name: 'a sync that fails and is tried again',

@@ -3,7 +3,12 @@ import type { Decision } from './decision-log.js';
 
 /** What a work queue knows of a key. */
 export interface QueueKnowledge {
-  readonly parked?: { readonly error: string; readonly retries: number; readonly parkedAtMs: number };
+  readonly parked?: {
+    readonly error: string;
+    readonly retries: number;
+    readonly parkedAtMs: number;
+    readonly nextTryMs?: number;
+  };
   /** Failed before, and will be tried again. */
   readonly retry?: { readonly failures: number; readonly dueMs?: number };
   /** When it is looked at again, failed or not, epoch milliseconds. */

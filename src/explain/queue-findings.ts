@@ -20,11 +20,12 @@ export function queueFindings(
 ): Finding[] {
   if (parked) {
     const ago = Math.max(0, Math.round((nowMs - parked.parkedAtMs) / 1000));
+    const next = parked.nextTryMs === undefined ? '' : `; next try ${inSeconds(parked.nextTryMs, nowMs)}`;
     return [
       {
         cause: 'parked',
         severity: 'blocked',
-        summary: `${whose} key is parked since ${ago} s after ${parked.retries} retries: ${parked.error}`,
+        summary: `${whose} key is parked since ${ago} s after ${parked.retries} retries${next}: ${parked.error}`,
         unblockedBy: [broughtBackBy, `rollkeeper queue unpark ${controller} ${key}, once the cause is gone`],
       },
     ];

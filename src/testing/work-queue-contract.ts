@@ -264,7 +264,10 @@ export function runWorkQueueContract(
           expect((await queue.addRateLimited('a', new Error('no good'))).parked).toBe(parked);
         }
         expect(await queue.parked()).toEqual([
-          { key: 'a', error: 'no good', retries: 2, parkedAtMs: expect.any(Number) as number },
+          {
+            ...{ key: 'a', error: 'no good', retries: 2 },
+            ...{ parkedAtMs: expect.any(Number) as number, nextTryMs: expect.any(Number) as number },
+          },
         ]);
         const items: WorkItem[] = [];
         await queue.add('a', { reason: 'user-change' });
@@ -273,6 +276,41 @@ export function runWorkQueueContract(
         consume(async (item) => void items.push(item));
         await harness.until(() => items.length >= 1);
         expect(items[0]?.retries).toBe(0);
+      });
+
+      it('says of a key that failed too often when its next try is, and does not call it delayed', async () => {
+        const queue = await setUp({ maxRetries: 0, parkedRetryMs: 600_000 });
+        await queue.addRateLimited('a', new Error('no'));
+        const { delayed, parked } = await queue.inspect(10);
+        expect({ delayed, parked }).toEqual({ delayed: [], parked: await queue.parked() });
+        expect((await queue.inspectKey('a')).parked).toEqual(parked[0]);
+        const waitMs = (parked[0]?.nextTryMs ?? 0) - (parked[0]?.parkedAtMs ?? 0);
+        expect(Math.abs(waitMs - 600_000)).toBeLessThan(60_000);
+      });
+
+      it('tries a key that failed too often once now and then, and parks it again', async () => {
+        const queue = await setUp({ maxRetries: 1, backoffBaseMs: 1, parkedRetryMs: 50 });
+        const runs: WorkItem[] = [];
+        consume(async (item) => {
+          runs.push(item);
+          await queue.addRateLimited('a', new Error('no'));
+        });
+        await queue.add('a');
+        await harness.until(() => runs.length >= 4);
+        expect(runs[1]).toMatchObject({ reason: 'retry', retries: 1 });
+        for (const run of runs.slice(2, 4))
+          expect(run).toMatchObject({ reason: 'parked', priority: 'low', retries: 1 });
+      });
+
+      it('gives all its retries to a change that meets the try of a parked key', async () => {
+        const queue = await setUp({ maxRetries: 1, backoffBaseMs: 1 });
+        for (const parked of [false, true])
+          expect((await queue.addRateLimited('a', new Error('no'))).parked).toBe(parked);
+        await queue.add('a', { reason: 'parked', priority: 'low' });
+        expect(await queue.parked()).toEqual([]);
+        expect(await queue.numRequeues('a')).toBe(1);
+        await queue.add('a', { reason: 'user-change', priority: 'high' });
+        expect(await queue.numRequeues('a')).toBe(0);
       });
 
       it('parks a key at once on demand', async () => {

@@ -124,9 +124,15 @@ export class BullMqWorkQueue implements WorkQueue {
     const add: AddOptions = { reason: 'retry', ...options };
     const { parked, delayMs, due } = await this.state.rateLimit(key, error, add, this.options);
     this.metrics.retried(this.name);
-    if (parked) this.metrics.parked(this.name);
+    if (parked) await this.tryParkedLater(key, add);
     if (due !== undefined) await this.wakeUp(key, due, delayMs);
     return { parked, delayMs };
+  }
+
+  /** Not in one step with the parking: who dies in between leaves its run to another, which comes here again. */
+  private async tryParkedLater(key: string, add: AddOptions): Promise<void> {
+    this.metrics.parked(this.name);
+    await this.addAfter(key, this.options.parkedRetryMs, { ...add, priority: 'low', reason: 'parked' });
   }
 
   async park(key: string, error: unknown): Promise<void> {
@@ -153,7 +159,7 @@ export class BullMqWorkQueue implements WorkQueue {
   }
 
   parked(): Promise<readonly ParkedKey[]> {
-    return this.state.parked();
+    return this.state.view.parked();
   }
 
   inspect(limit: number): Promise<WorkQueueView> {

@@ -74,6 +74,7 @@ export class MemoryWorkQueue implements WorkQueue {
     const failures = this.failures.get(key) ?? 0;
     if (failures >= this.options.maxRetries) {
       await this.park(key, error);
+      this.setTimer(key, this.options.parkedRetryMs, { ...options, priority: 'low', reason: 'parked' });
       return { parked: true, delayMs: 0 };
     }
     this.failures.set(key, failures + 1);
@@ -108,7 +109,7 @@ export class MemoryWorkQueue implements WorkQueue {
   }
 
   async parked(): Promise<readonly ParkedKey[]> {
-    return [...this.parkedKeys.values()];
+    return [...this.parkedKeys.keys()].flatMap((key) => this.viewOf(key).parked ?? []);
   }
 
   async inspect(limit: number): Promise<WorkQueueView> {
@@ -117,10 +118,10 @@ export class MemoryWorkQueue implements WorkQueue {
     return {
       waiting: views.flatMap(({ waiting }) => waiting ?? []).slice(0, limit),
       delayed: views
-        .flatMap(({ delayed }) => delayed ?? [])
+        .flatMap(({ delayed, parked }) => (parked ? [] : (delayed ?? [])))
         .sort((a, b) => a.dueMs - b.dueMs)
         .slice(0, limit),
-      parked: [...this.parkedKeys.values()].slice(0, limit),
+      parked: (await this.parked()).slice(0, limit),
     };
   }
 
@@ -169,22 +170,21 @@ export class MemoryWorkQueue implements WorkQueue {
   private viewOf(key: string): KeyView {
     const [pending, timer, parked] = [this.pending.get(key), this.timers.get(key), this.parkedKeys.get(key)];
     const failures = this.failures.get(key) ?? 0;
-    const dueInMs = (timer?.dueMs ?? 0) - this.clock.monotonicNow();
+    const dueMs = this.clock.now() + (timer?.dueMs ?? 0) - this.clock.monotonicNow();
     return {
       failures,
       hasJob: this.waiting.has(key) || this.processing.has(key),
       ...(pending && { waiting: waitingKeyOf(key, pending) }),
-      ...(timer && {
-        delayed: { key, dueMs: this.clock.now() + dueInMs, reason: timer.options.reason, failures },
-      }),
-      ...(parked && { parked }),
+      ...(timer && { delayed: { key, dueMs, reason: timer.options.reason, failures } }),
+      ...(parked && { parked: timer ? { ...parked, nextTryMs: dueMs } : parked }),
     };
   }
 
   private addNow(key: string, add: PendingAdd): void {
     this.metrics.added(this.name);
-    if (this.parkedKeys.delete(key)) this.failures.delete(key);
     const before = this.pending.get(key);
+    const wasParked = this.parkedKeys.delete(key);
+    if (add.reason !== 'parked' && (wasParked || before?.reason === 'parked')) this.failures.delete(key);
     const merged = mergePendingAdds(before, add);
     this.pending.set(key, merged);
     if (this.processing.has(key)) return;

@@ -6,7 +6,7 @@ import { PRIORITY_RANK, parsePending, traceTextOf } from './pending-add.js';
 import type { QueueStateKeys } from './redis-queue-view.js';
 import { RedisQueueView } from './redis-queue-view.js';
 import type { CompiledWorkQueueOptions } from './work-queue.options.js';
-import type { AddOptions, ParkedKey } from './work-queue.js';
+import type { AddOptions } from './work-queue.js';
 
 const script = (name: string): LuaScript => new LuaScript(new URL(`./lua/${name}.lua`, import.meta.url));
 
@@ -139,14 +139,6 @@ export class RedisQueueState {
 
   async park(key: string, error: unknown): Promise<void> {
     await this.parkKey.run(this.redis, [this.keys.parked, this.keys.failures], [key, errorText(error)]);
-  }
-
-  async parked(): Promise<readonly ParkedKey[]> {
-    const all = await this.redis.hgetall(this.keys.parked);
-    return Object.entries(all).map(([key, json]) => ({
-      key,
-      ...(JSON.parse(json) as Omit<ParkedKey, 'key'>),
-    }));
   }
 
   async forget(key: string): Promise<void> {

@@ -23,17 +23,19 @@ export class RedisQueueView {
       this.redis.zrange(this.keys.timers, '0', String(Math.max(limit - 1, 0)), 'WITHSCORES'),
       this.scan(this.keys.parked),
     ]);
-    const delayed = pairs(timers);
+    const parkedKeys = parked
+      .map(([key, json]) => parsedParked(key, json))
+      .sort((a, b) => a.parkedAtMs - b.parkedAtMs)
+      .slice(0, limit);
+    const isParked = new Set(parked.map(([key]) => key));
+    const delayed = pairs(timers).filter(([key]) => !isParked.has(key));
     return {
       waiting: waiting
         .map(([key, json]) => waitingKeyOf(key, parsePending(json)))
         .sort((a, b) => a.sinceMs - b.sinceMs)
         .slice(0, limit),
       delayed: delayed.length === 0 ? [] : await this.delayedKeys(delayed),
-      parked: parked
-        .map(([key, json]) => parsedParked(key, json))
-        .sort((a, b) => a.parkedAtMs - b.parkedAtMs)
-        .slice(0, limit),
+      parked: await this.withNextTries(parkedKeys),
     };
   }
 
@@ -49,8 +51,19 @@ export class RedisQueueView {
       failures: Number(failed ?? 0),
       ...(pendingJson === null ? {} : { waiting: waitingKeyOf(key, parsePending(pendingJson)) }),
       ...(due === null ? {} : { delayed: (await this.delayedKeys([[key, due]]))[0] }),
-      ...(parkedJson === null ? {} : { parked: parsedParked(key, parkedJson) }),
+      ...(parkedJson === null ? {} : { parked: withNextTry(parsedParked(key, parkedJson), due) }),
     };
+  }
+
+  async parked(): Promise<readonly ParkedKey[]> {
+    const all = await this.redis.hgetall(this.keys.parked);
+    return this.withNextTries(Object.entries(all).map(([key, json]) => parsedParked(key, json)));
+  }
+
+  private async withNextTries(parked: readonly ParkedKey[]): Promise<ParkedKey[]> {
+    if (parked.length === 0) return [];
+    const due = await this.redis.zmscore(this.keys.timers, ...parked.map(({ key }) => key));
+    return parked.map((each, index) => withNextTry(each, due[index] ?? null));
   }
 
   /** Returns whether anything was known of it. */
@@ -92,6 +105,10 @@ export class RedisQueueView {
 
 function pairs(flat: readonly string[]): (readonly [string, string])[] {
   return flat.flatMap((key, index) => (index % 2 === 0 ? [[key, flat[index + 1] ?? ''] as const] : []));
+}
+
+function withNextTry(parked: ParkedKey, due: string | null): ParkedKey {
+  return due === null ? parked : { ...parked, nextTryMs: Number(due) };
 }
 
 function parsedParked(key: string, json: string): ParkedKey {

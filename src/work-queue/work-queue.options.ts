@@ -5,6 +5,8 @@ import { compileOptions } from '../options/compile-options.js';
 export interface WorkQueueOptions {
   /** Rate-limited adds in a row before a key is parked. @default 15 */
   maxRetries?: number;
+  /** A key that was parked because it failed too often is tried once after so long, again and again. @default 600000 */
+  parkedRetryMs?: number;
   /** Wait after the first failure; doubles with each. @default 5 */
   backoffBaseMs?: number;
   /** @default 1000000 */
@@ -35,6 +37,7 @@ const MAX_TAKEOVER_MS = 3000;
 const schema = z
   .object({
     maxRetries: z.int().min(0).default(15),
+    parkedRetryMs: z.number().positive().default(600_000),
     backoffBaseMs: z.number().positive().default(5),
     backoffMaxMs: z.number().positive().default(1_000_000),
     bucketRatePerSecond: z.number().positive().default(10),

@@ -1,6 +1,15 @@
 /** Why a key was added; goes to spans and metrics, never to the reconciler. */
 export type ReconcileReason =
-  'user-change' | 'child-change' | 'initial-list' | 'resync' | 'requeue' | 'retry' | 'replay' | 'sweep';
+  | 'user-change'
+  | 'child-change'
+  | 'initial-list'
+  | 'resync'
+  | 'requeue'
+  | 'retry'
+  /** The one try that a parked key has now and then; see {@link ParkedKey}. */
+  | 'parked'
+  | 'replay'
+  | 'sweep';
 
 /** `high`: a person changed something. `low`: initial list and resync. Aging lets nothing starve. */
 export type Priority = 'high' | 'normal' | 'low';
@@ -33,13 +42,19 @@ export interface WorkItem {
   readonly links?: readonly string[];
 }
 
-/** A key that failed too often, or terminally, and waits for a person or a new change. */
+/**
+ * A key that failed too often, or terminally. A person or a new change takes it out, with all its retries; one that failed
+ * too often has one try every `parkedRetryMs` besides, since what stood in its way (a quota, a webhook) may have gone
+ * without any change of its own.
+ */
 export interface ParkedKey {
   readonly key: string;
   readonly error: string;
   readonly retries: number;
   /** Epoch milliseconds. */
   readonly parkedAtMs: number;
+  /** Epoch milliseconds; absent: not tried until somebody takes it out. */
+  readonly nextTryMs?: number;
 }
 
 export interface WorkQueueCounts {

@@ -47,16 +47,20 @@ export function queuesView(state, actions) {
     ${
       parked.length === 0
         ? html`<p class="quiet">
-            None. A key is parked when it failed too often; it waits for a change or for you.
+            None. A key is parked when it failed too often; it waits for a change or for you, with a try now
+            and then.
           </p>`
         : html`<ul class="parked">
             ${parked.map(
-              ({ controller, error, key, parkedAtMs, retries }) =>
+              ({ controller, error, key, nextTryMs, parkedAtMs, retries }) =>
                 html`<li>
                   <div>
                     <b>${key}</b>
                     <span class="quiet"
-                      >${controller} · ${retries} retries · ${ago(parkedAtMs, state.nowMs)} ago</span
+                      >${controller} · ${retries} retries · ${ago(parkedAtMs, state.nowMs)}
+                      ago${
+                        nextTryMs === undefined ? '' : ` · next try ${inSeconds(nextTryMs, state.nowMs)}`
+                      }</span
                     >
                     <p class="error">${error}</p>
                   </div>
@@ -74,12 +78,16 @@ export function queuesView(state, actions) {
   </section>`;
 }
 
+function inSeconds(dueMs, nowMs) {
+  return `in ${Math.max(0, Math.ceil((dueMs - nowMs) / 1000))} s`;
+}
+
 const KEYS_SHOWN = 50;
 
 /** The keys of the chosen queue, in the order in which they will be worked on. */
 function keysOf({ nowMs, queue, queueShown }, actions) {
   if (!queue || queue.controller !== queueShown) return nothing;
-  const later = (dueMs) => `in ${Math.max(0, Math.ceil((dueMs - nowMs) / 1000))} s`;
+  const later = (dueMs) => inSeconds(dueMs, nowMs);
   const rows = [
     ...queue.running.map(({ key, replica, sinceMs }) => [
       key,

@@ -22,15 +22,17 @@ local function join(first, second)
   return first .. ' ' .. second
 end
 
--- A new change deserves all its retries again.
-if redis.call('HDEL', parkedKey, key) == 1 then
+local raised = 0
+local stored = redis.call('HGET', pendingKey, key)
+local waiting = stored and cjson.decode(stored)
+
+-- A new change deserves all its retries again, also if it meets the one try of a key that was parked.
+local wasParked = redis.call('HDEL', parkedKey, key) == 1
+if reason ~= 'parked' and (wasParked or (waiting and waiting[2] == 'parked')) then
   redis.call('HDEL', failuresKey, key)
 end
 
-local raised = 0
-local stored = redis.call('HGET', pendingKey, key)
-if stored then
-  local waiting = cjson.decode(stored)
+if waiting then
   if rank < waiting[1] then
     raised = 1
     traces = join(traces, waiting[4])
