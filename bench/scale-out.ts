@@ -10,8 +10,6 @@ import { waitFor } from '../src/testing/wait-for.js';
 import { ChaosSet } from '../test/chaos/set/chaos-set.js';
 import { aDeployment } from '../test/e2e/support/a-deployment.js';
 
-/** Half on the way to the API server, half on the way back. */
-const LATENCY_MS = 20;
 const WORKERS = 'deployment=5,replicaset=5';
 
 const { values } = parseArgs({
@@ -19,13 +17,16 @@ const { values } = parseArgs({
     deployments: { type: 'string', default: '200' },
     pods: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '3' },
+    // What every call to the API takes longer, milliseconds.
+    latency: { type: 'string', default: '20' },
   },
 });
 const names = Array.from({ length: Number(values.deployments) }, (_, index) => `scale-${index}`);
 const pods = Number(values.pods);
+const latencyMs = Number(values.latency);
 
 console.log(
-  `${names.length} rollouts of ${pods} pods, API calls of ${LATENCY_MS} ms, 5 workers per controller`,
+  `${names.length} rollouts of ${pods} pods, API calls of ${latencyMs} ms, 5 workers per controller`,
 );
 const alone: number[] = [];
 const three: number[] = [];
@@ -46,7 +47,7 @@ async function measure(replicas: number): Promise<number> {
     replicas,
     random: () => random.next(),
     controllerArgs: ['--workers', WORKERS],
-    links: 'api',
+    links: 'none',
   });
   // Watched, not listed again and again: that would cost as much as what is measured.
   const shared = { client: set.client, clock: new SystemClock(), random, logger: silentLogger };
@@ -62,7 +63,7 @@ async function measure(replicas: number): Promise<number> {
     await untilRolledOut(deployments.lister, 'web:1');
     // What a process spends on compiling its own code is not what more replicas are for.
     for (const image of ['web:2', 'web:3', 'web:4']) await rollOut(image);
-    for (const { apiLink } of set.replicas) apiLink.slowDown(LATENCY_MS / 2);
+    for (const replica of set.replicas) replica.process.send({ chaos: 'latency', ms: latencyMs });
     const startedMs = performance.now();
     await rollOut('web:5');
     const seconds = (performance.now() - startedMs) / 1000;

@@ -22,7 +22,7 @@ export interface ChaosSetOptions {
   /** More arguments of `rollkeeper controller`. */
   readonly controllerArgs?: readonly string[];
   /** What stands between the replicas and the rest. @default 'all' */
-  readonly links?: 'all' | 'api';
+  readonly links?: 'all' | 'none';
 }
 
 /** Everything that `rollkeeper up` starts, as processes of our own, with proxies in between. */

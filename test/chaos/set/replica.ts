@@ -5,7 +5,7 @@ import { ApiFaultProxy } from '../api-fault-proxy.js';
 import { TcpProxy } from '../tcp-proxy.js';
 import { ManagedProcess } from './managed-process.js';
 
-const PRELOAD = join(import.meta.dirname, '..', 'instruments', 'preload.mjs');
+const instrument = (name: string): string => join(import.meta.dirname, '..', 'instruments', name);
 
 export interface ReplicaPlace {
   readonly index: number;
@@ -16,8 +16,8 @@ export interface ReplicaPlace {
   readonly apiPort: number;
   readonly random: () => number;
   readonly args: readonly string[];
-  /** `api`: no link to Redis, no faults in answers, no journal; what is measured then is the replica, not the harness. */
-  readonly links: 'all' | 'api';
+  /** `none`: no proxies and no journal; what is measured then is the replica, not the harness. */
+  readonly links: 'all' | 'none';
 }
 
 /** One controller replica with its own links to Redis and to the API. */
@@ -47,9 +47,7 @@ export class ChaosReplica {
 
   async start(): Promise<void> {
     const { args, dataDir, dist, links, token } = this.place;
-    const redisPort = links === 'all' ? await this.redisLink.start() : this.place.redisPort;
-    this.apiLink.retarget(links === 'all' ? await this.apiAnswers.start() : this.place.apiPort);
-    const apiPort = await this.apiLink.start();
+    const { apiPort, redisPort } = links === 'all' ? await this.startLinks() : this.place;
     const kubeconfig = join(dataDir, `${this.name}.kubeconfig`);
     await writeKubeconfig({ path: kubeconfig, server: `http://127.0.0.1:${apiPort}`, token });
     this.running = new ManagedProcess({
@@ -62,13 +60,17 @@ export class ChaosReplica {
         ...['--identity', this.name],
         ...args,
       ],
-      ...(links === 'all' && {
-        execArgv: ['--import', PRELOAD],
-        env: { CHAOS_DIST: dist, CHAOS_JOURNAL: this.journalFile },
-      }),
+      execArgv: ['--import', instrument(links === 'all' ? 'preload.mjs' : 'slow-api.mjs')],
+      env: { CHAOS_DIST: dist, CHAOS_JOURNAL: this.journalFile },
       logFile: join(dataDir, `${this.name}.log`),
     });
     await this.running.start();
+  }
+
+  private async startLinks(): Promise<{ apiPort: number; redisPort: number }> {
+    const redisPort = await this.redisLink.start();
+    this.apiLink.retarget(await this.apiAnswers.start());
+    return { redisPort, apiPort: await this.apiLink.start() };
   }
 
   async stop(): Promise<void> {
