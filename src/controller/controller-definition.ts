@@ -25,6 +25,11 @@ export interface EnqueueRequest extends AddOptions {
   readonly ref: ObjectRef;
   /** What changed, for the causality of the activation. Absent: nothing to wait for. */
   readonly cause?: { readonly type: ResourceType; readonly resourceVersion: string };
+  /**
+   * What else the wish to look rests on, that its caches must show to whoever looks: the object itself, say, where it is
+   * another one that changed. @default nothing
+   */
+  readonly mustHaveSeen?: readonly { readonly type: ResourceType; readonly resourceVersion: string }[];
   /** The change itself: what happened to which object, for the trace. */
   readonly change?: ResourceEvent<KubernetesObject>;
   /**

@@ -56,6 +56,23 @@ describe('the enqueuer', () => {
     expect(calls).toEqual(['cause default/web pods 7', 'add default/web normal']);
   });
 
+  it('records besides the cause what else must have been seen, the newest of each resource', async () => {
+    const enqueue = enqueuer.enqueueUntil(new AbortController().signal);
+    enqueue({
+      ref,
+      cause: { type: PODS, resourceVersion: '7' },
+      mustHaveSeen: [
+        { type: REPLICA_SETS, resourceVersion: '5' },
+        { type: PODS, resourceVersion: '6' },
+      ],
+    });
+    await waitFor(() => calls.length === 3);
+    expect(calls.slice(0, 2).toSorted()).toEqual([
+      'cause default/web pods 7',
+      'cause default/web replicasets.apps 5',
+    ]);
+  });
+
   it('asks of whoever works on the initial list to have seen every deletion that the leader has seen', async () => {
     const enqueue = enqueuer.enqueueUntil(new AbortController().signal);
     deletions = [{ type: PODS, resourceVersion: '12' }];

@@ -178,8 +178,15 @@ function merge(
   span: ChangeSpan | undefined,
   nowMs: number,
 ): HeldAdd {
-  const { cause, delayMs = 0, priority, reason, traceparent = span?.traceparent } = request;
-  const causes = newest(new Map(), cause ? [cause] : []);
+  const {
+    cause,
+    delayMs = 0,
+    mustHaveSeen = [],
+    priority,
+    reason,
+    traceparent = span?.traceparent,
+  } = request;
+  const causes = newest(new Map(), cause ? [cause, ...mustHaveSeen] : mustHaveSeen);
   const burst = decideBurst(before?.burst, delayMs, nowMs);
   const options = { priority, reason, traceparent };
   return { ...mergeAdds(before, { causes, burst, options, span }), burst };

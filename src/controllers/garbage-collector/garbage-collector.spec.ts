@@ -100,6 +100,19 @@ describe('the garbage collector', () => {
     expect(gc.enqueued[0]?.delayMs).toBeUndefined();
   });
 
+  it('asks of whoever looks to know the object itself, that its owner is gone, and its dependents', () => {
+    const { replicaSet } = aTree(2);
+    gc = runController(garbageCollectorController, cluster);
+    cluster.vanish(DEPLOYMENTS, 'default/web');
+    const pods = cluster.all(PODS).map(({ metadata }) => metadata.resourceVersion);
+    const [{ cause, mustHaveSeen = [] } = {}] = gc.enqueued;
+    const seen = (type: ResourceType) =>
+      mustHaveSeen.filter((state) => state.type === type).map(({ resourceVersion }) => resourceVersion);
+    expect(seen(REPLICA_SETS)).toEqual([replicaSet.metadata.resourceVersion]);
+    expect(seen(DEPLOYMENTS)).toEqual([cause?.resourceVersion]);
+    expect(seen(PODS)).toEqual(pods);
+  });
+
   it('tells what happened to which object, for the trace', async () => {
     aTree(0);
     gc = runController(garbageCollectorController, cluster);

@@ -4,7 +4,7 @@ import type { KubernetesObject, ResourceType } from '../../kubernetes/index.js';
 import { newerResourceVersion } from '../../kubernetes/index.js';
 import type { AbsentOwners } from './absent-owners.js';
 import { decideAffected } from './decide-affected.js';
-import type { DependencyGraph } from './dependency-graph.js';
+import type { DependencyGraph, GraphNode } from './dependency-graph.js';
 import type { CompiledGarbageCollectorOptions } from './garbage-collector.options.js';
 import { itemRef } from './item-key.js';
 
@@ -22,6 +22,7 @@ export function watchGarbage(
       enqueue({
         ref: itemRef(node.type, node.object.metadata),
         cause,
+        mustHaveSeen: seenWith(node, graph),
         change: event,
         priority: initial ? 'low' : 'normal',
         reason: initial ? 'initial-list' : 'child-change',
@@ -49,6 +50,37 @@ export function rememberDeletions(graph: DependencyGraph, absent: AbsentOwners):
 }
 
 /**
+ * What the leader sees that makes it look at `node`: itself, its owners, or the state that no longer shows them, and its
+ * dependents. The change alone is not enough: a replica whose cache of the dependents is behind that of the owners
+ * would not know the object, find nothing to do, and nobody would look again.
+ */
+export function seenWith(
+  { object, type }: GraphNode,
+  graph: Pick<DependencyGraph, 'dependentsOf' | 'ownerOf' | 'resourceVersionOf' | 'typeOf'>,
+): SeenState[] {
+  const { namespace, ownerReferences = [], uid } = object.metadata;
+  const owners = ownerReferences.flatMap((reference) => {
+    const owner = graph.ownerOf(reference, namespace);
+    if (owner) return stateOf(owner.type, owner.object.metadata.resourceVersion);
+    const absent = graph.typeOf(reference);
+    return absent ? stateOf(absent, graph.resourceVersionOf(absent)) : [];
+  });
+  const dependents = graph
+    .dependentsOf(uid)
+    .flatMap((node) => stateOf(node.type, node.object.metadata.resourceVersion));
+  return [...stateOf(type, object.metadata.resourceVersion), ...owners, ...dependents];
+}
+
+interface SeenState {
+  readonly type: ResourceType;
+  readonly resourceVersion: string;
+}
+
+function stateOf(type: ResourceType, resourceVersion: string | undefined): SeenState[] {
+  return resourceVersion === undefined ? [] : [{ type, resourceVersion }];
+}
+
+/**
  * The state that whoever handles the key must have seen. A deletion that was noticed by absence has no
  * resourceVersion of its own: there it is the list's.
  */
@@ -56,7 +88,7 @@ function causeOf(
   type: ResourceType,
   event: ResourceEvent<KubernetesObject>,
   graph: DependencyGraph,
-): { type: ResourceType; resourceVersion: string } | undefined {
+): SeenState | undefined {
   let resourceVersion: string | undefined = event.object.metadata.resourceVersion;
   if (event.type === 'deleted' && event.finalStateUnknown) {
     resourceVersion = newerResourceVersion(graph.resourceVersionOf(type), resourceVersion);
