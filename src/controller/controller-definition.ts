@@ -1,7 +1,7 @@
 import type { Clock, RandomSource } from '../clock/index.js';
 import type { EventRecorder } from '../events/event-recorder.js';
 import type { Informer, ResourceEvent } from '../informer/informer.js';
-import type { DeepReadonly, KubernetesObject, ObjectRef, ResourceType } from '../kubernetes/index.js';
+import type { KubernetesObject, ObjectRef, ResourceType } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import type { AddOptions } from '../work-queue/work-queue.js';
 import type { Reconciler } from './reconciler.js';
@@ -46,6 +46,18 @@ export interface BuiltController {
   readonly reconciler: Reconciler;
   /** Called on the replica that leads, each time it begins to lead; returns the unsubscribe. */
   watch(enqueue: Enqueue): () => void;
+  /**
+   * What the caches show on their own of syncs that are due, for the sweep that looks for lost keys; leaves out what one
+   * cannot tell. Must be cheap. @default nothing
+   */
+  due?(): Iterable<DueWork>;
+}
+
+/** A key of which a sync is due. */
+export interface DueWork {
+  readonly ref: ObjectRef;
+  /** Of the object that shows it. */
+  readonly resourceVersion: string | undefined;
 }
 
 /** An entry of the registry. */
@@ -56,10 +68,5 @@ export interface ControllerDefinition {
   readonly type: ResourceType;
   /** Workers on one replica. */
   readonly defaultWorkers: number;
-  /**
-   * Whether a cached object shows, on its own, that a sync of it is due: for the sweep that looks for lost keys. False
-   * where one cannot tell. Must be cheap. @default nothing shows it
-   */
-  needsWork?(object: DeepReadonly<KubernetesObject>): boolean;
   build(dependencies: ControllerDependencies): BuiltController;
 }

@@ -7,6 +7,7 @@ export type {
   Enqueue,
   EnqueueRequest,
   InformerSource,
+  DueWork,
 } from './controller-definition.js';
 export { noControllerMetrics } from './controller-metrics.js';
 export type { ControllerMetrics, ReconcileOutcomeLabel } from './controller-metrics.js';
@@ -16,6 +17,7 @@ export { noSyncObserver } from './decision.js';
 export type { Decision, SyncObserver } from './decision.js';
 export { decideOutcome } from './decide-outcome.js';
 export type { Outcome, SyncEnd } from './decide-outcome.js';
+export { dueObjects } from './due-objects.js';
 export { UnqueuedSweep } from './unqueued-sweep.js';
 export type { UnqueuedSweepOptions } from './unqueued-sweep.js';
 export { Enqueuer } from './enqueuer.js';

@@ -3,10 +3,10 @@ import { FakeClock } from '../clock/index.js';
 import type { Deployment } from '../kubernetes/index.js';
 import { DEPLOYMENTS } from '../kubernetes/index.js';
 import { silentLogger } from '../logging/index.js';
-import { deploymentController } from '../controllers/deployment/index.js';
-import { replicaSetController } from '../controllers/replicaset/index.js';
-import type { Informer } from '../informer/index.js';
+import { isDeploymentDue } from '../controllers/deployment/is-due.js';
+import { isReplicaSetDue } from '../controllers/replicaset/is-due.js';
 import { MemoryWorkQueue } from '../work-queue/index.js';
+import { dueObjects } from './due-objects.js';
 import { UnqueuedSweep } from './unqueued-sweep.js';
 
 function deployment(
@@ -31,8 +31,7 @@ function setUp() {
   const sweep = new UnqueuedSweep({
     controller: 'deployment',
     queue,
-    objects: { lister: { list: () => cached } as unknown as Informer['lister'] },
-    needsWork: (object) => deploymentController.needsWork?.(object) ?? false,
+    due: () => dueObjects({ list: () => cached }, isDeploymentDue),
     clock,
     logger: silentLogger,
     metrics: { unqueued: () => found++ },
@@ -100,12 +99,11 @@ describe('the sweep for keys that should be queued', () => {
 
 describe('what shows that work is due', () => {
   it('of a Deployment is a generation that was not seen yet', () => {
-    const needsWork = (object: Deployment) => deploymentController.needsWork?.(object);
-    expect(needsWork(deployment('a'))).toBe(true);
-    expect(needsWork(deployment('a', { observed: 2 }))).toBe(false);
+    expect(isDeploymentDue(deployment('a'))).toBe(true);
+    expect(isDeploymentDue(deployment('a', { observed: 2 }))).toBe(false);
     const going = deployment('a');
     going.metadata.deletionTimestamp = '2020-01-01T00:00:00Z';
-    expect(needsWork(going)).toBe(false);
+    expect(isDeploymentDue(going)).toBe(false);
   });
 
   it('of a ReplicaSet is that, or a number of pods that is not the one asked for', () => {
@@ -116,8 +114,8 @@ describe('what shows that work is due', () => {
       spec: { replicas, selector: {} },
       status: { replicas: has, observedGeneration },
     });
-    expect(replicaSetController.needsWork?.(replicaSet(3, 3))).toBe(false);
-    expect(replicaSetController.needsWork?.(replicaSet(3, 2))).toBe(true);
-    expect(replicaSetController.needsWork?.(replicaSet(3, 3, 0))).toBe(true);
+    expect(isReplicaSetDue(replicaSet(3, 3))).toBe(false);
+    expect(isReplicaSetDue(replicaSet(3, 2))).toBe(true);
+    expect(isReplicaSetDue(replicaSet(3, 3, 0))).toBe(true);
   });
 });

@@ -1,19 +1,16 @@
 import type { Clock } from '../clock/index.js';
 import { IllegalStateError } from '../errors/index.js';
-import type { Informer } from '../informer/informer.js';
-import type { DeepReadonly, KubernetesObject } from '../kubernetes/index.js';
 import { keyOf } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import type { WorkQueue } from '../work-queue/work-queue.js';
+import type { DueWork } from './controller-definition.js';
 import type { ControllerMetrics } from './controller-metrics.js';
 
 export interface UnqueuedSweepOptions {
   readonly controller: string;
   readonly queue: Pick<WorkQueue, 'add' | 'inspectKey'>;
-  /** Of the objects whose keys the controller works on. */
-  readonly objects: Pick<Informer, 'lister'>;
-  /** See `ControllerDefinition.needsWork`. */
-  readonly needsWork: (object: DeepReadonly<KubernetesObject>) => boolean;
+  /** What the caches show of work that is due. */
+  readonly due: () => Iterable<DueWork>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<ControllerMetrics, 'unqueued'>;
@@ -62,14 +59,11 @@ export class UnqueuedSweep {
 
   /** One look. Returns the keys that had to be added. */
   async look(signal: AbortSignal): Promise<readonly string[]> {
-    const { objects, needsWork } = this.options;
     const before = this.suspects;
     this.suspects = new Map();
     const stillThere: string[] = [];
-    for (const object of objects.lister.list()) {
-      if (!needsWork(object)) continue;
-      const key = keyOf(object.metadata);
-      const version = object.metadata.resourceVersion ?? '';
+    for (const { ref, resourceVersion: version = '' } of this.options.due()) {
+      const key = keyOf(ref);
       this.suspects.set(key, version);
       if (before.get(key) === version) stillThere.push(key);
     }

@@ -97,22 +97,9 @@ function buildControllers(
       caughtUpTimeoutMs: options['caught-up-timeout-ms'],
       replica: options.identity,
     });
-    const objects = informers
-      .all()
-      .find(({ type }) => qualifiedResource(type) === qualifiedResource(definition.type));
-    const needsWork = definition.needsWork?.bind(definition);
+    const due = built.due?.bind(built);
     const sweep =
-      objects && needsWork
-        ? new UnqueuedSweep({
-            controller: name,
-            queue: pair.queue,
-            objects,
-            needsWork,
-            clock,
-            logger,
-            metrics,
-          })
-        : undefined;
+      due && new UnqueuedSweep({ controller: name, queue: pair.queue, due, clock, logger, metrics });
     return { built, controller, ...(sweep ? { sweep } : {}) };
   });
 }

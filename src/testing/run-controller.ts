@@ -1,6 +1,12 @@
 import type { Clock, RandomSource } from '../clock/index.js';
 import { FakeClock, SeededRandom } from '../clock/index.js';
-import type { ControllerDefinition, Decision, EnqueueRequest, SyncObserver } from '../controller/index.js';
+import type {
+  BuiltController,
+  ControllerDefinition,
+  Decision,
+  EnqueueRequest,
+  SyncObserver,
+} from '../controller/index.js';
 import type { EventNote } from '../events/index.js';
 import { keyOf, parseKey } from '../kubernetes/index.js';
 import { silentLogger } from '../logging/index.js';
@@ -9,6 +15,7 @@ import { FakeInformers } from './fake-informers.js';
 
 export interface RunningController {
   readonly informers: FakeInformers;
+  readonly built: BuiltController;
   /** Everything that was enqueued, in order. */
   readonly enqueued: readonly EnqueueRequest[];
   /** Events recorded, as `TYPE REASON MESSAGE`. */
@@ -60,6 +67,7 @@ export function runController(
   const intents = { current: undefined, store: () => Promise.resolve(), clear: () => undefined };
   return {
     informers,
+    built,
     enqueued,
     events,
     decisions,

@@ -3,7 +3,6 @@ import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { SystemClock } from '../../src/clock/index.js';
 import { UnqueuedSweep } from '../../src/controller/index.js';
-import type { Informer } from '../../src/informer/index.js';
 import { silentLogger } from '../../src/logging/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import type { WorkHandler, WorkQueueOptions } from '../../src/work-queue/index.js';
@@ -84,16 +83,10 @@ describe('the work queue when things go wrong', () => {
     await redis.del(...keysOfQueue);
     await leaveStrayBehind('ns/lost');
     let found = 0;
-    const asksForWork = {
-      apiVersion: 'v1',
-      kind: 'X',
-      metadata: { namespace: 'ns', name: 'lost', resourceVersion: '1' },
-    };
     const sweep = new UnqueuedSweep({
       controller: 'test',
       queue,
-      objects: { lister: { list: () => [asksForWork] } as unknown as Informer['lister'] },
-      needsWork: () => true,
+      due: () => [{ ref: { namespace: 'ns', name: 'lost' }, resourceVersion: '1' }],
       clock,
       logger: silentLogger,
       metrics: { unqueued: () => found++ },

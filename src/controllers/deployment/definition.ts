@@ -3,7 +3,8 @@ import type {
   ControllerDefinition,
   ControllerDependencies,
 } from '../../controller/controller-definition.js';
-import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '../../kubernetes/index.js';
+import { dueObjects } from '../../controller/due-objects.js';
+import type { Deployment, Pod, ReplicaSet } from '../../kubernetes/index.js';
 import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../kubernetes/index.js';
 import { ORPHAN_INDEX, SELECTOR_INDEX, orphanIndex, selectorIndex } from '../shared/index.js';
 import type {
@@ -12,6 +13,7 @@ import type {
 } from './deployment.options.js';
 import { compileDeploymentControllerOptions } from './deployment.options.js';
 import { DeploymentEventHandlers } from './event-handlers.js';
+import { isDeploymentDue } from './is-due.js';
 import { DeploymentReconciler } from './reconcile.js';
 
 /** The Deployment controller as the registry knows it, with other than the default options. */
@@ -21,7 +23,6 @@ export function createDeploymentController(options: DeploymentControllerOptions 
     name: 'deployment',
     type: DEPLOYMENTS,
     defaultWorkers: compiled.workers,
-    needsWork: (object) => needsWork(object as DeepReadonly<Deployment>),
     build: (dependencies) => build(dependencies, compiled),
   };
 }
@@ -49,12 +50,6 @@ function build(
       rules: options,
     }),
     watch: (enqueue) => handlers.watch(enqueue),
+    due: () => dueObjects<Deployment>(deployments.lister, isDeploymentDue),
   };
-}
-
-/** Every sync, whatever it comes to, notes the generation that it saw. */
-function needsWork({ metadata, status }: DeepReadonly<Deployment>): boolean {
-  return (
-    metadata.deletionTimestamp === undefined && (status?.observedGeneration ?? 0) < (metadata.generation ?? 0)
-  );
 }

@@ -34,6 +34,12 @@ export class DependencyGraph {
     }
   }
 
+  /** Everything that is cached. */
+  *nodes(): Generator<GraphNode> {
+    for (const { lister, type } of this.informers.values())
+      for (const object of lister.list()) yield { type, object };
+  }
+
   get(type: ResourceType, ref: ObjectRef): DeepReadonly<KubernetesObject> | undefined {
     return this.informers.get(qualifiedResource(type))?.lister.get(keyOf(ref));
   }

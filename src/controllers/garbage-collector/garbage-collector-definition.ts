@@ -6,6 +6,7 @@ import type {
 import { PODS } from '../../kubernetes/index.js';
 import { AbsentOwners } from './absent-owners.js';
 import { DependencyGraph } from './dependency-graph.js';
+import { findDue } from './find-due.js';
 import { GarbageCollectorReconciler } from './garbage-collector-reconciler.js';
 import type { GarbageCollectorOptions } from './garbage-collector.options.js';
 import { compileGarbageCollectorOptions } from './garbage-collector.options.js';
@@ -33,6 +34,7 @@ export function createGarbageCollectorController(
       return {
         reconciler: new GarbageCollectorReconciler(sources, compiled, logger),
         watch: (enqueue) => watchGarbage(graph, absent, compiled, enqueue),
+        due: () => findDue({ graph, absent }),
       };
     },
   };

@@ -51,6 +51,40 @@ const names = (type: ResourceType): string[] => cluster.all(type).map((object) =
 const owners = (type: ResourceType, key: string) =>
   cluster.peek(type, `default/${key}`)?.metadata.ownerReferences?.map(({ name }) => name);
 
+describe('what the sweep for lost keys is told', () => {
+  const due = () => [...(gc.built.due?.() ?? [])].map(({ ref }) => `${ref.namespace}/${ref.name}`);
+
+  it('is what an owner that was seen to go has left behind', async () => {
+    aTree(2);
+    gc = runController(garbageCollectorController, cluster);
+    expect(due()).toEqual([]);
+    cluster.vanish(DEPLOYMENTS, 'default/web');
+    expect(due()).toEqual(['replicasets.apps|default/web-1']);
+    await gc.drain();
+    expect(due()).toEqual([]);
+  });
+
+  it('is an owner that waits for nothing any more', async () => {
+    aTree(0);
+    put(DEPLOYMENTS, 'alone');
+    gc = runController(garbageCollectorController, cluster);
+    const foreground = { propagationPolicy: 'Foreground' } as const;
+    for (const name of ['web', 'alone'])
+      await cluster.delete(DEPLOYMENTS, { namespace: 'default', name }, foreground);
+    expect(due()).toEqual(['deployments.apps|default/alone']);
+    await gc.drain();
+    expect(due()).toEqual([]);
+  });
+
+  it('is nothing of which only the server knows', () => {
+    const ghost = put(REPLICA_SETS, 'ghost');
+    cluster.vanish(REPLICA_SETS, 'default/ghost');
+    put(PODS, 'orphan', [ghost]);
+    gc = runController(garbageCollectorController, cluster);
+    expect(due()).toEqual([]);
+  });
+});
+
 describe('the garbage collector', () => {
   it('leaves a living tree alone and asks the server nothing', async () => {
     aTree();

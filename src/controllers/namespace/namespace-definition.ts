@@ -4,6 +4,7 @@ import type {
   ControllerDependencies,
   Enqueue,
 } from '../../controller/index.js';
+import { dueObjects } from '../../controller/index.js';
 import type { Informer } from '../../informer/index.js';
 import type { Namespace, Pod } from '../../kubernetes/index.js';
 import { NAMESPACES, PODS } from '../../kubernetes/index.js';
@@ -27,6 +28,8 @@ export const namespaceController: ControllerDefinition = {
         const removals = [watchNamespaces(namespaces, enqueue), watchPods(pods, namespaces, enqueue)];
         return () => removals.forEach((remove) => remove());
       },
+      // A sync of such a one comes back by itself until the namespace is empty.
+      due: () => dueObjects<Namespace>(namespaces.lister, isOursToEmpty),
     };
   },
 };

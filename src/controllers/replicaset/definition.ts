@@ -3,9 +3,11 @@ import type {
   ControllerDefinition,
   ControllerDependencies,
 } from '../../controller/controller-definition.js';
-import type { DeepReadonly, Pod, ReplicaSet } from '../../kubernetes/index.js';
+import { dueObjects } from '../../controller/due-objects.js';
+import type { Pod, ReplicaSet } from '../../kubernetes/index.js';
 import { PODS, REPLICA_SETS } from '../../kubernetes/index.js';
 import { ORPHAN_INDEX, SELECTOR_INDEX, orphanIndex, selectorIndex } from '../shared/index.js';
+import { isReplicaSetDue } from './is-due.js';
 import { ReplicaSetReconciler } from './reconcile.js';
 import type { ReplicaSetControllerOptions } from './replicaset.options.js';
 import { compileReplicaSetControllerOptions } from './replicaset.options.js';
@@ -18,7 +20,6 @@ export function createReplicaSetController(options: ReplicaSetControllerOptions 
     name: 'replicaset',
     type: REPLICA_SETS,
     defaultWorkers: 10,
-    needsWork: (object) => needsWork(object as DeepReadonly<ReplicaSet>),
     build: (dependencies) => build(dependencies, compiled),
   };
 }
@@ -45,12 +46,6 @@ function build(
       options,
     }),
     watch: (enqueue) => watchReplicaSets({ replicaSets, pods, enqueue, options }),
+    due: () => dueObjects<ReplicaSet>(replicaSets.lister, isReplicaSetDue),
   };
-}
-
-/** Every sync notes the generation that it saw; and one that could not make all pods comes back by itself. */
-function needsWork({ metadata, spec, status }: DeepReadonly<ReplicaSet>): boolean {
-  if (metadata.deletionTimestamp !== undefined) return false;
-  const isBehind = (status?.observedGeneration ?? 0) < (metadata.generation ?? 0);
-  return isBehind || (status?.replicas ?? 0) !== (spec?.replicas ?? 1);
 }

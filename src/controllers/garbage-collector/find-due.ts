@@ -1,0 +1,32 @@
+import type { DueWork } from '../../controller/index.js';
+import type { AbsentOwners } from './absent-owners.js';
+import type { DependencyGraph, GraphNode } from './dependency-graph.js';
+import { isBeingDeleted, isDeletingDependents, isOrphaningDependents } from './finalizers.js';
+import { itemRef } from './item-key.js';
+
+export interface DueView {
+  readonly graph: Pick<DependencyGraph, 'dependentsOf' | 'nodes' | 'ownerOf'>;
+  readonly absent: Pick<AbsentOwners, 'has'>;
+}
+
+/**
+ * Objects with an owner that is known to be gone, and owners that nothing holds any more. Where the cache alone cannot
+ * tell (an owner that was never seen), nothing is due: asking the server is the sync's business.
+ */
+export function* findDue(view: DueView): Generator<DueWork> {
+  for (const node of view.graph.nodes()) {
+    if (!isDue(node, view)) continue;
+    const { metadata } = node.object;
+    yield { ref: itemRef(node.type, metadata), resourceVersion: metadata.resourceVersion };
+  }
+}
+
+function isDue({ object }: GraphNode, { absent, graph }: DueView): boolean {
+  const { namespace, ownerReferences = [], uid } = object.metadata;
+  if (isOrphaningDependents(object)) return true;
+  if (isDeletingDependents(object)) return graph.dependentsOf(uid).length === 0;
+  if (isBeingDeleted(object)) return false;
+  return ownerReferences.some(
+    (reference) => !graph.ownerOf(reference, namespace) && absent.has(reference, namespace),
+  );
+}
