@@ -24,6 +24,7 @@ export class RedisProcesses {
     this.children.push(child);
     await waitFor(() => ask(port, link, (redis) => redis.ping()).catch(() => false), {
       what: `redis-server on ${port} to answer`,
+      timeoutMs: 30_000,
     });
     return child;
   }
@@ -145,7 +146,7 @@ export async function startSentinelTrio(): Promise<SentinelTopology> {
       );
       return infos.every((info) => info.includes('slaves=1,sentinels=3'));
     },
-    { what: 'the Sentinels to find each other', timeoutMs: 20_000 },
+    { what: 'the Sentinels to find each other', timeoutMs: 45_000 },
   );
   const masterPort = async (): Promise<number> => {
     const answer = await askSentinel(sentinels[0] as number, (redis) =>
@@ -202,7 +203,7 @@ export async function startRedisCluster(options: { tls?: boolean } = {}): Promis
         (info) => info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3'),
       );
     },
-    { what: 'the Cluster to agree', timeoutMs: 30_000 },
+    { what: 'the Cluster to agree', timeoutMs: 45_000 },
   );
   const hosts = ports.map((port) => `${HOST}:${port}`).join(',');
   const scheme = options.tls ? `rediss+cluster://:${link.password}@` : 'redis+cluster://';

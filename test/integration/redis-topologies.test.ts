@@ -29,12 +29,12 @@ describe.each(topologies)('on $name', ({ start }) => {
 
   beforeAll(async () => {
     redis = await start();
-  });
+  }, 120_000);
 
   afterAll(() => redis.stop());
 
   it('the check at the start is content', async () => {
-    await assertUsableRedis(redis.url, { clock, timeoutMs: 5000 });
+    await assertUsableRedis(redis.url, { clock, timeoutMs: 30_000 });
     expect(describeRedis(redis.url)).not.toMatch(/@|pass/);
   });
 
