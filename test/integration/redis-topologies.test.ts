@@ -81,7 +81,12 @@ describe.each(topologies)('on $name', ({ start }) => {
   );
 
   runStorageContract('RedisStorage', async (options) => {
-    const storage = new RedisStorage({ watchBatchMs: 0, ...options, url: redis.url, keyPrefix: `${newPrefix()}:` });
+    const storage = new RedisStorage({
+      watchBatchMs: 0,
+      ...options,
+      url: redis.url,
+      keyPrefix: `${newPrefix()}:`,
+    });
     const stop = new AbortController();
     const running = storage.run(stop.signal);
     return {
