@@ -9,7 +9,8 @@ import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
 import { Up } from './support/up.js';
 
-const DEPLOYMENT_COUNT = 20;
+/** `ROLLKEEPER_TEST_ROLLOUTS=50` for a machine that does nothing else. */
+const DEPLOYMENT_COUNT = Number(process.env['ROLLKEEPER_TEST_ROLLOUTS'] ?? 20);
 const names = Array.from({ length: DEPLOYMENT_COUNT }, (_, index) => `web-${index}`);
 
 describe('a replica that is asked to stop while it works', () => {
