@@ -1,5 +1,5 @@
 // `npm run chaos -- --seed S --minutes M`: a whole set of processes, faults from a seeded schedule, and checks.
-// `npm run chaos -- --measure failover|crash-points`: one kind of fault many times, with figures.
+// `npm run chaos -- --measure failover|follower-crash|crash-points`: one kind of fault many times, with figures.
 import { join } from 'node:path';
 import { run } from './lib/run.mjs';
 import { ROOT, ensureBuild, ensureDependencies, ensureNode, ensureRedis } from './lib/setup.mjs';

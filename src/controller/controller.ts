@@ -216,11 +216,7 @@ export class Controller {
         if (parked) {
           this.options.logger.error(
             'a key failed too often and is parked until it changes, with a try now and then',
-            {
-              controller: this.options.name,
-              key: item.key,
-              error: outcome.error,
-            },
+            { controller: this.options.name, key: item.key, error: outcome.error },
           );
         }
         return;

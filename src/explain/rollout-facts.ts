@@ -14,7 +14,7 @@ import {
   replicasOf,
 } from '../controllers/deployment/index.js';
 import type { ClassifiedPod } from '../controllers/shared/index.js';
-import { classifyPod, parseTimeMs } from '../controllers/shared/index.js';
+import { byPodName, classifyPod, parseTimeMs } from '../controllers/shared/index.js';
 import type { EventNote } from '../events/index.js';
 import type { DeepReadonly, Deployment, Pod } from '../kubernetes/index.js';
 import { controllerOf } from '../kubernetes/index.js';
@@ -126,7 +126,7 @@ function factsOf(
     ready: status.readyReplicas ?? 0,
     pods: (pods.get(observed?.metadata.uid ?? '') ?? [])
       .map((pod) => classifyPod(pod, seconds, nowMs))
-      .sort((a, b) => (a.name < b.name ? -1 : 1)),
+      .sort(byPodName),
   };
 }
 

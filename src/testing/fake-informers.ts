@@ -55,6 +55,7 @@ export class FakeInformers implements InformerSource {
 class FakeInformer implements Informer<UnstructuredObject> {
   readonly hasSynced = true;
   lastSyncedResourceVersion: string | undefined = undefined;
+  newestDeletion: string | undefined = undefined;
   private readonly objects = new Map<string, Item>();
   private readonly handlers = new Set<(event: ResourceEvent<UnstructuredObject>) => void>();
   private readonly indexes = new Map<string, IndexFunction<UnstructuredObject>>([
@@ -100,6 +101,7 @@ class FakeInformer implements Informer<UnstructuredObject> {
     );
     if (event.type === 'DELETED') {
       this.objects.delete(key);
+      this.newestDeletion = this.lastSyncedResourceVersion;
       this.emit({ type: 'deleted', object, finalStateUnknown: false });
       return;
     }

@@ -43,11 +43,11 @@ export interface AnnotatedTrace {
  * @param options.byLastWrite whether it was the last write that is being followed; if not, it is a link only
  */
 export function traceOf(
-  object: { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } } | undefined,
+  object: ReadableObject,
   nowMs: number,
   options: { readonly byLastWrite: boolean } = { byLastWrite: true },
 ): AnnotatedTrace {
-  const [traceparent, at] = object?.metadata.annotations?.[TRACE_ANNOTATION]?.split(';at=') ?? [];
+  const { at, traceparent } = readAnnotation(object);
   if (traceparent === undefined) return { parent: ROOT_CONTEXT, links: [] };
   const isFresh = options.byLastWrite && nowMs - Date.parse(at ?? '') <= TRACE_CONTINUES_MS;
   return isFresh
@@ -56,9 +56,14 @@ export function traceOf(
 }
 
 /** The write that an object names as its last one, however long ago. */
-export function writeOf(
-  object: { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } } | undefined,
-): SpanContext | undefined {
-  const [traceparent] = object?.metadata.annotations?.[TRACE_ANNOTATION]?.split(';at=') ?? [];
-  return parseTraceparent(traceparent);
+export function writeOf(object: ReadableObject): SpanContext | undefined {
+  return parseTraceparent(readAnnotation(object).traceparent);
+}
+
+type ReadableObject =
+  { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } } | undefined;
+
+function readAnnotation(object: ReadableObject): { readonly traceparent?: string; readonly at?: string } {
+  const [traceparent, at] = object?.metadata.annotations?.[TRACE_ANNOTATION]?.split(';at=') ?? [];
+  return { traceparent, at };
 }

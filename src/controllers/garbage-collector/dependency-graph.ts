@@ -76,6 +76,11 @@ export class DependencyGraph {
     return this.informers.get(qualifiedResource(type))?.lastSyncedResourceVersion;
   }
 
+  /** The state of the type that shows every deletion that the cache has seen; see {@link Informer.newestDeletion}. */
+  newestDeletionOf(type: ResourceType): string | undefined {
+    return this.informers.get(qualifiedResource(type))?.newestDeletion;
+  }
+
   /** Calls `handler` for every change of every monitored type; returns its removal. */
   onEvent(handler: (type: ResourceType, event: ResourceEvent<KubernetesObject>) => void): () => void {
     const removals = [...this.informers.values()].map((informer) =>

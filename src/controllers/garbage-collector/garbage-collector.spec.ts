@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { KubernetesObject, ObjectMeta, OwnerReference, ResourceType } from '../../kubernetes/index.js';
-import { DEPLOYMENTS, NODES, PODS, REPLICA_SETS, apiVersionOf } from '../../kubernetes/index.js';
+import type { ResourceType } from '../../kubernetes/index.js';
+import { DEPLOYMENTS, NODES, PODS, REPLICA_SETS } from '../../kubernetes/index.js';
 import { FakeCluster, refusal } from '../../testing/fake-cluster.js';
+import type { OwnedObject, Tree } from '../../testing/owner-tree.js';
+import { deleteDeployment, putOwned, putTree, refTo } from '../../testing/owner-tree.js';
 import type { RunningController } from '../../testing/run-controller.js';
 import { runController } from '../../testing/run-controller.js';
 import { createGarbageCollectorController, garbageCollectorController } from './index.js';
@@ -13,77 +15,11 @@ beforeEach(() => {
   cluster = new FakeCluster();
 });
 
-function put(
-  type: ResourceType,
-  name: string,
-  owners: KubernetesObject[] = [],
-  more: Partial<ObjectMeta> = {},
-) {
-  const object = { apiVersion: apiVersionOf(type), kind: type.kind, metadata: { name, ...more } };
-  const namespace = type.namespaced ? (more.namespace ?? 'default') : undefined;
-  return cluster.seed<KubernetesObject>(type, {
-    ...object,
-    metadata: { ...object.metadata, namespace, ownerReferences: owners.map((owner) => refTo(owner)) },
-  });
-}
-
-function refTo(owner: KubernetesObject): OwnerReference {
-  const { name, uid = '' } = owner.metadata;
-  return {
-    apiVersion: owner.apiVersion,
-    kind: owner.kind,
-    name,
-    uid,
-    controller: true,
-    blockOwnerDeletion: true,
-  };
-}
-
-/** A Deployment of one ReplicaSet of `pods` Pods. */
-function aTree(pods = 3, name = 'web') {
-  const deployment = put(DEPLOYMENTS, name);
-  const replicaSet = put(REPLICA_SETS, `${name}-1`, [deployment]);
-  for (let index = 0; index < pods; index++) put(PODS, `${name}-1-${index}`, [replicaSet]);
-  return { deployment, replicaSet };
-}
-
+const put = (...args: OwnedObject) => putOwned(cluster, ...args);
+const aTree = (...args: Tree) => putTree(cluster, ...args);
 const names = (type: ResourceType): string[] => cluster.all(type).map((object) => object.metadata.name);
 const owners = (type: ResourceType, key: string) =>
   cluster.peek(type, `default/${key}`)?.metadata.ownerReferences?.map(({ name }) => name);
-
-describe('what the sweep for lost keys is told', () => {
-  const due = () => [...(gc.built.due?.() ?? [])].map(({ ref }) => `${ref.namespace}/${ref.name}`);
-
-  it('is what an owner that was seen to go has left behind', async () => {
-    aTree(2);
-    gc = runController(garbageCollectorController, cluster);
-    expect(due()).toEqual([]);
-    cluster.vanish(DEPLOYMENTS, 'default/web');
-    expect(due()).toEqual(['replicasets.apps|default/web-1']);
-    await gc.drain();
-    expect(due()).toEqual([]);
-  });
-
-  it('is an owner that waits for nothing any more', async () => {
-    aTree(0);
-    put(DEPLOYMENTS, 'alone');
-    gc = runController(garbageCollectorController, cluster);
-    const foreground = { propagationPolicy: 'Foreground' } as const;
-    for (const name of ['web', 'alone'])
-      await cluster.delete(DEPLOYMENTS, { namespace: 'default', name }, foreground);
-    expect(due()).toEqual(['deployments.apps|default/alone']);
-    await gc.drain();
-    expect(due()).toEqual([]);
-  });
-
-  it('is nothing of which only the server knows', () => {
-    const ghost = put(REPLICA_SETS, 'ghost');
-    cluster.vanish(REPLICA_SETS, 'default/ghost');
-    put(PODS, 'orphan', [ghost]);
-    gc = runController(garbageCollectorController, cluster);
-    expect(due()).toEqual([]);
-  });
-});
 
 describe('the garbage collector', () => {
   it('leaves a living tree alone and asks the server nothing', async () => {
@@ -96,11 +32,7 @@ describe('the garbage collector', () => {
   it('deletes ReplicaSets and pods of a Deployment deleted in the background, without a single read', async () => {
     aTree(10);
     gc = runController(garbageCollectorController, cluster);
-    await cluster.delete(
-      DEPLOYMENTS,
-      { namespace: 'default', name: 'web' },
-      { propagationPolicy: 'Background' },
-    );
+    await deleteDeployment(cluster, 'Background');
     expect((await gc.drain()).errors.size).toBe(0);
     expect(names(REPLICA_SETS)).toEqual([]);
     expect(names(PODS)).toEqual([]);
@@ -118,49 +50,6 @@ describe('the garbage collector', () => {
       preconditions: { uid, resourceVersion },
       propagationPolicy: 'Background',
     });
-  });
-
-  it('tells with each key which state has to be seen first, and of which type', () => {
-    aTree(0);
-    gc = runController(garbageCollectorController, cluster);
-    cluster.vanish(DEPLOYMENTS, 'default/web');
-    expect(gc.enqueued).toMatchObject([
-      {
-        ref: { namespace: 'replicasets.apps|default', name: 'web-1' },
-        cause: { type: DEPLOYMENTS },
-        priority: 'normal',
-      },
-    ]);
-    expect(gc.enqueued[0]?.delayMs).toBeUndefined();
-  });
-
-  it('asks of whoever looks to know the object itself, that its owner is gone, and its dependents', () => {
-    const { replicaSet } = aTree(2);
-    gc = runController(garbageCollectorController, cluster);
-    cluster.vanish(DEPLOYMENTS, 'default/web');
-    const pods = cluster.all(PODS).map(({ metadata }) => metadata.resourceVersion);
-    const [{ cause, mustHaveSeen = [] } = {}] = gc.enqueued;
-    const seen = (type: ResourceType) =>
-      mustHaveSeen.filter((state) => state.type === type).map(({ resourceVersion }) => resourceVersion);
-    expect(seen(REPLICA_SETS)).toEqual([replicaSet.metadata.resourceVersion]);
-    expect(seen(DEPLOYMENTS)).toEqual([cause?.resourceVersion]);
-    expect(seen(PODS)).toEqual(pods);
-  });
-
-  it('tells what happened to which object, for the trace', async () => {
-    aTree(0);
-    gc = runController(garbageCollectorController, cluster);
-    await cluster.delete(
-      DEPLOYMENTS,
-      { namespace: 'default', name: 'web' },
-      { propagationPolicy: 'Foreground' },
-    );
-    const { change } = gc.enqueued[0] ?? {};
-    expect(change).toMatchObject({
-      type: 'modified',
-      object: { kind: 'Deployment', metadata: { name: 'web' } },
-    });
-    expect(change?.type === 'modified' && change.old.metadata.deletionTimestamp).toBeUndefined();
   });
 
   it('verifies by one uncached read an owner that it never saw, and remembers the answer', async () => {
@@ -302,7 +191,7 @@ describe('orphaning', () => {
   it('takes the owner out of its dependents, then lets it go, and deletes none of them', async () => {
     aTree(2);
     gc = runController(garbageCollectorController, cluster);
-    await cluster.delete(DEPLOYMENTS, { namespace: 'default', name: 'web' }, { propagationPolicy: 'Orphan' });
+    await deleteDeployment(cluster, 'Orphan');
     expect((await gc.drain()).errors.size).toBe(0);
     expect(names(DEPLOYMENTS)).toEqual([]);
     expect(owners(REPLICA_SETS, 'web-1')).toEqual([]);
@@ -316,7 +205,7 @@ describe('orphaning', () => {
     gc = runController(garbageCollectorController, cluster);
     cluster.intercept = ({ verb, key }) =>
       verb === 'patch' && key === 'default/bad' ? refusal(500, 'InternalError', 'broken') : undefined;
-    await cluster.delete(DEPLOYMENTS, { namespace: 'default', name: 'web' }, { propagationPolicy: 'Orphan' });
+    await deleteDeployment(cluster, 'Orphan');
     expect([...(await gc.drain()).errors.keys()]).toEqual(['deployments.apps|default/web']);
     expect(owners(REPLICA_SETS, 'good')).toEqual([]);
     expect(owners(REPLICA_SETS, 'bad')).toEqual(['web']);
@@ -325,7 +214,7 @@ describe('orphaning', () => {
   it('reads a dependent again that changed since the cache saw it', async () => {
     const { replicaSet } = aTree(0);
     gc = runController(garbageCollectorController, cluster);
-    await cluster.delete(DEPLOYMENTS, { namespace: 'default', name: 'web' }, { propagationPolicy: 'Orphan' });
+    await deleteDeployment(cluster, 'Orphan');
     gc.informers.pause();
     await cluster.update(REPLICA_SETS, {
       ...replicaSet,
@@ -336,82 +225,6 @@ describe('orphaning', () => {
       ownerReferences: [],
       labels: { changed: 'yes' },
     });
-  });
-});
-
-describe('what it decides is told, and from what', () => {
-  const told = (summary: string) => gc.decisions.find((decision) => decision.summary === summary);
-
-  it('with how the owners are, and how many dependents there are', async () => {
-    aTree(2);
-    gc = runController(garbageCollectorController, cluster);
-    cluster.vanish(DEPLOYMENTS, 'default/web');
-    await gc.drain();
-    expect(told('delete ReplicaSet default/web-1 (Background)')).toMatchObject({
-      branch: 'delete',
-      changes: true,
-      routine: false,
-      inputs: {
-        'rollkeeper.owners.dangling': 1,
-        'rollkeeper.owners.solid': 0,
-        'rollkeeper.dependents': 2,
-        'rollkeeper.being_deleted': false,
-      },
-    });
-    expect(told('delete Pod default/web-1-0 (Background)')).toMatchObject({ changes: true, routine: true });
-  });
-
-  it('what an owner waits for, until it lets go', async () => {
-    aTree(3);
-    gc = runController(garbageCollectorController, cluster);
-    await cluster.delete(
-      DEPLOYMENTS,
-      { namespace: 'default', name: 'web' },
-      { propagationPolicy: 'Foreground' },
-    );
-    await gc.drain();
-    expect(gc.decisions).toContainEqual(
-      expect.objectContaining({
-        branch: 'wait-for-dependents',
-        changes: false,
-        inputs: expect.objectContaining({
-          'rollkeeper.dependents.blocking': 1,
-          'rollkeeper.being_deleted': true,
-        }),
-      }),
-    );
-    expect(told('remove finalizer foregroundDeletion of Deployment default/web')).toMatchObject({
-      branch: 'remove-finalizer',
-      changes: true,
-    });
-  });
-
-  it('that nothing changes, and that it could not tell', async () => {
-    aTree(0);
-    const ghost = { ...put(REPLICA_SETS, 'ghost'), apiVersion: 'example.com/v1', kind: 'Unheard' };
-    put(PODS, 'strange', [ghost]);
-    gc = runController(garbageCollectorController, cluster);
-    gc.add('replicasets.apps|default/web-1');
-    gc.add('pods|default/strange');
-    await gc.drain();
-    expect(gc.decisions.map(({ branch, changes, summary }) => [branch, changes, summary])).toEqual(
-      expect.arrayContaining([
-        ['keep', false, ''],
-        ['leave-alone', false, ''],
-      ]),
-    );
-  });
-
-  it('once more for what it found when the cache turned out to be old', async () => {
-    const gone = put(REPLICA_SETS, 'gone');
-    const alive = put(REPLICA_SETS, 'alive');
-    const pod = put(PODS, 'pod', [gone]);
-    gc = runController(garbageCollectorController, cluster);
-    cluster.vanish(REPLICA_SETS, 'default/gone');
-    gc.informers.pause();
-    await cluster.update(PODS, { ...pod, metadata: { ...pod.metadata, ownerReferences: [refTo(alive)] } });
-    await gc.drain();
-    expect(gc.decisions.map(({ branch }) => branch)).toEqual(['delete', 'keep']);
   });
 });
 

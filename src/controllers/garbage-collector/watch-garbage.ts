@@ -1,6 +1,6 @@
 import type { Enqueue } from '../../controller/index.js';
 import type { ResourceEvent } from '../../informer/index.js';
-import type { KubernetesObject, ResourceType } from '../../kubernetes/index.js';
+import type { DeepReadonly, KubernetesObject, ResourceType } from '../../kubernetes/index.js';
 import { newerResourceVersion } from '../../kubernetes/index.js';
 import type { AbsentOwners } from './absent-owners.js';
 import { decideAffected } from './decide-affected.js';
@@ -22,7 +22,7 @@ export function watchGarbage(
       enqueue({
         ref: itemRef(node.type, node.object.metadata),
         cause,
-        mustHaveSeen: seenWith(node, graph),
+        mustHaveSeen: seenWith(node, event.object, graph),
         change: event,
         priority: initial ? 'low' : 'normal',
         reason: initial ? 'initial-list' : 'child-change',
@@ -50,25 +50,32 @@ export function rememberDeletions(graph: DependencyGraph, absent: AbsentOwners):
 }
 
 /**
- * What the leader sees that makes it look at `node`: itself, its owners, or the state that no longer shows them, and its
- * dependents. The change alone is not enough: a replica whose cache of the dependents is behind that of the owners
- * would not know the object, find nothing to do, and nobody would look again.
+ * What the leader sees that makes it look at `node`: itself, its owners, or that they are gone, and its dependents. The
+ * change alone is not enough: a replica whose cache of the dependents is behind that of the owners would not know the
+ * object, find nothing to do, and nobody would look again.
+ *
+ * Where it was a dependent that changed, the others are left out: they were told when the owner began to wait for them,
+ * or when they came, and going through all of them for each of a thousand that go would be too much.
  */
 export function seenWith(
   { object, type }: GraphNode,
-  graph: Pick<DependencyGraph, 'dependentsOf' | 'ownerOf' | 'resourceVersionOf' | 'typeOf'>,
+  changed: DeepReadonly<KubernetesObject>,
+  graph: Pick<DependencyGraph, 'dependentsOf' | 'newestDeletionOf' | 'ownerOf' | 'typeOf'>,
 ): SeenState[] {
-  const { namespace, ownerReferences = [], uid } = object.metadata;
+  const { namespace, ownerReferences = [], resourceVersion, uid } = object.metadata;
   const owners = ownerReferences.flatMap((reference) => {
     const owner = graph.ownerOf(reference, namespace);
     if (owner) return stateOf(owner.type, owner.object.metadata.resourceVersion);
     const absent = graph.typeOf(reference);
-    return absent ? stateOf(absent, graph.resourceVersionOf(absent)) : [];
+    return absent ? stateOf(absent, graph.newestDeletionOf(absent)) : [];
   });
-  const dependents = graph
-    .dependentsOf(uid)
-    .flatMap((node) => stateOf(node.type, node.object.metadata.resourceVersion));
-  return [...stateOf(type, object.metadata.resourceVersion), ...owners, ...dependents];
+  const isOwnerOfChanged = changed.metadata.ownerReferences?.some((reference) => reference.uid === uid);
+  const dependents = isOwnerOfChanged ? [] : graph.dependentsOf(uid);
+  return [
+    ...stateOf(type, resourceVersion),
+    ...owners,
+    ...dependents.flatMap((node) => stateOf(node.type, node.object.metadata.resourceVersion)),
+  ];
 }
 
 interface SeenState {

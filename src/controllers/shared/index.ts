@@ -1,6 +1,6 @@
 export { adoptionPatch, decideClaims, releasePatch } from './claim-decision.js';
 export type { ClaimDecision } from './claim-decision.js';
-export { classifyPod } from './classify-pod.js';
+export { byPodName, classifyPod } from './classify-pod.js';
 export type { ClassifiedPod, PodState } from './classify-pod.js';
 export { ORPHAN_INDEX, orphanIndex } from './orphan-index.js';
 export {

@@ -1,4 +1,5 @@
 import type { ClassifiedPod, PodState } from './classify-pod.js';
+import { byPodName } from './classify-pod.js';
 
 /** The states that do not end by waiting, in the order in which a person should look at them. */
 export const POD_TROUBLES = [
@@ -22,14 +23,10 @@ export interface PodTrouble {
 /** What to look at first among these pods; undefined where each is well, on its way or ending. */
 export function worstTrouble(pods: readonly ClassifiedPod[]): PodTrouble | undefined {
   for (const state of POD_TROUBLES) {
-    const [first, ...others] = pods.filter((pod) => pod.state === state).sort(byName);
+    const [first, ...others] = pods.filter((pod) => pod.state === state).sort(byPodName);
     if (first) return { state, pods: [first, ...others] };
   }
   return undefined;
-}
-
-function byName(a: ClassifiedPod, b: ClassifiedPod): number {
-  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }
 
 /** Kubelets quote registries, and admission quotes policies: either can be a page long. Characters. */

@@ -1,0 +1,89 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../kubernetes/index.js';
+import { FakeCluster } from '../../testing/fake-cluster.js';
+import type { OwnedObject, Tree } from '../../testing/owner-tree.js';
+import { deleteDeployment, putOwned, putTree, refTo } from '../../testing/owner-tree.js';
+import type { RunningController } from '../../testing/run-controller.js';
+import { runController } from '../../testing/run-controller.js';
+import { garbageCollectorController } from './index.js';
+
+let cluster: FakeCluster;
+let gc: RunningController;
+const put = (...args: OwnedObject) => putOwned(cluster, ...args);
+const aTree = (...args: Tree) => putTree(cluster, ...args);
+
+beforeEach(() => {
+  cluster = new FakeCluster();
+});
+
+describe('what it decides is told, and from what', () => {
+  const told = (summary: string) => gc.decisions.find((decision) => decision.summary === summary);
+
+  it('with how the owners are, and how many dependents there are', async () => {
+    aTree(2);
+    gc = runController(garbageCollectorController, cluster);
+    cluster.vanish(DEPLOYMENTS, 'default/web');
+    await gc.drain();
+    expect(told('delete ReplicaSet default/web-1 (Background)')).toMatchObject({
+      branch: 'delete',
+      changes: true,
+      routine: false,
+      inputs: {
+        'rollkeeper.owners.dangling': 1,
+        'rollkeeper.owners.solid': 0,
+        'rollkeeper.dependents': 2,
+        'rollkeeper.being_deleted': false,
+      },
+    });
+    expect(told('delete Pod default/web-1-0 (Background)')).toMatchObject({ changes: true, routine: true });
+  });
+
+  it('what an owner waits for, until it lets go', async () => {
+    aTree(3);
+    gc = runController(garbageCollectorController, cluster);
+    await deleteDeployment(cluster, 'Foreground');
+    await gc.drain();
+    expect(gc.decisions).toContainEqual(
+      expect.objectContaining({
+        branch: 'wait-for-dependents',
+        changes: false,
+        inputs: expect.objectContaining({
+          'rollkeeper.dependents.blocking': 1,
+          'rollkeeper.being_deleted': true,
+        }),
+      }),
+    );
+    expect(told('remove finalizer foregroundDeletion of Deployment default/web')).toMatchObject({
+      branch: 'remove-finalizer',
+      changes: true,
+    });
+  });
+
+  it('that nothing changes, and that it could not tell', async () => {
+    aTree(0);
+    const ghost = { ...put(REPLICA_SETS, 'ghost'), apiVersion: 'example.com/v1', kind: 'Unheard' };
+    put(PODS, 'strange', [ghost]);
+    gc = runController(garbageCollectorController, cluster);
+    gc.add('replicasets.apps|default/web-1');
+    gc.add('pods|default/strange');
+    await gc.drain();
+    expect(gc.decisions.map(({ branch, changes, summary }) => [branch, changes, summary])).toEqual(
+      expect.arrayContaining([
+        ['keep', false, ''],
+        ['leave-alone', false, ''],
+      ]),
+    );
+  });
+
+  it('once more for what it found when the cache turned out to be old', async () => {
+    const gone = put(REPLICA_SETS, 'gone');
+    const alive = put(REPLICA_SETS, 'alive');
+    const pod = put(PODS, 'pod', [gone]);
+    gc = runController(garbageCollectorController, cluster);
+    cluster.vanish(REPLICA_SETS, 'default/gone');
+    gc.informers.pause();
+    await cluster.update(PODS, { ...pod, metadata: { ...pod.metadata, ownerReferences: [refTo(alive)] } });
+    await gc.drain();
+    expect(gc.decisions.map(({ branch }) => branch)).toEqual(['delete', 'keep']);
+  });
+});

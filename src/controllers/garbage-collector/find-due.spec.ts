@@ -1,0 +1,49 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../kubernetes/index.js';
+import { FakeCluster } from '../../testing/fake-cluster.js';
+import type { OwnedObject, Tree } from '../../testing/owner-tree.js';
+import { deleteDeployment, putOwned, putTree } from '../../testing/owner-tree.js';
+import type { RunningController } from '../../testing/run-controller.js';
+import { runController } from '../../testing/run-controller.js';
+import { garbageCollectorController } from './index.js';
+
+let cluster: FakeCluster;
+let gc: RunningController;
+const put = (...args: OwnedObject) => putOwned(cluster, ...args);
+const aTree = (...args: Tree) => putTree(cluster, ...args);
+
+beforeEach(() => {
+  cluster = new FakeCluster();
+});
+
+describe('what the sweep for lost keys is told', () => {
+  const due = () => [...(gc.built.due?.() ?? [])].map(({ ref }) => `${ref.namespace}/${ref.name}`);
+
+  it('is what an owner that was seen to go has left behind', async () => {
+    aTree(2);
+    gc = runController(garbageCollectorController, cluster);
+    expect(due()).toEqual([]);
+    cluster.vanish(DEPLOYMENTS, 'default/web');
+    expect(due()).toEqual(['replicasets.apps|default/web-1']);
+    await gc.drain();
+    expect(due()).toEqual([]);
+  });
+
+  it('is an owner that waits for nothing any more', async () => {
+    aTree(0);
+    put(DEPLOYMENTS, 'alone');
+    gc = runController(garbageCollectorController, cluster);
+    for (const name of ['web', 'alone']) await deleteDeployment(cluster, 'Foreground', name);
+    expect(due()).toEqual(['deployments.apps|default/alone']);
+    await gc.drain();
+    expect(due()).toEqual([]);
+  });
+
+  it('is nothing of which only the server knows', () => {
+    const ghost = put(REPLICA_SETS, 'ghost');
+    cluster.vanish(REPLICA_SETS, 'default/ghost');
+    put(PODS, 'orphan', [ghost]);
+    gc = runController(garbageCollectorController, cluster);
+    expect(due()).toEqual([]);
+  });
+});

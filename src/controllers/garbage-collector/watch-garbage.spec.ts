@@ -1,0 +1,87 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { ResourceType } from '../../kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../kubernetes/index.js';
+import { FakeCluster } from '../../testing/fake-cluster.js';
+import type { OwnedObject, Tree } from '../../testing/owner-tree.js';
+import { deleteDeployment, putOwned, putTree } from '../../testing/owner-tree.js';
+import type { RunningController } from '../../testing/run-controller.js';
+import { runController } from '../../testing/run-controller.js';
+import { garbageCollectorController } from './index.js';
+
+const GONE = { name: 'web', namespace: 'default', uid: 'gone-long-ago' };
+
+let cluster: FakeCluster;
+let gc: RunningController;
+const put = (...args: OwnedObject) => putOwned(cluster, ...args);
+const aTree = (...args: Tree) => putTree(cluster, ...args);
+
+beforeEach(() => {
+  cluster = new FakeCluster();
+});
+
+describe('what is told with each key', () => {
+  it('tells with each key which state has to be seen first, and of which type', () => {
+    aTree(0);
+    gc = runController(garbageCollectorController, cluster);
+    cluster.vanish(DEPLOYMENTS, 'default/web');
+    expect(gc.enqueued).toMatchObject([
+      {
+        ref: { namespace: 'replicasets.apps|default', name: 'web-1' },
+        cause: { type: DEPLOYMENTS },
+        priority: 'normal',
+      },
+    ]);
+    expect(gc.enqueued[0]?.delayMs).toBeUndefined();
+  });
+
+  it('asks of whoever looks to know the object itself, that its owner is gone, and its dependents', () => {
+    const { replicaSet } = aTree(2);
+    gc = runController(garbageCollectorController, cluster);
+    cluster.vanish(DEPLOYMENTS, 'default/web');
+    const pods = cluster.all(PODS).map(({ metadata }) => metadata.resourceVersion);
+    const [{ cause, mustHaveSeen = [] } = {}] = gc.enqueued;
+    const seen = (type: ResourceType) =>
+      mustHaveSeen.filter((state) => state.type === type).map(({ resourceVersion }) => resourceVersion);
+    expect(seen(REPLICA_SETS)).toEqual([replicaSet.metadata.resourceVersion]);
+    expect(seen(DEPLOYMENTS)).toEqual([cause?.resourceVersion]);
+    expect(seen(PODS)).toEqual(pods);
+  });
+
+  it('tells what happened to which object, for the trace', async () => {
+    aTree(0);
+    gc = runController(garbageCollectorController, cluster);
+    await deleteDeployment(cluster, 'Foreground');
+    const { change } = gc.enqueued[0] ?? {};
+    expect(change).toMatchObject({
+      type: 'modified',
+      object: { kind: 'Deployment', metadata: { name: 'web' } },
+    });
+    expect(change?.type === 'modified' && change.old.metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it('asks for the deletion of the owner, not for what has happened to its type since', () => {
+    aTree(0);
+    gc = runController(garbageCollectorController, cluster);
+    cluster.vanish(DEPLOYMENTS, 'default/web');
+    const [{ cause } = {}] = gc.enqueued;
+    put(DEPLOYMENTS, 'newer');
+    const late = put(REPLICA_SETS, 'late', [{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: GONE }]);
+    expect(gc.enqueued.at(-1)?.mustHaveSeen).toEqual([
+      { type: REPLICA_SETS, resourceVersion: late.metadata.resourceVersion },
+      { type: DEPLOYMENTS, resourceVersion: cause?.resourceVersion },
+    ]);
+  });
+
+  it('does not go through all dependents for each of them that goes', async () => {
+    aTree(3);
+    gc = runController(garbageCollectorController, cluster);
+    await deleteDeployment(cluster, 'Foreground');
+    await gc.drain();
+    const owners = gc.enqueued.filter(
+      ({ change, ref }) => change?.type === 'deleted' && ref.name === 'web-1',
+    );
+    expect(owners.length).toBeGreaterThan(0);
+    for (const { mustHaveSeen = [] } of owners)
+      expect(mustHaveSeen.filter(({ type }) => type === PODS)).toEqual([]);
+  });
+});

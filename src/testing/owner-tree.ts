@@ -1,0 +1,59 @@
+import type { KubernetesObject, ObjectMeta, OwnerReference, ResourceType } from '../kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS, apiVersionOf } from '../kubernetes/index.js';
+import type { FakeCluster } from './fake-cluster.js';
+
+/** Puts an object with these owners into the cluster; in the namespace `default` where it has one. */
+export function putOwned(
+  cluster: FakeCluster,
+  type: ResourceType,
+  name: string,
+  owners: KubernetesObject[] = [],
+  more: Partial<ObjectMeta> = {},
+): KubernetesObject {
+  const object = { apiVersion: apiVersionOf(type), kind: type.kind, metadata: { name, ...more } };
+  const namespace = type.namespaced ? (more.namespace ?? 'default') : undefined;
+  return cluster.seed<KubernetesObject>(type, {
+    ...object,
+    metadata: { ...object.metadata, namespace, ownerReferences: owners.map((owner) => refTo(owner)) },
+  });
+}
+
+export function refTo(owner: KubernetesObject): OwnerReference {
+  const { name, uid = '' } = owner.metadata;
+  return {
+    apiVersion: owner.apiVersion,
+    kind: owner.kind,
+    name,
+    uid,
+    controller: true,
+    blockOwnerDeletion: true,
+  };
+}
+
+/** A Deployment of one ReplicaSet of `pods` Pods. */
+export function putTree(
+  cluster: FakeCluster,
+  pods = 3,
+  name = 'web',
+): { deployment: KubernetesObject; replicaSet: KubernetesObject } {
+  const deployment = putOwned(cluster, DEPLOYMENTS, name);
+  const replicaSet = putOwned(cluster, REPLICA_SETS, `${name}-1`, [deployment]);
+  for (let index = 0; index < pods; index++) putOwned(cluster, PODS, `${name}-1-${index}`, [replicaSet]);
+  return { deployment, replicaSet };
+}
+
+export function deleteDeployment(
+  cluster: FakeCluster,
+  propagationPolicy: 'Background' | 'Foreground' | 'Orphan',
+  name = 'web',
+): Promise<unknown> {
+  return cluster.delete(DEPLOYMENTS, { namespace: 'default', name }, { propagationPolicy });
+}
+
+type AfterCluster<F extends (cluster: FakeCluster, ...rest: never[]) => unknown> =
+  Parameters<F> extends [FakeCluster, ...infer Rest] ? Rest : never;
+
+/** What {@link putOwned} takes besides the cluster. */
+export type OwnedObject = AfterCluster<typeof putOwned>;
+/** What {@link putTree} takes besides the cluster. */
+export type Tree = AfterCluster<typeof putTree>;
