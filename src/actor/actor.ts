@@ -57,13 +57,8 @@ export interface ActorRuntime {
     signal: AbortSignal,
     work: (activation: Activation) => Promise<R>,
   ): Promise<R>;
-  /** The leader's record that a change at `resourceVersion` of this resource concerns the key; keeps the newest. */
-  recordCause(
-    controller: string,
-    key: string,
-    qualifiedResource: string,
-    resourceVersion: string,
-  ): Promise<void>;
+  /** The leader's record that changes at these versions concern the key; keeps the newest of each resource. */
+  recordCauses(controller: string, key: string, causes: ResourceVersions): Promise<void>;
   /** Drops everything stored for a key whose object is gone. Does nothing while the key is locked. */
   forget(controller: string, key: string): Promise<void>;
 }

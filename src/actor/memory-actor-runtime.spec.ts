@@ -20,7 +20,7 @@ describe('MemoryActorStore', () => {
     const clock = new FakeClock();
     const runtime = new MemoryActorRuntime({ clock, options: { idleTtlMs: 60_000 } });
     const signal = new AbortController().signal;
-    await runtime.recordCause('deployment', 'ns/idle', 'pods', '1');
+    await runtime.recordCauses('deployment', 'ns/idle', { pods: '1' });
     await runtime.activate('deployment', 'ns/kept', signal, (activation) => activation.storeIntents(['x']));
     await clock.advance(61_000);
     const seen = await runtime.activate('deployment', 'ns/idle', signal, async (a) => a.mustHaveSeen);

@@ -76,13 +76,8 @@ export class StoredActorRuntime implements ActorRuntime {
     return outcome.result;
   }
 
-  recordCause(
-    controller: string,
-    key: string,
-    qualifiedResource: string,
-    resourceVersion: string,
-  ): Promise<void> {
-    return this.store.recordCauses({ controller, key }, { [qualifiedResource]: resourceVersion });
+  recordCauses(controller: string, key: string, causes: ResourceVersions): Promise<void> {
+    return this.store.recordCauses({ controller, key }, causes);
   }
 
   forget(controller: string, key: string): Promise<void> {

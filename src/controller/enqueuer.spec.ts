@@ -41,7 +41,8 @@ describe('the enqueuer', () => {
         add: (key, options) => call(`add ${key} ${options?.priority ?? 'normal'}`),
       },
       actors: {
-        recordCause: (_controller, key, resource, version) => call(`cause ${key} ${resource} ${version}`),
+        recordCauses: (_controller, key, causes) =>
+          call(`cause ${key} ${Object.entries(causes).flat().join(' ')}`),
       },
       deletionsSeen: () => deletions,
       mayEnqueue: () => leads,
@@ -66,11 +67,8 @@ describe('the enqueuer', () => {
         { type: PODS, resourceVersion: '6' },
       ],
     });
-    await waitFor(() => calls.length === 3);
-    expect(calls.slice(0, 2).toSorted()).toEqual([
-      'cause default/web pods 7',
-      'cause default/web replicasets.apps 5',
-    ]);
+    await clock.advance(0);
+    expect(calls).toEqual(['cause default/web pods 7 replicasets.apps 5', 'add default/web normal']);
   });
 
   it('asks of whoever works on the initial list to have seen every deletion that the leader has seen', async () => {
@@ -78,11 +76,7 @@ describe('the enqueuer', () => {
     deletions = [{ type: PODS, resourceVersion: '12' }];
     enqueue({ ref, cause: { type: REPLICA_SETS, resourceVersion: '7' }, reason: 'initial-list' });
     await clock.advance(0);
-    expect(calls).toEqual([
-      'cause default/web replicasets.apps 7',
-      'cause default/web pods 12',
-      'add default/web normal',
-    ]);
+    expect(calls).toEqual(['cause default/web replicasets.apps 7 pods 12', 'add default/web normal']);
     calls = [];
     enqueue({ ref, cause: { type: REPLICA_SETS, resourceVersion: '8' }, reason: 'child-change' });
     await clock.advance(0);
@@ -116,8 +110,7 @@ describe('the enqueuer', () => {
     await clock.advance(0);
     expect(calls).toEqual([
       'add default/web normal',
-      'cause default/web pods 10',
-      'cause default/web replicasets.apps 8',
+      'cause default/web pods 10 replicasets.apps 8',
       'add default/web high',
     ]);
   });
@@ -183,7 +176,7 @@ describe('the enqueuer', () => {
     const traced = new Enqueuer({
       controller: 'deployment',
       queue: { add: (_key, options = {}) => Promise.resolve(void adds.push(options)) },
-      actors: { recordCause: () => Promise.resolve() },
+      actors: { recordCauses: () => Promise.resolve() },
       clock,
       logger: silentLogger,
       tracer: provider.getTracer('test'),
@@ -204,7 +197,7 @@ describe('the enqueuer', () => {
   it('ends the span of what it lets go', () => {
     const exporter = new InMemorySpanExporter();
     const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
-    const never = { add: () => Promise.resolve(), recordCause: () => Promise.resolve() };
+    const never = { add: () => Promise.resolve(), recordCauses: () => Promise.resolve() };
     const traced = new Enqueuer({
       ...{ controller: 'deployment', queue: never, actors: never, clock, logger: silentLogger },
       tracer: provider.getTracer('test'),

@@ -29,7 +29,7 @@ type Cause = NonNullable<EnqueueRequest['cause']>;
 export interface EnqueuerOptions {
   readonly controller: string;
   readonly queue: Pick<WorkQueue, 'add'>;
-  readonly actors: Pick<ActorRuntime, 'recordCause'>;
+  readonly actors: Pick<ActorRuntime, 'recordCauses'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /**
@@ -164,9 +164,7 @@ export class Enqueuer {
 
   private async write(key: string, add: HeldAdd): Promise<void> {
     const { actors, controller, queue } = this.options;
-    await Promise.all(
-      [...add.causes].map(([resource, version]) => actors.recordCause(controller, key, resource, version)),
-    );
+    if (add.causes.size > 0) await actors.recordCauses(controller, key, Object.fromEntries(add.causes));
     this.assertLeading();
     await queue.add(key, add.options);
   }

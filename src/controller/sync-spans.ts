@@ -67,16 +67,13 @@ export class SyncSpans {
   }
 
   /** The time that the key has waited, as a span that is over; all of it is known only now. */
-  private traceQueue({ key, links, priority, readySinceMs, reason, retries, traceparent }: WorkItem) {
-    const { clock, controller, tracer } = this.options;
+  private traceQueue({ links, priority, readySinceMs, retries, traceparent }: WorkItem) {
+    const { clock, tracer } = this.options;
     const nowMs = clock.now();
     const startTime = Math.min(readySinceMs, nowMs);
     const attributes = {
-      'rollkeeper.controller': controller,
-      'rollkeeper.key': key,
       'rollkeeper.queue.wait_ms': nowMs - startTime,
       'rollkeeper.priority': priority,
-      'rollkeeper.reason': reason,
       'rollkeeper.attempt': retries + 1,
     };
     const parent = contextOfTraceparent(traceparent);

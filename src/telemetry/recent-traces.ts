@@ -19,9 +19,16 @@ export interface ShownSpan {
 /** Of one trace, so many spans are kept. */
 const SPANS_OF_A_TRACE = 300;
 
-/** The spans of the last traces that this process had a part in, in memory: bounded in traces and in spans of each. */
+type KeptSpan = Omit<ShownSpan, 'replica'>;
+
+/**
+ * The spans of the last traces that this process had a part in, in memory: bounded in traces and in spans of each.
+ *
+ * What is shown of a span is picked when it ends, not when somebody looks: a span of the SDK holds on to many small
+ * objects, which the garbage collector would copy from generation to generation.
+ */
 export class RecentTraces implements SpanProcessor {
-  private readonly traces = new Map<string, ReadableSpan[]>();
+  private readonly traces = new Map<string, KeptSpan[]>();
 
   constructor(
     private readonly replica: string,
@@ -31,7 +38,7 @@ export class RecentTraces implements SpanProcessor {
   /** Oldest first; empty where the trace is not known (any more). */
   of(traceId: string): readonly ShownSpan[] {
     return (this.traces.get(traceId) ?? [])
-      .map((span) => this.shown(span))
+      .map((span) => ({ ...span, replica: this.replica }))
       .sort((a, b) => a.startMs - b.startMs);
   }
 
@@ -41,12 +48,13 @@ export class RecentTraces implements SpanProcessor {
     const { traceId } = span.spanContext();
     const spans = this.traces.get(traceId);
     if (spans) {
-      if (spans.length < SPANS_OF_A_TRACE) spans.push(span);
+      if (spans.length < SPANS_OF_A_TRACE) spans.push(kept(span));
       return;
     }
-    this.traces.set(traceId, [span]);
+    this.traces.set(traceId, [kept(span)]);
+    if (this.traces.size <= this.limit) return;
     const [oldest] = this.traces.keys();
-    if (this.traces.size > this.limit && oldest !== undefined) this.traces.delete(oldest);
+    if (oldest !== undefined) this.traces.delete(oldest);
   }
 
   async forceFlush(): Promise<void> {}
@@ -54,17 +62,16 @@ export class RecentTraces implements SpanProcessor {
   async shutdown(): Promise<void> {
     this.traces.clear();
   }
+}
 
-  private shown(span: ReadableSpan): ShownSpan {
-    return {
-      spanId: span.spanContext().spanId,
-      ...(span.parentSpanContext ? { parentId: span.parentSpanContext.spanId } : {}),
-      name: span.name,
-      replica: this.replica,
-      startMs: hrTimeToMilliseconds(span.startTime),
-      durationMs: hrTimeToMilliseconds(span.duration),
-      failed: span.status.code === SpanStatusCode.ERROR,
-      attributes: span.attributes,
-    };
-  }
+function kept(span: ReadableSpan): KeptSpan {
+  return {
+    spanId: span.spanContext().spanId,
+    ...(span.parentSpanContext ? { parentId: span.parentSpanContext.spanId } : {}),
+    name: span.name,
+    startMs: hrTimeToMilliseconds(span.startTime),
+    durationMs: hrTimeToMilliseconds(span.duration),
+    failed: span.status.code === SpanStatusCode.ERROR,
+    attributes: span.attributes,
+  };
 }

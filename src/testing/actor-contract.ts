@@ -210,10 +210,10 @@ export function runActorContract(name: string, make: (options: ActorOptions) => 
 
       it('asks to have seen the newest cause and own write of each resource, as numbers', async () => {
         const runtime = await setUp();
-        await runtime.recordCause(CONTROLLER, KEY, 'pods', '9');
-        await runtime.recordCause(CONTROLLER, KEY, 'pods', '10');
-        await runtime.recordCause(CONTROLLER, KEY, 'pods', '8');
-        await runtime.recordCause(CONTROLLER, KEY, 'deployments.apps', '99');
+        await runtime.recordCauses(CONTROLLER, KEY, { pods: '9' });
+        await runtime.recordCauses(CONTROLLER, KEY, { pods: '10' });
+        await runtime.recordCauses(CONTROLLER, KEY, { pods: '8' });
+        await runtime.recordCauses(CONTROLLER, KEY, { 'deployments.apps': '99' });
         await runtime.activate(CONTROLLER, KEY, never, async (activation) => {
           expect(activation.mustHaveSeen).toEqual({ pods: '10', 'deployments.apps': '99' });
           activation.recordOwnWrite('deployments.apps', '100');
@@ -233,7 +233,7 @@ export function runActorContract(name: string, make: (options: ActorOptions) => 
       it('keeps a cause that is recorded during an activation for the next one', async () => {
         const runtime = await setUp();
         const { activation, finish, ended } = await begin(runtime);
-        await harness.runtime().recordCause(CONTROLLER, KEY, 'pods', '5');
+        await harness.runtime().recordCauses(CONTROLLER, KEY, { pods: '5' });
         expect(activation.mustHaveSeen).toEqual({});
         finish();
         await ended;
@@ -242,8 +242,8 @@ export function runActorContract(name: string, make: (options: ActorOptions) => 
 
       it('keeps causes of one actor from another', async () => {
         const runtime = await setUp();
-        await runtime.recordCause(CONTROLLER, 'ns/b', 'pods', '5');
-        await runtime.recordCause('replicaset', KEY, 'pods', '5');
+        await runtime.recordCauses(CONTROLLER, 'ns/b', { pods: '5' });
+        await runtime.recordCauses('replicaset', KEY, { pods: '5' });
         expect((await look(runtime)).mustHaveSeen).toEqual({});
       });
 
@@ -290,7 +290,7 @@ export function runActorContract(name: string, make: (options: ActorOptions) => 
 
       it('forgets everything about an actor that is not locked', async () => {
         const runtime = await setUp();
-        await runtime.recordCause(CONTROLLER, KEY, 'pods', '5');
+        await runtime.recordCauses(CONTROLLER, KEY, { pods: '5' });
         await runtime.activate(CONTROLLER, KEY, never, (activation) => activation.storeIntents(['x']));
         await runtime.forget(CONTROLLER, KEY);
         expect(await look(runtime)).toMatchObject({ mustHaveSeen: {}, intents: undefined });

@@ -53,7 +53,7 @@ describe('RedisActorRuntime: what stays in Redis', () => {
 
   it('vanishes some time after the last activation or cause', async () => {
     await runtime.activate('deployment', 'ns/a', signal, async (a) => a.recordOwnWrite('pods', '1'));
-    await runtime.recordCause('deployment', 'ns/b', 'pods', '1');
+    await runtime.recordCauses('deployment', 'ns/b', { pods: '1' });
     for (const key of ['ns/a', 'ns/b']) {
       const ttl = await redis.pttl(actorKey(prefix, 'deployment', key));
       expect(ttl).toBeGreaterThan(3000);
@@ -65,7 +65,7 @@ describe('RedisActorRuntime: what stays in Redis', () => {
     const key = actorKey(prefix, 'replicaset', 'ns/a');
     await runtime.activate('replicaset', 'ns/a', signal, (activation) => activation.storeIntents(['web-1']));
     expect(await redis.pttl(key)).toBe(-1);
-    await runtime.recordCause('replicaset', 'ns/a', 'pods', '1');
+    await runtime.recordCauses('replicaset', 'ns/a', { pods: '1' });
     await runtime.activate('replicaset', 'ns/a', signal, async () => {
       expect(await redis.pttl(key)).toBe(-1);
     });
@@ -75,9 +75,9 @@ describe('RedisActorRuntime: what stays in Redis', () => {
   });
 
   it('compares resourceVersions longer than a double can hold', async () => {
-    await runtime.recordCause('deployment', 'ns/a', 'pods', '90071992547409931');
-    await runtime.recordCause('deployment', 'ns/a', 'pods', '90071992547409932');
-    await runtime.recordCause('deployment', 'ns/a', 'pods', '90071992547409930');
+    await runtime.recordCauses('deployment', 'ns/a', { pods: '90071992547409931' });
+    await runtime.recordCauses('deployment', 'ns/a', { pods: '90071992547409932' });
+    await runtime.recordCauses('deployment', 'ns/a', { pods: '90071992547409930' });
     const seen = await runtime.activate('deployment', 'ns/a', signal, async (a) => a.mustHaveSeen);
     expect(seen).toEqual({ pods: '90071992547409932' });
   });
