@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Clock, RandomSource } from '../clock/index.js';
 import { errorMessage, IllegalStateError, StartupError } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
@@ -70,6 +70,7 @@ export class ApiServer {
   private readonly isAuthorized: (authorization: string | undefined) => boolean;
   private settleReady!: { resolve: (value: { url: string }) => void; reject: (error: unknown) => void };
   private hasRun = false;
+  private isDraining = false;
 
   constructor(private readonly options: ApiServerOptions) {
     const { kinds, schemas, clock, random, logger, token } = options;
@@ -142,6 +143,7 @@ export class ApiServer {
 
   private async drain(): Promise<void> {
     const { clock, drainTimeoutMs = 5000 } = this.options;
+    this.isDraining = true;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     this.signals.stop();
     this.server.closeIdleConnections();
@@ -161,6 +163,7 @@ export class ApiServer {
       const answer = await inRequestSpan(request, () => this.answer(request));
       const { accept, 'accept-encoding': encoding = '' } = request.headers;
       const format = 'body' in answer && accept?.includes('yaml') ? negotiate(accept).format : 'json';
+      if (this.isDraining) response.shouldKeepAlive = false;
       await send(response, answer, { format, acceptsGzip: encoding.includes('gzip') });
     } catch (error) {
       this.refuse(request, response, error);
@@ -169,6 +172,7 @@ export class ApiServer {
     counted(response.statusCode);
     // What a refused client still sends must not stand in the way of its next request.
     if (!message.readableEnded) message.resume();
+    if (this.isDraining) closeOnceSent(response, message.socket);
   }
 
   /** The metrics are for those who may do everything, like all but the public paths. */
@@ -192,6 +196,12 @@ export class ApiServer {
     if (response.headersSent || response.destroyed) response.destroy();
     else sendError(response, isOurs ? error : internalError('see the log of the server', error));
   }
+}
+
+/** A connection that falls idle after a stop has begun would hold it up; its client could not know from the headers. */
+function closeOnceSent(response: ServerResponse, socket: Socket): void {
+  if (response.writableFinished) socket.end();
+  else response.once('finish', () => socket.end());
 }
 
 /** One user, who has the token; or none, and all doors open. */

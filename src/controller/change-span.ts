@@ -1,9 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Attributes, Span, Tracer } from '@opentelemetry/api';
 import { SpanKind } from '@opentelemetry/api';
 import type { Clock } from '../clock/index.js';
 import type { DeepReadonly, KubernetesObject } from '../kubernetes/index.js';
-import { keyOf, qualifiedResource } from '../kubernetes/index.js';
+import { keyOf, qualifiedResource, sameJson } from '../kubernetes/index.js';
 import { formatTraceparent, traceOf, writeOf } from '../trace-context/index.js';
 import type { EnqueueRequest } from './controller-definition.js';
 
@@ -107,18 +106,26 @@ export function differingParts(
   old: DeepReadonly<KubernetesObject>,
   object: DeepReadonly<KubernetesObject>,
 ): string[] {
-  const sections = new Set([...Object.keys(old), ...Object.keys(object)]);
-  return [...sections].flatMap((section) =>
-    differingIn(section, valueOf(old, section), valueOf(object, section)),
-  );
+  const found: string[] = [];
+  for (const section of namesOf(old, object)) {
+    const [before, after] = [valueOf(old, section), valueOf(object, section)];
+    if (isObject(before) && isObject(after)) noteFields(section, before, after, found);
+    else if (!sameJson(before, after)) found.push(section);
+  }
+  return found;
 }
 
-function differingIn(section: string, before: unknown, after: unknown): string[] {
-  if (!isObject(before) || !isObject(after)) return isDeepStrictEqual(before, after) ? [] : [section];
-  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...names]
-    .filter((name) => !NOISE.has(`${section}.${name}`) && !isDeepStrictEqual(before[name], after[name]))
-    .map((name) => `${section}.${name}`);
+function noteFields(section: string, before: object, after: object, found: string[]): void {
+  for (const name of namesOf(before, after)) {
+    const part = `${section}.${name}`;
+    if (!NOISE.has(part) && !sameJson(valueOf(before, name), valueOf(after, name))) found.push(part);
+  }
+}
+
+function namesOf(a: object, b: object): string[] {
+  const names = Object.keys(a);
+  for (const name of Object.keys(b)) if (!Object.hasOwn(a, name)) names.push(name);
+  return names;
 }
 
 function valueOf(object: object, name: string): unknown {

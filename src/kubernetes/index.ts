@@ -38,4 +38,5 @@ export {
   qualifiedResource,
 } from './resource-type.js';
 export type { ResourceType } from './resource-type.js';
+export { sameJson } from './same-json.js';
 export { compareResourceVersions, newerResourceVersion } from './resource-version.js';

@@ -1,10 +1,10 @@
 import { toRfc3339 } from '../clock/index.js';
 import type { DeepReadonly, Pod, PodStatus } from '../kubernetes/index.js';
+import { sameJson } from '../kubernetes/index.js';
 import type { ContainerStatus } from './decide-container.js';
 import { decideContainer } from './decide-container.js';
 import { decidePodConditions, notReadyBecausePodCompleted } from './pod-conditions.js';
 import { behaviourOf, containerBehaviour, readyAfterMs } from './pod-behaviour.js';
-import { sameJson } from './same-json.js';
 
 export interface PodLifecycleFacts {
   readonly nowMs: number;

@@ -6,7 +6,7 @@ import { IllegalStateError } from '../errors/index.js';
 import type { EventRecorder } from '../events/index.js';
 import type { Informer, ResourceEvent } from '../informer/index.js';
 import type { DeepReadonly, Node, Pod } from '../kubernetes/index.js';
-import { keyOf } from '../kubernetes/index.js';
+import { keyOf, sameJson } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import { traceOf } from '../trace-context/index.js';
 import { wantsScheduling } from './decide-scheduling.js';
@@ -18,7 +18,6 @@ import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
 import { PodAddresses } from './pod-addresses.js';
 import { PodRunner } from './pod-runner.js';
 import { PodScheduler } from './pod-scheduler.js';
-import { sameJson } from './same-json.js';
 import { WrittenPods } from './written-pods.js';
 
 export interface NodeSimulatorDependencies {

@@ -5,11 +5,10 @@ import { toRfc3339 } from '../clock/index.js';
 import type { EventRecorder } from '../events/index.js';
 import type { Lister } from '../informer/index.js';
 import type { DeepReadonly, KubernetesObject, Node, Pod } from '../kubernetes/index.js';
-import { PODS, keyOf } from '../kubernetes/index.js';
+import { PODS, keyOf, sameJson } from '../kubernetes/index.js';
 import { decideScheduling } from './decide-scheduling.js';
 import type { NodeLoads } from './node-loads.js';
 import { unschedulableConditions } from './pod-conditions.js';
-import { sameJson } from './same-json.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 

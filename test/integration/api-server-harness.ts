@@ -40,7 +40,7 @@ export interface ApiAnswer {
 
 /** A real server on a real port, on its own store in memory. */
 export async function startApiServer(
-  options: { tls?: boolean; storage?: Storage } = {},
+  options: { tls?: boolean; storage?: Storage; drainTimeoutMs?: number } = {},
 ): Promise<RunningApiServer> {
   const clock = new SystemClock();
   const storage = options.storage ?? new MemoryStorage({ clock });
@@ -54,7 +54,7 @@ export async function startApiServer(
     random: new SystemRandom(),
     logger: silentLogger,
     token: TOKEN,
-    drainTimeoutMs: 1000,
+    drainTimeoutMs: options.drainTimeoutMs ?? 1000,
     ...(tls && { tls }),
   });
   const stop = new AbortController();

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aPod, startApiServer, TOKEN } from './api-server-harness.js';
 import type { Body, RunningApiServer } from './api-server-harness.js';
@@ -219,5 +220,16 @@ describe('a watch', () => {
     const text = response.text();
     await other.stop();
     expect(await text).toBe('');
+  });
+
+  it('does not hold up a stop by its connection, which falls idle with it', async () => {
+    // Longer than a test may take: only a connection that is closed lets this stop end.
+    const other = await startApiServer({ drainTimeoutMs: 3_600_000 });
+    const client = connect(Number(new URL(other.url).port), '127.0.0.1');
+    const received = new Promise<string>((resolve) => client.once('data', (data) => resolve(String(data))));
+    client.write(`GET /api/v1/pods?watch=true HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`);
+    expect(await received).toContain('200 OK');
+    await other.stop();
+    client.destroy();
   });
 });

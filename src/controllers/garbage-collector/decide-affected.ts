@@ -1,5 +1,6 @@
 import type { ResourceEvent } from '../../informer/index.js';
 import type { DeepReadonly, KubernetesObject, OwnerReference, ResourceType } from '../../kubernetes/index.js';
+import { sameJson } from '../../kubernetes/index.js';
 import type { AbsentOwners } from './absent-owners.js';
 import type { DependencyGraph, GraphNode } from './dependency-graph.js';
 import { isBeingDeleted, isDeletingDependents, isOrphaningDependents } from './finalizers.js';
@@ -47,7 +48,7 @@ function ofDeletion(object: Item, view: AffectedView): AffectedNode[] {
 function ofState(node: GraphNode, old: Item | undefined, view: AffectedView): AffectedNode[] {
   const { object } = node;
   const affected: AffectedNode[] = [];
-  const finalizersChanged = !sameJson(old?.metadata.finalizers, object.metadata.finalizers);
+  const finalizersChanged = !sameJson(old?.metadata.finalizers ?? [], object.metadata.finalizers ?? []);
   const deletionBegan = isBeingDeleted(object) && (!old || !isBeingDeleted(old));
   if (deletionBegan || (isBeingDeleted(object) && finalizersChanged)) {
     if (isOrphaningDependents(object) || isDeletingDependents(object)) affected.push(now(node));
@@ -56,7 +57,7 @@ function ofState(node: GraphNode, old: Item | undefined, view: AffectedView): Af
     }
   }
   const references = object.metadata.ownerReferences ?? [];
-  if (old && sameJson(old.metadata.ownerReferences, references)) return affected;
+  if (old && sameJson(old.metadata.ownerReferences ?? [], references)) return affected;
   const urgency = isBeingDeleted(object) ? undefined : urgencyOf(object, references, view);
   if (urgency) affected.push({ ...node, urgency });
   affected.push(...waitingOwners(object, [...(old?.metadata.ownerReferences ?? []), ...references], view));
@@ -94,8 +95,4 @@ function waitingOwners(
 
 function now(node: GraphNode): AffectedNode {
   return { ...node, urgency: 'now' };
-}
-
-function sameJson(a: unknown, b: unknown): boolean {
-  return a === b || JSON.stringify(a ?? []) === JSON.stringify(b ?? []);
 }
