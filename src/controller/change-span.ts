@@ -2,7 +2,7 @@ import type { Attributes, Span, Tracer } from '@opentelemetry/api';
 import { SpanKind } from '@opentelemetry/api';
 import type { Clock } from '../clock/index.js';
 import type { DeepReadonly, KubernetesObject } from '../kubernetes/index.js';
-import { keyOf, qualifiedResource, sameJson } from '../kubernetes/index.js';
+import { keyOf, sameJson } from '../kubernetes/index.js';
 import { formatTraceparent, traceOf, writeOf } from '../trace-context/index.js';
 import type { EnqueueRequest } from './controller-definition.js';
 
@@ -61,7 +61,7 @@ export class ChangeSpan {
   merge(request: EnqueueRequest): void {
     this.merged += 1;
     const context = this.merged <= NAMED_MERGES ? writeOf(request.change?.object) : undefined;
-    if (context) this.span.addLink({ context, attributes: changeAttributes(request) });
+    if (context) this.span.addLink({ context, attributes: linkAttributes(request) });
   }
 
   end(): void {
@@ -81,11 +81,20 @@ function changeAttributes({ cause, change }: EnqueueRequest): Attributes {
     ...(change ? objectAttributes(change) : {}),
     ...(cause
       ? {
-          'k8s.resource': qualifiedResource(cause.type),
           'k8s.kind': cause.type.kind,
           'k8s.resource_version': cause.resourceVersion,
         }
       : {}),
+  };
+}
+
+/** Enough to find the change: there may be many links. */
+function linkAttributes({ change }: EnqueueRequest): Attributes {
+  if (!change) return {};
+  return {
+    'k8s.object.key': keyOf(change.object.metadata),
+    'k8s.resource_version': change.object.metadata.resourceVersion,
+    'k8s.event': change.type,
   };
 }
 
