@@ -19,7 +19,7 @@ const names = Array.from({ length: Number(values.deployments) }, (_, index) => `
 const pods = Number(values.pods);
 const TICKS_PER_SECOND = 100;
 
-const receiver = await OtlpReceiver.start();
+const receiver = await OtlpReceiver.start({ decodesLater: true });
 const off: number[] = [];
 const on: number[] = [];
 try {
@@ -30,6 +30,7 @@ try {
 } finally {
   await receiver.stop();
 }
+receiver.decodeAll();
 const [least, most] = [Math.min(...off), Math.min(...on)];
 console.log(
   `${names.length} Deployments x ${pods} pods, rolled out three times; the best of ${off.length} rounds each`,

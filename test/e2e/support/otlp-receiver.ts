@@ -70,11 +70,17 @@ export class OtlpReceiver {
   readonly spans: ReceivedSpan[] = [];
   readonly problems: string[] = [];
 
-  private constructor(private readonly server: Server) {}
+  private readonly undecoded: Buffer[] = [];
 
-  static async start(): Promise<OtlpReceiver> {
+  private constructor(
+    private readonly server: Server,
+    private readonly decodesLater: boolean,
+  ) {}
+
+  /** @param options.decodesLater not before {@link decodeAll}: for measurements, which it would take part in otherwise */
+  static async start(options: { decodesLater?: boolean } = {}): Promise<OtlpReceiver> {
     const server = createServer();
-    const receiver = new OtlpReceiver(server);
+    const receiver = new OtlpReceiver(server, options.decodesLater ?? false);
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       void receiver.receive(request, response);
     });
@@ -85,6 +91,10 @@ export class OtlpReceiver {
 
   get url(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  decodeAll(): void {
+    for (const body of this.undecoded.splice(0)) this.spans.push(...decode(body));
   }
 
   async stop(): Promise<void> {
@@ -102,7 +112,8 @@ export class OtlpReceiver {
       if (request.method !== 'POST' || request.url !== '/v1/traces')
         throw new Error(`${request.method} ${request.url}`);
       if (type !== 'application/x-protobuf') throw new Error(`content type ${type}`);
-      this.spans.push(...decode(encoding === 'gzip' ? gunzipSync(body) : body));
+      this.undecoded.push(encoding === 'gzip' ? gunzipSync(body) : body);
+      if (!this.decodesLater) this.decodeAll();
       response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
     } catch (error) {
       this.problems.push(String(error));
