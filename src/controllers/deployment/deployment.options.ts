@@ -12,6 +12,11 @@ export interface DeploymentControllerOptions {
   /** The same for a ReplicaSet that has come to the size it was given, all pods available. @default 10 */
   settledMs?: number;
   /**
+   * The same for one that has come to its size while another one still grows and waits for its pods: with fewer old pods
+   * nothing can be done that could not be done before. @default 300
+   */
+  waveMs?: number;
+  /**
    * How long a change that looks like our own status write waits, milliseconds. It needs no sync unless somebody
    * else made it. @default 1000
    */
@@ -24,6 +29,7 @@ export interface CompiledDeploymentControllerOptions {
   readonly workers: number;
   readonly coalesceMs: number;
   readonly settledMs: number;
+  readonly waveMs: number;
   readonly statusEchoMs: number;
   readonly faultsOf120: boolean;
 }
@@ -32,6 +38,7 @@ const schema = z.object({
   workers: z.int().min(1).default(10),
   coalesceMs: z.number().min(0).default(100),
   settledMs: z.number().min(0).default(10),
+  waveMs: z.number().min(0).default(300),
   statusEchoMs: z.number().min(0).default(1000),
   faultsOf120: z.boolean().default(false),
 });

@@ -163,4 +163,27 @@ describe('changes that concern a Deployment', () => {
     expect(happens(status({ availableReplicas: 1 })).map(({ delayMs }) => delayMs)).toEqual([10]);
     expect(happens(status({ terminatingReplicas: 1 })).map(({ delayMs }) => delayMs)).toEqual([1000]);
   });
+
+  it.each([
+    { strategy: undefined, growing: 0, delays: [300] },
+    { strategy: undefined, growing: 2, delays: [10] },
+    { strategy: { type: 'Recreate' }, growing: 0, delays: [10] },
+  ] as const)(
+    'fewer old pods wait for the new ones that are on their way, since only those allow the next step: %j',
+    ({ delays, growing, strategy }) => {
+      const { api, deployment, happens, replicaSet } = watched(strategy);
+      const sized = (of: ReplicaSet, size: number, available: number): ReplicaSet => ({
+        ...of,
+        spec: { ...of.spec, replicas: size },
+        status: { replicas: available, availableReplicas: available },
+      });
+      const fresh = aReplicaSet(deployment, 'web-2');
+      happens(() => {
+        api.seed(REPLICA_SETS, sized(replicaSet, 3, 5));
+        api.seed(REPLICA_SETS, sized(fresh, 2, growing));
+      });
+      const shrunk = happens(() => void api.seed(REPLICA_SETS, sized(replicaSet, 3, 3)));
+      expect(shrunk.map(({ delayMs }) => delayMs)).toEqual([...delays]);
+    },
+  );
 });

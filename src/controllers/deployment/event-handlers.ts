@@ -30,7 +30,10 @@ export interface WatchedInformers {
   readonly pods: Informer<Pod>;
 }
 
-type Delays = Pick<CompiledDeploymentControllerOptions, 'coalesceMs' | 'settledMs' | 'statusEchoMs'>;
+type Delays = Pick<
+  CompiledDeploymentControllerOptions,
+  'coalesceMs' | 'settledMs' | 'statusEchoMs' | 'waveMs'
+>;
 
 /** Turns changes of Deployments, ReplicaSets and pods into keys of Deployments. No change that matters is missed. */
 export class DeploymentEventHandlers {
@@ -84,15 +87,26 @@ export class DeploymentEventHandlers {
     enqueue({
       ...target(deployment, REPLICA_SETS, event),
       reason: 'child-change',
-      delayMs: this.delayFor(event),
+      delayMs: this.delayFor(event, deployment),
     });
   }
 
-  private delayFor(event: ResourceEvent<ReplicaSet>): number {
-    const { coalesceMs, settledMs, statusEchoMs } = this.delays;
+  private delayFor(event: ResourceEvent<ReplicaSet>, deployment: DeepReadonly<Deployment>): number {
+    const { coalesceMs, settledMs, statusEchoMs, waveMs } = this.delays;
     if (event.type === 'deleted') return settledMs;
     if (event.type === 'modified' && onlyPodsEnded(event.old, event.object)) return statusEchoMs;
-    return isSettled(event.object) ? settledMs : coalesceMs;
+    if (!isSettled(event.object)) return coalesceMs;
+    return this.isWithinWave(event, deployment) ? waveMs : settledMs;
+  }
+
+  /** Whether a ReplicaSet has only shrunk, while another one grows: the next step is for that one's pods to allow. */
+  private isWithinWave(event: ResourceEvent<ReplicaSet>, deployment: DeepReadonly<Deployment>): boolean {
+    if (event.type !== 'modified' || deployment.spec.strategy?.type === 'Recreate') return false;
+    if (available(event.object) >= available(event.old)) return false;
+    const { uid } = event.object.metadata;
+    return this.informers.replicaSets.lister
+      .byIndex(OWNER_UID_INDEX, deployment.metadata.uid ?? '')
+      .some((sibling) => sibling.metadata.uid !== uid && (sibling.spec.replicas ?? 1) > available(sibling));
   }
 
   /** A Recreate goes on when the last pod of an old ReplicaSet is gone. */
@@ -193,6 +207,10 @@ function isSettled({ metadata, spec, status }: DeepReadonly<ReplicaSet>): boolea
     (status?.replicas ?? 0) === wanted &&
     (status?.availableReplicas ?? 0) === wanted
   );
+}
+
+function available({ status }: DeepReadonly<ReplicaSet>): number {
+  return status?.availableReplicas ?? 0;
 }
 
 const ASKED_METADATA = [
