@@ -4,6 +4,9 @@ import { html, nothing } from '/console/lit-html.js';
 const TOLD = [
   'rollkeeper.controller',
   'rollkeeper.key',
+  'k8s.event',
+  'k8s.object.key',
+  'rollkeeper.priority',
   'rollkeeper.outcome',
   'k8s.resource',
   'http.response.status_code',
