@@ -1,16 +1,17 @@
 import { parseArgs } from 'node:util';
 import { join } from 'node:path';
-import { SeededRandom, SystemClock } from '../src/clock/index.js';
-import type { Lister } from '../src/informer/index.js';
-import { SharedInformer } from '../src/informer/index.js';
-import type { DeepReadonly, Deployment } from '../src/kubernetes/index.js';
-import { DEPLOYMENTS } from '../src/kubernetes/index.js';
-import { silentLogger } from '../src/logging/index.js';
 import { waitFor } from '../src/testing/wait-for.js';
-import { ChaosSet } from '../test/chaos/set/chaos-set.js';
 import { aDeployment } from '../test/e2e/support/a-deployment.js';
+import { startEmbeddedWorld } from './support/embedded-world.js';
+import { startLightWorld } from './support/light-world.js';
+import { isRolledOut } from './support/rollout-world.js';
 
-const WORKERS = 'deployment=5,replicaset=5';
+const CONTROLLER_ARGS = ['--controllers', 'deployment,replicaset', '--workers', 'deployment=5,replicaset=5'];
+const STRATEGY = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } as const;
+const WORLDS = new Map([
+  ['light', startLightWorld],
+  ['embedded', startEmbeddedWorld],
+]);
 
 const { values } = parseArgs({
   options: {
@@ -19,14 +20,15 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     // What every call to the API takes longer, milliseconds.
     latency: { type: 'string', default: '20' },
+    // light: the API is next to free, as one on other machines; embedded: all of `rollkeeper up` on this one.
+    api: { type: 'string', default: 'light' },
   },
 });
 const names = Array.from({ length: Number(values.deployments) }, (_, index) => `scale-${index}`);
 const pods = Number(values.pods);
-const latencyMs = Number(values.latency);
 
 console.log(
-  `${names.length} rollouts of ${pods} pods, API calls of ${latencyMs} ms, 5 workers per controller`,
+  `${names.length} rollouts of ${pods} pods, ${values.api} API, calls of ${values.latency} ms, 5 workers per controller`,
 );
 const alone: number[] = [];
 const three: number[] = [];
@@ -41,61 +43,37 @@ console.log(
 
 /** Seconds that so many replicas take to roll all Deployments out. */
 async function measure(replicas: number): Promise<number> {
-  const random = new SeededRandom(1);
-  const set = await ChaosSet.start({
-    dist: join(import.meta.dirname, '..', 'dist'),
-    replicas,
-    random: () => random.next(),
-    controllerArgs: ['--workers', WORKERS],
-    links: 'none',
-  });
-  // Watched, not listed again and again: that would cost as much as what is measured.
-  const shared = { client: set.client, clock: new SystemClock(), random, logger: silentLogger };
-  const deployments = new SharedInformer<Deployment>({ ...shared, type: DEPLOYMENTS });
-  const watching = new AbortController();
-  const watch = deployments.run(watching.signal);
+  const dist = join(import.meta.dirname, '..', 'dist');
+  const startWorld = WORLDS.get(values.api);
+  if (!startWorld) throw new Error(`--api: light or embedded, not ${values.api}`);
+  const world = await startWorld({ dist, replicas, controllerArgs: CONTROLLER_ARGS });
   try {
-    await set.untilSettled();
-    await deployments.waitForSync(watching.signal);
     await Promise.all(
-      names.map((name) => set.client.create(DEPLOYMENTS, aDeployment({ name, replicas: pods }))),
+      names.map((name) => world.create(aDeployment({ name, replicas: pods, strategy: STRATEGY }))),
     );
-    await untilRolledOut(deployments.lister, 'web:1');
+    await untilRolledOut('web:1');
     // What a process spends on compiling its own code is not what more replicas are for.
     for (const image of ['web:2', 'web:3', 'web:4']) await rollOut(image);
-    for (const replica of set.replicas) replica.process.send({ chaos: 'latency', ms: latencyMs });
+    world.slowDown(Number(values.latency));
     const startedMs = performance.now();
     await rollOut('web:5');
     const seconds = (performance.now() - startedMs) / 1000;
     console.log(`${replicas} replica${replicas === 1 ? '' : 's'}: ${seconds.toFixed(2)} s`);
     return seconds;
   } finally {
-    watching.abort(new Error('measured'));
-    await watch;
-    await set.stop();
-    set.remove();
+    await world.stop();
   }
 
   async function rollOut(image: string): Promise<void> {
-    const body = { spec: { template: { spec: { containers: [{ name: 'web', image }] } } } };
-    const patch = { type: 'strategic', body } as const;
-    await Promise.all(
-      names.map((name) => set.client.patch(DEPLOYMENTS, { namespace: 'default', name }, patch)),
-    );
-    await untilRolledOut(deployments.lister, image);
+    await Promise.all(names.map((name) => world.setImage(name, image)));
+    await untilRolledOut(image);
   }
-}
 
-function untilRolledOut(deployments: Lister<Deployment>, image: string): Promise<boolean> {
-  const isDone = ({ metadata, spec, status }: DeepReadonly<Deployment>): boolean =>
-    spec.template.spec?.containers[0]?.image === image &&
-    status?.observedGeneration === metadata.generation &&
-    [status?.replicas, status?.updatedReplicas, status?.availableReplicas].every((count) => count === pods);
-  return waitFor(
-    () => {
-      const known = deployments.list();
-      return known.length === names.length && known.every(isDone);
-    },
-    { timeoutMs: 600_000, what: 'all rollouts' },
-  );
+  function untilRolledOut(image: string): Promise<boolean> {
+    const allDone = (): boolean => {
+      const known = world.deployments();
+      return known.length === names.length && known.every((deployment) => isRolledOut(deployment, image));
+    };
+    return waitFor(allDone, { timeoutMs: 600_000, what: 'all rollouts' });
+  }
 }

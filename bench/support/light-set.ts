@@ -1,0 +1,79 @@
+import { mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SystemClock } from '../../src/clock/index.js';
+import { silentLogger } from '../../src/logging/index.js';
+import type { RedisProcess } from '../../src/supervisor/redis-process.js';
+import { startRedis } from '../../src/supervisor/redis-process.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+import { ChaosReplica } from '../../test/chaos/set/replica.js';
+import { LightApi } from './light-api.js';
+
+export interface LightSetOptions {
+  /** The built program's folder. */
+  readonly dist: string;
+  readonly replicas: number;
+  /** More arguments of `rollkeeper controller`. */
+  readonly controllerArgs: readonly string[];
+}
+
+/** Replicas of the controllers on a Redis of their own and a {@link LightApi}: the rest leaves the processors to them. */
+export class LightSet {
+  private readonly dataDir = mkdtempSync(join(tmpdir(), 'rollkeeper-light-'));
+  private readonly replicas: ChaosReplica[] = [];
+  private redis: RedisProcess | undefined;
+
+  private constructor(readonly api: LightApi) {}
+
+  static async start(options: LightSetOptions): Promise<LightSet> {
+    const set = new LightSet(await LightApi.start());
+    try {
+      await set.startAll(options);
+      return set;
+    } catch (error) {
+      await set.stop();
+      throw error;
+    }
+  }
+
+  /** From now on, every call of a replica to the API takes so much longer. */
+  slowDown(ms: number): void {
+    for (const { process } of this.replicas) process.send({ chaos: 'latency', ms });
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.replicas.map((replica) => replica.stop()));
+    await this.api.stop();
+    await this.redis?.stop();
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  private async startAll({ controllerArgs: args, dist, replicas }: LightSetOptions): Promise<void> {
+    const { dataDir } = this;
+    mkdirSync(join(dataDir, 'redis'));
+    this.redis = await startRedis({
+      dataDir,
+      logFd: openSync(join(dataDir, 'redis.log'), 'a'),
+      clock: new SystemClock(),
+      logger: silentLogger,
+      onChange: () => undefined,
+    });
+    const redisPort = Number(new URL(this.redis.url).port);
+    const place = {
+      dataDir,
+      dist,
+      token: 'light',
+      redisPort,
+      apiPort: this.api.port,
+      args,
+      links: 'none',
+    } as const;
+    for (let index = 0; index < replicas; index++)
+      this.replicas.push(new ChaosReplica({ ...place, index, random: Math.random }));
+    await Promise.all(this.replicas.map((replica) => replica.start()));
+    const isReady = async (): Promise<boolean> =>
+      (await Promise.all(this.replicas.map((replica) => replica.isReady()))).every(Boolean) &&
+      (await Promise.all(this.replicas.map((replica) => replica.leads()))).some(Boolean);
+    await waitFor(isReady, { timeoutMs: 60_000, intervalMs: 50, what: 'the replicas to be ready' });
+  }
+}

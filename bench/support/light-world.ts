@@ -1,0 +1,21 @@
+import type { Deployment, UnstructuredObject } from '../../src/kubernetes/index.js';
+import type { LightSetOptions } from './light-set.js';
+import { LightSet } from './light-set.js';
+import type { RolloutWorld } from './rollout-world.js';
+
+/** On the light API: nearly all processor time is the replicas' and their Redis'. */
+export async function startLightWorld(options: LightSetOptions): Promise<RolloutWorld> {
+  const set = await LightSet.start(options);
+  return {
+    create: async (deployment) => {
+      set.api.create('deployments', 'apps/v1', deployment as unknown as UnstructuredObject);
+    },
+    setImage: async (name, image) =>
+      set.api.change<Deployment & UnstructuredObject>('deployments', name, ({ spec }) => {
+        spec.template.spec = { containers: [{ name: 'web', image }] };
+      }),
+    deployments: () => set.api.all<Deployment>('deployments'),
+    slowDown: (ms) => set.slowDown(ms),
+    stop: () => set.stop(),
+  };
+}
