@@ -6,7 +6,7 @@ import { startEmbeddedWorld } from './support/embedded-world.js';
 import { startLightWorld } from './support/light-world.js';
 import { isRolledOut } from './support/rollout-world.js';
 
-const CONTROLLER_ARGS = ['--controllers', 'deployment,replicaset', '--workers', 'deployment=5,replicaset=5'];
+const CONTROLLER_ARGS = ['--workers', 'deployment=5,replicaset=5'];
 const STRATEGY = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } as const;
 const WORLDS = new Map([
   ['light', startLightWorld],
@@ -20,12 +20,13 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     // What every call to the API takes longer, milliseconds.
     latency: { type: 'string', default: '20' },
-    // light: the API is next to free, as one on other machines; embedded: all of `rollkeeper up` on this one.
-    api: { type: 'string', default: 'light' },
+    // embedded: all of `rollkeeper up` on this machine; light: an API that is next to free, as one on other machines.
+    api: { type: 'string', default: 'embedded' },
   },
 });
 const names = Array.from({ length: Number(values.deployments) }, (_, index) => `scale-${index}`);
 const pods = Number(values.pods);
+const startWorld = worldNamed(values.api);
 
 console.log(
   `${names.length} rollouts of ${pods} pods, ${values.api} API, calls of ${values.latency} ms, 5 workers per controller`,
@@ -41,11 +42,15 @@ console.log(
   `3 replicas are ${ratio.toFixed(2)} times as fast as 1 (the best of ${alone.length} rounds each)`,
 );
 
+function worldNamed(name: string): typeof startEmbeddedWorld {
+  const start = WORLDS.get(name);
+  if (!start) throw new Error(`--api: ${[...WORLDS.keys()].join(' or ')}, not ${name}`);
+  return start;
+}
+
 /** Seconds that so many replicas take to roll all Deployments out. */
 async function measure(replicas: number): Promise<number> {
   const dist = join(import.meta.dirname, '..', 'dist');
-  const startWorld = WORLDS.get(values.api);
-  if (!startWorld) throw new Error(`--api: light or embedded, not ${values.api}`);
   const world = await startWorld({ dist, replicas, controllerArgs: CONTROLLER_ARGS });
   try {
     await Promise.all(

@@ -4,11 +4,10 @@ import type { Deployment } from '../../src/kubernetes/index.js';
 import { DEPLOYMENTS } from '../../src/kubernetes/index.js';
 import { silentLogger } from '../../src/logging/index.js';
 import { ChaosSet } from '../../test/chaos/set/chaos-set.js';
-import type { LightSetOptions } from './light-set.js';
-import type { RolloutWorld } from './rollout-world.js';
+import type { RolloutWorld, RolloutWorldOptions } from './rollout-world.js';
 
 /** On everything that `rollkeeper up` starts, all of it on this machine. */
-export async function startEmbeddedWorld(options: LightSetOptions): Promise<RolloutWorld> {
+export async function startEmbeddedWorld(options: RolloutWorldOptions): Promise<RolloutWorld> {
   const random = new SeededRandom(1);
   const set = await ChaosSet.start({ ...options, random: () => random.next(), links: 'none' });
   // Watched, not listed again and again: that would cost as much as what is measured.

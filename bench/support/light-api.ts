@@ -29,7 +29,7 @@ interface Target {
   readonly subresource: string | undefined;
 }
 
-const PATH = /^\/apis?\/((?:[^/]+\/)?v\d+)(?:\/namespaces\/([^/]+))?\/([a-z]+)(?:\/([^/]+))?(?:\/([a-z]+))?$/;
+const PATH = /^\/apis?\/((?:[^/]+\/)?v\d+)(?:\/namespaces\/[^/]+)?\/([a-z]+)(?:\/([^/]+))?(?:\/([a-z]+))?$/;
 /** What is written within so many milliseconds, watchers are told together, as by the embedded server. */
 const WATCH_BATCH_MS = 2;
 
@@ -105,7 +105,7 @@ export class LightApi {
   }
 
   private targetOf(path: string): Target | undefined {
-    const [, apiVersion, , resource, name, subresource] = PATH.exec(path) ?? [];
+    const [, apiVersion, resource, name, subresource] = PATH.exec(path) ?? [];
     if (apiVersion === undefined || resource === undefined) return undefined;
     return { collection: this.collectionOf(resource, apiVersion), resource, name, subresource };
   }

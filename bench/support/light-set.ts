@@ -8,14 +8,7 @@ import { startRedis } from '../../src/supervisor/redis-process.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { ChaosReplica } from '../../test/chaos/set/replica.js';
 import { LightApi } from './light-api.js';
-
-export interface LightSetOptions {
-  /** The built program's folder. */
-  readonly dist: string;
-  readonly replicas: number;
-  /** More arguments of `rollkeeper controller`. */
-  readonly controllerArgs: readonly string[];
-}
+import type { RolloutWorldOptions } from './rollout-world.js';
 
 /** Replicas of the controllers on a Redis of their own and a {@link LightApi}: the rest leaves the processors to them. */
 export class LightSet {
@@ -25,7 +18,7 @@ export class LightSet {
 
   private constructor(readonly api: LightApi) {}
 
-  static async start(options: LightSetOptions): Promise<LightSet> {
+  static async start(options: RolloutWorldOptions): Promise<LightSet> {
     const set = new LightSet(await LightApi.start());
     try {
       await set.startAll(options);
@@ -48,7 +41,7 @@ export class LightSet {
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 
-  private async startAll({ controllerArgs: args, dist, replicas }: LightSetOptions): Promise<void> {
+  private async startAll({ controllerArgs: args, dist, replicas }: RolloutWorldOptions): Promise<void> {
     const { dataDir } = this;
     mkdirSync(join(dataDir, 'redis'));
     this.redis = await startRedis({

@@ -1,11 +1,16 @@
 import type { Deployment, UnstructuredObject } from '../../src/kubernetes/index.js';
-import type { LightSetOptions } from './light-set.js';
 import { LightSet } from './light-set.js';
-import type { RolloutWorld } from './rollout-world.js';
+import type { RolloutWorld, RolloutWorldOptions } from './rollout-world.js';
+
+/** The light API has nothing to discover, which the garbage collector and the namespace controller begin with. */
+const CONTROLLERS = ['--controllers', 'deployment,replicaset'];
 
 /** On the light API: nearly all processor time is the replicas' and their Redis'. */
-export async function startLightWorld(options: LightSetOptions): Promise<RolloutWorld> {
-  const set = await LightSet.start(options);
+export async function startLightWorld(options: RolloutWorldOptions): Promise<RolloutWorld> {
+  const set = await LightSet.start({
+    ...options,
+    controllerArgs: [...CONTROLLERS, ...options.controllerArgs],
+  });
   return {
     create: async (deployment) => {
       set.api.create('deployments', 'apps/v1', deployment as unknown as UnstructuredObject);

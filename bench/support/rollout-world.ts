@@ -1,5 +1,13 @@
 import type { Deployment } from '../../src/kubernetes/index.js';
 
+export interface RolloutWorldOptions {
+  /** The built program's folder. */
+  readonly dist: string;
+  readonly replicas: number;
+  /** More arguments of `rollkeeper controller`. */
+  readonly controllerArgs: readonly string[];
+}
+
 /** Where a benchmark rolls Deployments of `default` out. */
 export interface RolloutWorld {
   create(deployment: Deployment): Promise<void>;

@@ -60,8 +60,9 @@ export class ChangeSpan {
   /** One more change that the same add stands for: a link to the write that made it. */
   merge(request: EnqueueRequest): void {
     this.merged += 1;
-    const context = this.merged <= NAMED_MERGES ? writeOf(request.change?.object) : undefined;
-    if (context) this.span.addLink({ context, attributes: linkAttributes(request) });
+    const { change } = request;
+    const context = this.merged <= NAMED_MERGES ? writeOf(change?.object) : undefined;
+    if (context && change) this.span.addLink({ context, attributes: objectAttributes(change) });
   }
 
   end(): void {
@@ -78,7 +79,7 @@ function wasRemovedAtOnce({ change }: EnqueueRequest): boolean {
 
 function changeAttributes({ cause, change }: EnqueueRequest): Attributes {
   return {
-    ...(change ? objectAttributes(change) : {}),
+    ...(change ? { 'k8s.kind': change.object.kind, ...objectAttributes(change) } : {}),
     ...(cause
       ? {
           'k8s.kind': cause.type.kind,
@@ -88,19 +89,9 @@ function changeAttributes({ cause, change }: EnqueueRequest): Attributes {
   };
 }
 
-/** Enough to find the change: there may be many links. */
-function linkAttributes({ change }: EnqueueRequest): Attributes {
-  if (!change) return {};
-  return {
-    'k8s.object.key': keyOf(change.object.metadata),
-    'k8s.resource_version': change.object.metadata.resourceVersion,
-    'k8s.event': change.type,
-  };
-}
-
+/** Enough to find the change; all that a link says, of which there may be many. */
 function objectAttributes({ object, type }: NonNullable<EnqueueRequest['change']>): Attributes {
   return {
-    'k8s.kind': object.kind,
     'k8s.object.key': keyOf(object.metadata),
     'k8s.resource_version': object.metadata.resourceVersion,
     'k8s.event': type,
