@@ -42,7 +42,11 @@ export class ReconcilerRun {
     this.informers.refresh();
     const { signal } = new AbortController();
     const request = { ...ref, key: keyOf(ref) };
+    const before = this.api.writes.length + this.notes.length;
+    const wasNeeded = this.controller.needsSync?.(request.key) ?? true;
     await this.controller.reconciler.reconcile(request, { signal, client: this.api, intents: this.intents });
+    if (!wasNeeded && this.api.writes.length + this.notes.length > before)
+      throw new Error(`${request.key} was said to need no sync, and the sync did something`);
   }
 
   /** Runs until one writes nothing. Returns how many that took, the last included. */

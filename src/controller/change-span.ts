@@ -65,9 +65,11 @@ export class ChangeSpan {
     if (context && change) this.span.addLink({ context, attributes: objectAttributes(change) });
   }
 
-  end(): void {
+  /** @param isNeeded false: there turned out to be nothing to do, and the trace ends here */
+  end({ isNeeded = true }: { isNeeded?: boolean } = {}): void {
     if (!this.isOpen) return;
     if (this.merged > 0) this.span.setAttribute('rollkeeper.merged', this.merged);
+    if (!isNeeded) this.span.setAttribute('rollkeeper.needed', false);
     this.span.end();
   }
 }

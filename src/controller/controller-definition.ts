@@ -37,6 +37,11 @@ export interface EnqueueRequest extends AddOptions {
    * that does not end is cut after five times as long. @default 0
    */
   readonly delayMs?: number;
+  /**
+   * Where nothing may follow from the change: when the wait is over, {@link BuiltController.needsSync} is asked, and
+   * without need nothing is added, unless another change joined that is always worth a sync. @default false
+   */
+  readonly onlyIfNeeded?: boolean;
 }
 
 export type Enqueue = (request: EnqueueRequest) => void;
@@ -51,6 +56,11 @@ export interface BuiltController {
    * cannot tell. Must be cheap. @default nothing
    */
   due?(): Iterable<DueWork>;
+  /**
+   * Whether a sync of the key would do anything, or wait for anything, by what the caches show: decided, not carried out.
+   * Every later change asks again, so "no" loses nothing. Must be cheap. @default always
+   */
+  needsSync?(key: string): boolean;
 }
 
 /** A key of which a sync is due. */

@@ -18,6 +18,7 @@ describe('the enqueuer', () => {
   let calls: string[];
   let failures: number;
   let leads: boolean;
+  let needed: boolean;
   let deletions: { type: ResourceType; resourceVersion: string }[];
   let enqueuer: Enqueuer;
 
@@ -27,6 +28,7 @@ describe('the enqueuer', () => {
     failures = 0;
     deletions = [];
     leads = true;
+    needed = true;
     const call = (text: string): Promise<void> => {
       if (failures > 0) {
         failures -= 1;
@@ -46,6 +48,7 @@ describe('the enqueuer', () => {
       },
       deletionsSeen: () => deletions,
       mayEnqueue: () => leads,
+      needsSync: () => needed,
       clock,
       logger: silentLogger,
     });
@@ -113,6 +116,34 @@ describe('the enqueuer', () => {
       'cause default/web pods 10 replicasets.apps 8',
       'add default/web high',
     ]);
+  });
+
+  it('adds nothing where nothing is to be done when the wait is over; its causes go with the next add', async () => {
+    const enqueue = enqueuer.enqueueUntil(new AbortController().signal);
+    const echo = { ref, delayMs: 50, onlyIfNeeded: true };
+    enqueue({ ...echo, cause: { type: PODS, resourceVersion: '7' } });
+    needed = false;
+    await clock.advance(100);
+    expect(calls).toEqual([]);
+    expect(enqueuer.size).toBe(0);
+    enqueue({ ref, cause: { type: REPLICA_SETS, resourceVersion: '8' } });
+    await clock.advance(0);
+    expect(calls).toEqual(['cause default/web pods 7 replicasets.apps 8', 'add default/web normal']);
+    calls = [];
+    needed = true;
+    enqueue({ ...echo, cause: { type: PODS, resourceVersion: '9' } });
+    await clock.advance(100);
+    expect(calls).toEqual(['cause default/web pods 9', 'add default/web normal']);
+  });
+
+  it('adds all the same where a change has joined that is always worth a sync', async () => {
+    const enqueue = enqueuer.enqueueUntil(new AbortController().signal);
+    needed = false;
+    enqueue({ ref, delayMs: 50, onlyIfNeeded: true });
+    enqueue({ ref, delayMs: 50 });
+    enqueue({ ref, delayMs: 50, onlyIfNeeded: true });
+    await clock.advance(100);
+    expect(calls).toEqual(['add default/web normal']);
   });
 
   it('makes one add of a burst, once it is over', async () => {

@@ -16,6 +16,8 @@ interface HeldAdd {
   readonly causes: ReadonlyMap<string, string>;
   readonly options: AddOptions;
   readonly burst: Burst;
+  /** Where every change of the burst wants it so. */
+  readonly onlyIfNeeded: boolean;
   /** Open while the add is held. */
   readonly span?: ChangeSpan;
 }
@@ -42,6 +44,8 @@ export interface EnqueuerOptions {
    * @default until the signal aborts
    */
   readonly mayEnqueue?: () => boolean;
+  /** See {@link BuiltController.needsSync}. @default always */
+  readonly needsSync?: (key: string) => boolean;
   /** Spans what is seen. @default none */
   readonly tracer?: Tracer;
 }
@@ -56,6 +60,8 @@ export interface EnqueuerOptions {
  */
 export class Enqueuer {
   private readonly held = new Map<string, HeldAdd>();
+  /** Causes of adds that were not needed, by key: whoever works on the key next must have seen these as well. */
+  private readonly unneeded = new Map<string, HeldAdd['causes']>();
   private readonly timers = new Map<string, TimerHandle & { readonly dueMs: number }>();
   private readonly flushing = new Set<string>();
 
@@ -105,6 +111,7 @@ export class Enqueuer {
     this.timers.clear();
     for (const { span } of this.held.values()) span?.end();
     this.held.clear();
+    this.unneeded.clear();
   }
 
   /** One timer a key: one that fires early, because the burst went on, is set again. */
@@ -154,8 +161,15 @@ export class Enqueuer {
     const add = this.held.get(key);
     if (!add || add.burst.dueMs > this.options.clock.monotonicNow()) return undefined;
     this.held.delete(key);
-    add.span?.end();
-    return add;
+    const isNeeded = !add.onlyIfNeeded || (this.options.needsSync?.(key) ?? true);
+    add.span?.end({ isNeeded });
+    const causes = newestOf(this.unneeded.get(key) ?? new Map(), add.causes);
+    if (isNeeded) {
+      this.unneeded.delete(key);
+      return { ...add, causes };
+    }
+    this.unneeded.set(key, causes);
+    return undefined;
   }
 
   private assertLeading(): void {
@@ -180,6 +194,7 @@ function merge(
     cause,
     delayMs = 0,
     mustHaveSeen = [],
+    onlyIfNeeded = false,
     priority,
     reason,
     traceparent = span?.traceparent,
@@ -187,7 +202,7 @@ function merge(
   const causes = newest(new Map(), cause ? [cause, ...mustHaveSeen] : mustHaveSeen);
   const burst = decideBurst(before?.burst, delayMs, nowMs);
   const options = { priority, reason, traceparent };
-  return { ...mergeAdds(before, { causes, burst, options, span }), burst };
+  return { ...mergeAdds(before, { causes, burst, options, span, onlyIfNeeded }), burst };
 }
 
 function newest(known: ReadonlyMap<string, string>, more: readonly Cause[]): ReadonlyMap<string, string> {
@@ -199,18 +214,23 @@ function newest(known: ReadonlyMap<string, string>, more: readonly Cause[]): Rea
   return causes;
 }
 
+function newestOf(known: HeldAdd['causes'], more: HeldAdd['causes']): HeldAdd['causes'] {
+  const causes = new Map(known);
+  for (const [resource, version] of more)
+    causes.set(resource, newerResourceVersion(causes.get(resource), version));
+  return causes;
+}
+
 /** The newest cause of each resource, the earlier due time, the highest priority with its reason and trace. */
 function mergeAdds(before: HeldAdd | undefined, after: HeldAdd): HeldAdd {
   if (!before) return after;
-  const causes = new Map(before.causes);
-  for (const [resource, version] of after.causes)
-    causes.set(resource, newerResourceVersion(causes.get(resource), version));
   const [told, other] =
     rank(after.options) > rank(before.options)
       ? [after.options, before.options]
       : [before.options, after.options];
   return {
-    causes,
+    causes: newestOf(before.causes, after.causes),
+    onlyIfNeeded: before.onlyIfNeeded && after.onlyIfNeeded,
     burst: before.burst.dueMs <= after.burst.dueMs ? before.burst : after.burst,
     options: { ...told, ...mergeTraces(told, other) },
     span: [before.span, after.span].find((span) => span?.isOpen),

@@ -129,6 +129,7 @@ export class Manager {
         tracer,
         mayEnqueue: () => elector.isLeader !== false,
         deletionsSeen: () => informers.deletionsSeen?.() ?? [],
+        needsSync: (key) => built.needsSync?.(key) ?? true,
       });
       return built.watch(enqueuer.enqueueUntil(signal));
     });

@@ -2,6 +2,7 @@ import type { ApiClient, WriteOptions } from '../api-client/api-client.js';
 import { FakeClock, SeededRandom } from '../clock/index.js';
 import type { ReplicaSetControllerOptions } from '../controllers/replicaset/index.js';
 import { ReplicaSetReconciler, compileReplicaSetControllerOptions } from '../controllers/replicaset/index.js';
+import { needsSync } from '../controllers/replicaset/needs-sync.js';
 import { isPodActive } from '../controllers/shared/index.js';
 import type { ReconcileResult } from '../controller/reconciler.js';
 import { KeyLockLostError } from '../errors/index.js';
@@ -128,7 +129,9 @@ export class ReplicaSetHarness {
   async settle(): Promise<number> {
     for (let runs = 1; runs <= 20; runs++) {
       this.catchUp();
+      const wasNeeded = needsSync(this.key, this);
       const { effects, error } = await this.activate();
+      if (!wasNeeded && effects > 0) throw new Error('no sync was said to be needed, and it did something');
       if (effects === 0 && !error && this.pods.lag + this.replicaSets.lag === 0) return runs;
     }
     throw new Error('the ReplicaSet does not come to rest');

@@ -14,6 +14,7 @@ import type {
 import { compileDeploymentControllerOptions } from './deployment.options.js';
 import { DeploymentEventHandlers } from './event-handlers.js';
 import { isDeploymentDue } from './is-due.js';
+import { needsSync } from './needs-sync.js';
 import { DeploymentReconciler } from './reconcile.js';
 
 /** The Deployment controller as the registry knows it, with other than the default options. */
@@ -39,17 +40,17 @@ function build(
   const pods = informers.informerFor<Pod>(PODS);
   deployments.addIndex(SELECTOR_INDEX, selectorIndex);
   replicaSets.addIndex(ORPHAN_INDEX, orphanIndex);
+  const caches = { deployments: deployments.lister, replicaSets: replicaSets.lister, pods: pods.lister };
   const handlers = new DeploymentEventHandlers({ deployments, replicaSets, pods }, options);
   return {
     reconciler: new DeploymentReconciler({
-      deployments: deployments.lister,
-      replicaSets: replicaSets.lister,
-      pods: pods.lister,
+      ...caches,
       events,
       clock,
       rules: options,
     }),
     watch: (enqueue) => handlers.watch(enqueue),
+    needsSync: (key) => needsSync(key, { ...caches, clock, rules: options }),
     due: () => dueObjects<Deployment>(deployments.lister, isDeploymentDue),
   };
 }

@@ -100,7 +100,7 @@ describe('changes that concern a Deployment', () => {
     };
     ours.status = { replicas: 3 };
     expect(happens(() => void api.seed(DEPLOYMENTS, ours))).toMatchObject([
-      { priority: 'low', delayMs: 1000 },
+      { priority: 'low', delayMs: 1000, onlyIfNeeded: true },
     ]);
   });
 

@@ -61,7 +61,7 @@ export class DeploymentEventHandlers {
   private urgency(event: ResourceEvent<Deployment>): Partial<EnqueueRequest> {
     if (event.type === 'added' && event.initial) return { priority: 'low', reason: 'initial-list' };
     if (event.type === 'modified' && !isWantedChange(event.old, event.object)) {
-      return { priority: 'low', reason: 'resync', delayMs: this.delays.statusEchoMs };
+      return { priority: 'low', reason: 'resync', delayMs: this.delays.statusEchoMs, onlyIfNeeded: true };
     }
     return { priority: 'high', reason: 'user-change' };
   }

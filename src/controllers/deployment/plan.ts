@@ -45,6 +45,11 @@ export function netPlan(draft: RolloutDraft, released: readonly DeepReadonly<Rep
   };
 }
 
+/** Whether nothing is to be done, and nothing to be told. */
+export function isEmptyPlan({ deployment, notes, replicaSetWrites, status }: DeploymentPlan): boolean {
+  return replicaSetWrites.length === 0 && notes.length === 0 && !deployment && !status;
+}
+
 function draftedDeployment(draft: RolloutDraft): Deployment {
   const { observed, annotations, spec, status } = draft;
   return { ...observed, metadata: { ...observed.metadata, annotations }, spec, status } as Deployment;

@@ -25,10 +25,13 @@ export interface ClaimedPods {
   readonly controlled: readonly ReadablePod[];
 }
 
-interface ClaimInput {
+interface FindInput {
   readonly replicaSet: DeepReadonly<ReplicaSet>;
   readonly selects: LabelMatcher;
   readonly pods: Lister<Pod>;
+}
+
+interface ClaimInput extends FindInput {
   readonly client: ApiClient;
   readonly signal: AbortSignal;
 }
@@ -41,18 +44,31 @@ interface ClaimInput {
  * must not take pods that somebody orphaned on purpose.
  */
 export async function claimPods(input: ClaimInput): Promise<ClaimedPods> {
-  const { replicaSet, selects, pods } = input;
+  const { adopt, active, release, ...others } = findPods(input);
+  const adopted = await adoptPods(input, adopt);
+  await releasePods(input, release);
+  return { ...others, active: [...active, ...adopted] };
+}
+
+/** The ReplicaSet's pods as the cache has them, and what is still to be adopted and released. */
+export interface FoundPods extends ClaimedPods {
+  readonly adopt: readonly ReadablePod[];
+  readonly release: readonly ReadablePod[];
+}
+
+/** The part of {@link claimPods} that only reads. */
+export function findPods({ replicaSet, selects, pods }: FindInput): FoundPods {
   const children = pods.byIndex(OWNER_UID_INDEX, replicaSet.metadata.uid ?? '');
   const controlled = children.filter((pod) => isControlledBy(pod, replicaSet));
   const orphans = pods.byIndex(ORPHAN_INDEX, replicaSet.metadata.namespace ?? '');
   const candidates = [...controlled, ...orphans].filter((pod) => isPodActive(pod));
-  const decision = decideClaims({ owner: replicaSet, selects, candidates });
-  const adopted = await adoptPods(input, decision.adopt);
-  await releasePods(input, decision.release);
+  const { adopt, owned, release } = decideClaims({ owner: replicaSet, selects, candidates });
   return {
-    active: [...decision.owned, ...adopted],
+    active: owned,
     terminating: controlled.filter((pod) => isPodTerminating(pod) && selects(pod.metadata.labels)),
     controlled,
+    adopt,
+    release,
   };
 }
 

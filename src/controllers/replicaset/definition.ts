@@ -8,6 +8,7 @@ import type { Pod, ReplicaSet } from '../../kubernetes/index.js';
 import { PODS, REPLICA_SETS } from '../../kubernetes/index.js';
 import { ORPHAN_INDEX, SELECTOR_INDEX, orphanIndex, selectorIndex } from '../shared/index.js';
 import { isReplicaSetDue } from './is-due.js';
+import { needsSync } from './needs-sync.js';
 import { ReplicaSetReconciler } from './reconcile.js';
 import type { ReplicaSetControllerOptions } from './replicaset.options.js';
 import { compileReplicaSetControllerOptions } from './replicaset.options.js';
@@ -35,10 +36,10 @@ function build(
   const pods = informers.informerFor<Pod>(PODS);
   pods.addIndex(ORPHAN_INDEX, orphanIndex);
   replicaSets.addIndex(SELECTOR_INDEX, selectorIndex);
+  const caches = { replicaSets: replicaSets.lister, pods: pods.lister };
   return {
     reconciler: new ReplicaSetReconciler({
-      replicaSets: replicaSets.lister,
-      pods: pods.lister,
+      ...caches,
       events,
       clock,
       random,
@@ -46,6 +47,7 @@ function build(
       options,
     }),
     watch: (enqueue) => watchReplicaSets({ replicaSets, pods, enqueue, options }),
+    needsSync: (key) => needsSync(key, { ...caches, clock }),
     due: () => dueObjects<ReplicaSet>(replicaSets.lister, isReplicaSetDue),
   };
 }

@@ -13,11 +13,11 @@ import type { Lister } from '../../informer/informer.js';
 import type { DeepReadonly, LabelMatcher, ReplicaSet } from '../../kubernetes/index.js';
 import { REPLICA_SETS, compileLabelSelector, isEmptySelector } from '../../kubernetes/index.js';
 import type { Logger } from '../../logging/index.js';
-import { msUntilPodAvailable } from '../shared/index.js';
 import type { ClaimedPods } from './claim-pods.js';
 import { claimPods } from './claim-pods.js';
 import type { ManageResult, PodManagerDependencies } from './manage-pods.js';
 import { PodManager } from './manage-pods.js';
+import { msUntilNextAvailable } from './next-available.js';
 import { decideStatus, isSameStatus } from './status.js';
 
 /** After a lost race for the status: long enough for the cache to see who won. */
@@ -67,7 +67,7 @@ export class ReplicaSetReconciler implements Reconciler {
     // One instant for both: a pod that the status does not count as available yet must wake us, also if it becomes
     // available while the status is being written.
     const nowMs = this.clock.now();
-    const nextAvailableIn = msUntilNextAvailable(replicaSet, claimed, nowMs);
+    const nextAvailableIn = msUntilNextAvailable(replicaSet, claimed.active, nowMs);
     const statusIn = await this.syncStatus(replicaSet, claimed, managed, context, nowMs);
     if (managed.failure) throw managed.failure.error;
     return requeueIn(managed.requeueAfterMs, statusIn, nextAvailableIn);
@@ -142,20 +142,6 @@ export class ReplicaSetReconciler implements Reconciler {
       return CONFLICT_REQUEUE_MS;
     }
   }
-}
-
-/** When the next ready pod will have been ready for `minReadySeconds`: no event of the API says so. */
-function msUntilNextAvailable(
-  replicaSet: DeepReadonly<ReplicaSet>,
-  claimed: ClaimedPods,
-  nowMs: number,
-): number | undefined {
-  const minReadySeconds = replicaSet.spec.minReadySeconds ?? 0;
-  if (minReadySeconds === 0) return undefined;
-  const waits = claimed.active
-    .map((pod) => msUntilPodAvailable(pod, minReadySeconds, nowMs))
-    .filter((wait) => wait !== undefined && wait > 0) as number[];
-  return waits.length > 0 ? Math.min(...waits) : undefined;
 }
 
 function requeueIn(...waits: readonly (number | undefined)[]): ReconcileResult {

@@ -40,7 +40,7 @@ function start() {
     requests
       .splice(0)
       .map(({ ref, priority = 'normal', delayMs = 0 }) => `${ref.name} ${priority} ${delayMs}`);
-  return { cluster, owner, requests, seedPod, change, woken, stop };
+  return { built, cluster, owner, requests, seedPod, change, woken, stop };
 }
 
 const READY = [{ type: 'Ready', status: 'True' as const, lastTransitionTime: '2026-01-01T00:00:00Z' }];
@@ -164,5 +164,20 @@ describe('what wakes a ReplicaSet', () => {
     stop();
     seedPod();
     expect(woken()).toEqual([]);
+  });
+
+  it('needs no sync for a pod that appeared, or had ended before, once the status tells of it', async () => {
+    const { built, change, cluster, owner, requests, seedPod } = start();
+    const first = seedPod({ name: 'web-a' });
+    seedPod({ name: 'web-b' });
+    expect(requests.splice(0).slice(-1)).toMatchObject([{ onlyIfNeeded: true }]);
+    expect(built.needsSync?.('default/web')).toBe(true);
+    const { generation: observedGeneration = 0 } = owner.metadata;
+    const status = { replicas: 2, fullyLabeledReplicas: 2, observedGeneration };
+    await cluster.update<ReplicaSet>(REPLICA_SETS, { ...owner, status });
+    expect(built.needsSync?.('default/web')).toBe(false);
+    await change(first, (pod) => (pod.status = { phase: 'Running', conditions: READY }));
+    expect(requests.pop()).toMatchObject({ onlyIfNeeded: false });
+    expect(built.needsSync?.('default/web')).toBe(true);
   });
 });

@@ -97,7 +97,7 @@ class PodEventHandler {
   /** @param event the change that the sync must have seen; `pod` is its state before or after */
   private wakeOwner(pod: ReadablePod, event: ResourceEvent<Pod>, urgency: Urgency): void {
     const owner = this.ownerOf(pod);
-    if (owner) this.wake(owner, event, this.delayFor(owner, urgency));
+    if (owner) this.wake(owner, event, urgency);
   }
 
   /** An orphan: whoever selects it may adopt it. */
@@ -107,7 +107,7 @@ class PodEventHandler {
     const { lister } = this.input.replicaSets;
     const candidates = selectorIndexValuesFor(pod).flatMap((value) => lister.byIndex(SELECTOR_INDEX, value));
     for (const candidate of candidates) {
-      if (selects(candidate, pod)) this.wake(candidate, event, this.delayFor(candidate, 'changed'));
+      if (selects(candidate, pod)) this.wake(candidate, event, 'changed');
     }
   }
 
@@ -128,14 +128,16 @@ class PodEventHandler {
     return owner?.metadata.uid === controller.uid ? owner : undefined;
   }
 
-  private wake(replicaSet: ReadableReplicaSet, event: ResourceEvent<Pod>, delayMs: number): void {
+  private wake(replicaSet: ReadableReplicaSet, event: ResourceEvent<Pod>, urgency: Urgency): void {
     const { namespace, name } = replicaSet.metadata;
     this.input.enqueue({
       ref: { namespace, name },
       cause: { type: PODS, resourceVersion: event.object.metadata.resourceVersion ?? '' },
       change: event,
-      delayMs,
+      delayMs: this.delayFor(replicaSet, urgency),
       reason: 'child-change',
+      // Only counts follow from these, and a sync that was on its way already may have counted.
+      onlyIfNeeded: urgency === 'new' || urgency === 'ended',
     });
   }
 }
