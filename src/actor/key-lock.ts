@@ -28,7 +28,8 @@ const LET_GO = new Error('the lock was let go');
  */
 export class KeyLock {
   private readonly lost = new AbortController();
-  private readonly stopped = new AbortController();
+  /** Aborts with `lost` or with {@link stop}: no more renewals. */
+  private readonly over = new AbortController();
   private deadline: TimerHandle;
   private heldUntilMs = 0;
 
@@ -62,7 +63,7 @@ export class KeyLock {
 
   private async keepRenewing(): Promise<void> {
     const { clock, lockDurationMs, logger, name } = this.dependencies;
-    const stop = AbortSignal.any([this.stopped.signal, this.lost.signal]);
+    const stop = this.over.signal;
     let pauseMs = lockDurationMs / RENEWALS;
     while (!stop.aborted) {
       try {
@@ -85,7 +86,7 @@ export class KeyLock {
   /** No more renewals and no more aborts. */
   stop(): void {
     this.deadline.cancel();
-    this.stopped.abort(LET_GO);
+    this.over.abort(LET_GO);
   }
 
   private deadlineFrom(sentAtMs: number): TimerHandle {
@@ -102,6 +103,8 @@ export class KeyLock {
   }
 
   private lose(message: string): void {
-    if (!this.stopped.signal.aborted) this.lost.abort(new KeyLockLostError(message));
+    if (this.over.signal.aborted) return;
+    this.lost.abort(new KeyLockLostError(message));
+    this.over.abort(LET_GO);
   }
 }

@@ -1,3 +1,4 @@
+import { LinkedAbort } from '../cancellation/index.js';
 import type { Clock } from '../clock/index.js';
 import { KeyLockHeldError, KeyLockLostError, NewerStateError } from '../errors/index.js';
 import { newerResourceVersion } from '../kubernetes/index.js';
@@ -52,14 +53,8 @@ export class StoredActorRuntime implements ActorRuntime {
     );
     const proof = { token: acquired.token, owner };
     const lock = new KeyLock(this.lockDependencies(id, proof), sentAtMs);
-    const activation = new StoredActivation(
-      this.store,
-      id,
-      proof,
-      acquired,
-      AbortSignal.any([signal, lock.signal]),
-      lock,
-    );
+    const either = new LinkedAbort(signal, lock.signal);
+    const activation = new StoredActivation(this.store, id, proof, acquired, either.signal, lock);
     // Not awaited: a renewal that hangs must not hold up the end, and after the release it changes nothing.
     void lock.keep();
     let outcome: { result: R } | { error: unknown };
@@ -71,6 +66,7 @@ export class StoredActorRuntime implements ActorRuntime {
     }
     const lost = lock.signal.aborted;
     lock.stop();
+    either.close();
     await this.end(activation, lost, outcome);
     if ('error' in outcome) throw outcome.error;
     return outcome.result;

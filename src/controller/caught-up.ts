@@ -1,4 +1,5 @@
 import type { ResourceVersions } from '../actor/actor.js';
+import { LinkedAbort } from '../cancellation/index.js';
 import type { Clock } from '../clock/index.js';
 import { StaleCacheError } from '../errors/index.js';
 import type { Informer } from '../informer/informer.js';
@@ -41,13 +42,14 @@ export async function waitUntilCaughtUp(
     () => expired.abort(staleCache(findBehind(mustHaveSeen, informerOf))),
     timeoutMs,
   );
-  const either = AbortSignal.any([signal, expired.signal]);
+  const either = new LinkedAbort(signal, expired.signal);
   try {
     await Promise.all(
-      behind.map(({ informer, version }) => informer.waitForResourceVersion(version, either)),
+      behind.map(({ informer, version }) => informer.waitForResourceVersion(version, either.signal)),
     );
   } finally {
     timer.cancel();
+    either.close();
   }
   return { waited: true, waitedMs: clock.monotonicNow() - startedMs };
 }

@@ -2,12 +2,13 @@ import type { Span, Tracer } from '@opentelemetry/api';
 import { SpanStatusCode } from '@opentelemetry/api';
 import type { Activation, ActorRuntime } from '../actor/actor.js';
 import type { ApiClient } from '../api-client/api-client.js';
+import { LinkedAbort } from '../cancellation/index.js';
 import type { Clock } from '../clock/index.js';
 import { errorMessage, hasCode } from '../errors/index.js';
 import { parseKey } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import { activeTraceparent } from '../trace-context/index.js';
-import type { WorkItem, WorkQueue, WorkQueueConsumer } from '../work-queue/work-queue.js';
+import type { WorkHandler, WorkItem, WorkQueue, WorkQueueConsumer } from '../work-queue/work-queue.js';
 import type { InformerByResource } from './caught-up.js';
 import { waitUntilCaughtUp } from './caught-up.js';
 import type { ControllerMetrics, ReconcileOutcomeLabel } from './controller-metrics.js';
@@ -86,11 +87,8 @@ export class Controller {
    */
   run(signal: AbortSignal, hurry?: AbortSignal): Promise<void> {
     const { consumer, workers } = this.options;
-    return consumer.run(
-      (item, itemSignal) => this.process(item, hurry ? AbortSignal.any([itemSignal, hurry]) : itemSignal),
-      { concurrency: workers },
-      signal,
-    );
+    const work: WorkHandler = (item, itemSignal) => this.process(item, itemSignal);
+    return consumer.run(hurry ? hurried(work, hurry) : work, { concurrency: workers }, signal);
   }
 
   private async process(item: WorkItem, signal: AbortSignal): Promise<void> {
@@ -225,6 +223,18 @@ export class Controller {
         await queue.park(item.key, outcome.error);
     }
   }
+}
+
+/** `work`, the signal of which aborts with `hurry` as well. */
+function hurried(work: WorkHandler, hurry: AbortSignal): WorkHandler {
+  return async (item, itemSignal) => {
+    const either = new LinkedAbort(itemSignal, hurry);
+    try {
+      await work(item, either.signal);
+    } finally {
+      either.close();
+    }
+  };
 }
 
 /** What Go would call a panic: not a failure that somebody foresaw. */

@@ -1,5 +1,6 @@
 import type { Job } from 'bullmq';
 import { WaitingError } from 'bullmq';
+import { LinkedAbort } from '../cancellation/index.js';
 import type { Clock } from '../clock/index.js';
 import { IllegalStateError, ShutdownError, isCancellation } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
@@ -209,8 +210,9 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
     drainTimeout: AbortSignal,
   ): Promise<void> {
     const end = this.running.start();
+    const either = new LinkedAbort(lockSignal, drainTimeout);
     try {
-      await handler(item, AbortSignal.any([lockSignal, drainTimeout]));
+      await handler(item, either.signal);
     } catch (error) {
       this.logger.error('a handler rejected; the key is added again', { error, key: item.key });
       if (lockSignal.aborted) return;
@@ -219,6 +221,7 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
         else await this.queue.addRateLimited(item.key, error);
       });
     } finally {
+      either.close();
       this.queue.metrics.workDuration(this.queue.name, end());
     }
   }

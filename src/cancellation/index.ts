@@ -1,0 +1,1 @@
+export { LinkedAbort } from './linked-abort.js';
