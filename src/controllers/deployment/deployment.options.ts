@@ -12,8 +12,8 @@ export interface DeploymentControllerOptions {
   /** The same for a ReplicaSet that has come to the size it was given, all pods available. @default 10 */
   settledMs?: number;
   /**
-   * The same for one that has come to its size while another one still grows and waits for its pods: with fewer old pods
-   * nothing can be done that could not be done before. @default 300
+   * The same for one that has come to its size while another one still grows and waits for its pods, and for one that is
+   * new or was given another size: nothing can be done that could not be done before. @default 300
    */
   waveMs?: number;
   /**

@@ -110,6 +110,14 @@ describe('changes that concern a Deployment', () => {
     expect(requests).toMatchObject([{ reason: 'child-change', delayMs: 30, cause: { type: REPLICA_SETS } }]);
   });
 
+  it('a ReplicaSet that is new, or was given another size, has its pods to wait for first', () => {
+    const { api, deployment, happens, replicaSet } = watched();
+    const added = happens(() => void api.seed(REPLICA_SETS, aReplicaSet(deployment, 'web-2')));
+    expect(added).toMatchObject([{ reason: 'child-change', delayMs: 300 }]);
+    const resized = { ...structuredClone(replicaSet), spec: { ...replicaSet.spec, replicas: 3 } };
+    expect(happens(() => void api.seed(REPLICA_SETS, resized))).toMatchObject([{ delayMs: 300 }]);
+  });
+
   it('a ReplicaSet that is taken away wakes the Deployment it leaves', () => {
     const { api, replicaSet, happens } = watched();
     const taken = structuredClone(replicaSet);

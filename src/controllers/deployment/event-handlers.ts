@@ -94,7 +94,8 @@ export class DeploymentEventHandlers {
   private delayFor(event: ResourceEvent<ReplicaSet>, deployment: DeepReadonly<Deployment>): number {
     const { coalesceMs, settledMs, statusEchoMs, waveMs } = this.delays;
     if (event.type === 'deleted') return settledMs;
-    if (event.type === 'modified' && onlyPodsEnded(event.old, event.object)) return statusEchoMs;
+    if (event.type === 'added' || hasOnlyBeenAsked(event.old, event.object)) return waveMs;
+    if (onlyPodsEnded(event.old, event.object)) return statusEchoMs;
     if (!isSettled(event.object)) return coalesceMs;
     return this.isWithinWave(event, deployment) ? waveMs : settledMs;
   }
@@ -220,6 +221,13 @@ const ASKED_METADATA = [
   'labels',
   'ownerReferences',
 ] as const;
+
+/** Its size, say, is another one now, and its status does not tell of it yet: what follows, follows from its status. */
+function hasOnlyBeenAsked(old: DeepReadonly<ReplicaSet>, replicaSet: DeepReadonly<ReplicaSet>): boolean {
+  return (
+    semanticEqual(old.status, replicaSet.status) && controllerOf(old)?.uid === controllerOf(replicaSet)?.uid
+  );
+}
 
 /** Pods that had stopped counting are gone: nothing follows but a number in our status. */
 function onlyPodsEnded(old: DeepReadonly<ReplicaSet>, replicaSet: DeepReadonly<ReplicaSet>): boolean {
