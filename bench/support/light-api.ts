@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { toRfc3339 } from '../../src/clock/index.js';
 import type { Pod, UnstructuredObject } from '../../src/kubernetes/index.js';
+import { LIGHT_DISCOVERY } from './light-discovery.js';
 
 type Stored = UnstructuredObject & { status?: unknown };
 
@@ -96,6 +97,8 @@ export class LightApi {
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://light');
     if (pathname === '/readyz') return answer(response, 200, 'ok');
+    const document = LIGHT_DISCOVERY[pathname];
+    if (document) return answer(response, 200, JSON.stringify(document));
     const target = this.targetOf(pathname);
     if (!target) return refuse(response, 404, 'NotFound');
     const body = await bodyOf(request);

@@ -2,15 +2,9 @@ import type { Deployment, UnstructuredObject } from '../../src/kubernetes/index.
 import { LightSet } from './light-set.js';
 import type { RolloutWorld, RolloutWorldOptions } from './rollout-world.js';
 
-/** The light API has nothing to discover, which the garbage collector and the namespace controller begin with. */
-const CONTROLLERS = ['--controllers', 'deployment,replicaset'];
-
 /** On the light API: nearly all processor time is the replicas' and their Redis'. */
 export async function startLightWorld(options: RolloutWorldOptions): Promise<RolloutWorld> {
-  const set = await LightSet.start({
-    ...options,
-    controllerArgs: [...CONTROLLERS, ...options.controllerArgs],
-  });
+  const set = await LightSet.start(options);
   return {
     create: async (deployment) => {
       set.api.create('deployments', 'apps/v1', deployment as unknown as UnstructuredObject);

@@ -1,3 +1,5 @@
+import type { AcquireOutcome } from './actor-store.js';
+
 /** resourceVersions by qualified resource (`replicasets.apps`). */
 export type ResourceVersions = Readonly<Record<string, string>>;
 
@@ -41,6 +43,15 @@ export interface Activation {
   recordOwnWrite(qualifiedResource: string, resourceVersion: string): void;
 }
 
+/** A lock that was asked for before the activation, in one step with something else. */
+export interface EarlyAcquisition {
+  /** Random, of this attempt. */
+  readonly owner: string;
+  /** Monotonic clock, before it was sent. */
+  readonly sentAtMs: number;
+  readonly outcome: AcquireOutcome;
+}
+
 /**
  * Runs activations: one at a time per controller and key, over all replicas.
  * The lock lives in Redis: taken in one script (token + 1, owner, expiry by the server's clock, state comes back),
@@ -48,6 +59,7 @@ export interface Activation {
  */
 export interface ActorRuntime {
   /**
+   * @param early the lock, where it was asked for already; let go in any case
    * @throws KeyLockHeldError when another activation of the key holds the lock (with `retryAfterMs`)
    * @throws KeyLockLostError when the lock was lost before `work` ended
    */
@@ -56,6 +68,7 @@ export interface ActorRuntime {
     key: string,
     signal: AbortSignal,
     work: (activation: Activation) => Promise<R>,
+    early?: EarlyAcquisition,
   ): Promise<R>;
   /** The leader's record that changes at these versions concern the key; keeps the newest of each resource. */
   recordCauses(controller: string, key: string, causes: ResourceVersions): Promise<void>;

@@ -1,10 +1,12 @@
 export type { AcquireOutcome, ActorId, ActorStore, FinalState, LockProof } from './actor-store.js';
 export { compileActorOptions } from './actor.options.js';
 export type { ActorOptions, CompiledActorOptions } from './actor.options.js';
-export type { Activation, ActorRuntime, ActorState, ResourceVersions } from './actor.js';
+export type { Activation, ActorRuntime, ActorState, EarlyAcquisition, ResourceVersions } from './actor.js';
 export { MemoryActorRuntime, MemoryActorStore } from './memory-actor-runtime.js';
 export type { MemoryActorRuntimeDependencies } from './memory-actor-runtime.js';
 export { RedisActorRuntime } from './redis-actor-runtime.js';
 export type { RedisActorRuntimeDependencies } from './redis-actor-runtime.js';
+export { RedisQueuedActors } from './redis-queued-actors.js';
+export type { RedisQueuedActorsDependencies } from './redis-queued-actors.js';
 export { StoredActorRuntime } from './stored-actor-runtime.js';
 export type { StoredActorRuntimeDependencies } from './stored-actor-runtime.js';

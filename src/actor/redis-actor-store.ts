@@ -1,36 +1,22 @@
-import { newerResourceVersion } from '../kubernetes/index.js';
-import type { RedisConnection } from '../redis/index.js';
-import { LuaScript } from '../redis/index.js';
+import type { LuaCall, RedisConnection } from '../redis/index.js';
 import type { AcquireOutcome, ActorId, ActorStore, FinalState, LockProof } from './actor-store.js';
-import type { ActorState, ResourceVersions } from './actor.js';
-
-const script = (name: string): LuaScript => new LuaScript(new URL(`./lua/${name}.lua`, import.meta.url));
-
-const STATE_VERSION: ActorState['version'] = 1;
+import type { ResourceVersions } from './actor.js';
+import { RedisActorCalls, STATE_VERSION, pairs, parseAcquired } from './redis-actor-calls.js';
 
 /** Actors in Redis: one hash each, under a hash tag of its own, and one script per operation. */
 export class RedisActorStore implements ActorStore {
-  private readonly scripts = {
-    acquire: script('acquire-1'),
-    renew: script('renew-1'),
-    release: script('release-1'),
-    storeIntents: script('store-intents-1'),
-    recordCause: script('record-cause-1'),
-    forget: script('forget-1'),
-  };
+  private readonly calls: RedisActorCalls;
 
   constructor(
     private readonly redis: RedisConnection,
-    private readonly keyPrefix: string,
+    keyPrefix: string,
     private readonly idleTtlMs: number,
-  ) {}
+  ) {
+    this.calls = new RedisActorCalls(keyPrefix, idleTtlMs);
+  }
 
   async acquire(id: ActorId, owner: string, lockDurationMs: number): Promise<AcquireOutcome> {
-    const answer = (await this.run('acquire', id, [owner, lockDurationMs, this.idleTtlMs, STATE_VERSION])) as
-      ['acquired', string, string[]] | ['held', number] | ['unknown-version', number];
-    if (answer[0] === 'held') return { kind: 'held', retryAfterMs: answer[1] };
-    if (answer[0] === 'unknown-version') return { kind: 'unknown-version', version: answer[1] };
-    return { kind: 'acquired', token: Number(answer[1]), ...parseState(answer[2]) };
+    return parseAcquired(await this.send(this.calls.acquire(id, owner, lockDurationMs)));
   }
 
   async renew(id: ActorId, proof: LockProof, lockDurationMs: number): Promise<boolean> {
@@ -55,7 +41,7 @@ export class RedisActorStore implements ActorStore {
   }
 
   async recordCauses(id: ActorId, causes: ResourceVersions): Promise<void> {
-    await this.run('recordCause', id, [this.idleTtlMs, ...pairs(causes)]);
+    await this.send(this.calls.recordCauses(id, causes));
   }
 
   async forget(id: ActorId): Promise<void> {
@@ -63,32 +49,18 @@ export class RedisActorStore implements ActorStore {
   }
 
   private run(
-    name: keyof RedisActorStore['scripts'],
+    name: Parameters<RedisActorCalls['of']>[0],
     id: ActorId,
     args: readonly (string | number)[],
   ): Promise<unknown> {
-    const key = `{${this.keyPrefix}:actor:${id.controller}:${id.key}}`;
-    return this.scripts[name].run(this.redis, [key], args);
+    return this.send(this.calls.of(name, id, args));
+  }
+
+  private send({ args, keys, script }: LuaCall): Promise<unknown> {
+    return script.run(this.redis, keys, args);
   }
 }
 
 function proofArgs(proof: LockProof): [string, string] {
   return [String(proof.token), proof.owner];
-}
-
-function pairs(versions: ResourceVersions): string[] {
-  return Object.entries(versions).flat();
-}
-
-function parseState(fields: readonly string[]): { mustHaveSeen: ResourceVersions; intents: unknown } {
-  const mustHaveSeen: Record<string, string> = {};
-  let intents: unknown;
-  for (let index = 0; index + 1 < fields.length; index += 2) {
-    const field = fields[index] as string;
-    const value = fields[index + 1] as string;
-    const resource = /^(?:own|cause):(.*)$/.exec(field)?.[1];
-    if (resource !== undefined) mustHaveSeen[resource] = newerResourceVersion(mustHaveSeen[resource], value);
-    else if (field === 'intents') intents = JSON.parse(value);
-  }
-  return { mustHaveSeen, intents };
 }

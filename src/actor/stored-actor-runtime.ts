@@ -7,7 +7,7 @@ import { silentLogger } from '../logging/index.js';
 import type { ActorId, ActorStore, AcquireOutcome, LockProof } from './actor-store.js';
 import type { ActorOptions, CompiledActorOptions } from './actor.options.js';
 import { compileActorOptions } from './actor.options.js';
-import type { Activation, ActorRuntime, ResourceVersions } from './actor.js';
+import type { Activation, ActorRuntime, EarlyAcquisition, ResourceVersions } from './actor.js';
 import { KeyLock } from './key-lock.js';
 
 export interface StoredActorRuntimeDependencies {
@@ -42,15 +42,11 @@ export class StoredActorRuntime implements ActorRuntime {
     key: string,
     signal: AbortSignal,
     work: (activation: Activation) => Promise<R>,
+    early?: EarlyAcquisition,
   ): Promise<R> {
-    signal.throwIfAborted();
     const id = { controller, key };
-    const owner = this.newOwner();
-    const sentAtMs = this.clock.monotonicNow();
-    const acquired = this.mustBeAcquired(
-      id,
-      await this.store.acquire(id, owner, this.options.lockDurationMs),
-    );
+    const { outcome: answer, owner, sentAtMs } = early ?? (await this.acquire(id, signal));
+    const acquired = this.mustBeAcquired(id, answer);
     const proof = { token: acquired.token, owner };
     const lock = new KeyLock(this.lockDependencies(id, proof), sentAtMs);
     const either = new LinkedAbort(signal, lock.signal);
@@ -78,6 +74,13 @@ export class StoredActorRuntime implements ActorRuntime {
 
   forget(controller: string, key: string): Promise<void> {
     return this.store.forget({ controller, key });
+  }
+
+  private async acquire(id: ActorId, signal: AbortSignal): Promise<EarlyAcquisition> {
+    signal.throwIfAborted();
+    const owner = this.newOwner();
+    const sentAtMs = this.clock.monotonicNow();
+    return { owner, sentAtMs, outcome: await this.store.acquire(id, owner, this.options.lockDurationMs) };
   }
 
   private mustBeAcquired(id: ActorId, outcome: AcquireOutcome): Acquired {

@@ -110,9 +110,9 @@ export class Controller {
   private async sync(item: WorkItem, signal: AbortSignal, span: Span): Promise<SyncEnd> {
     const { actors, name } = this.options;
     try {
-      const result = await actors.activate(name, item.key, signal, (activation) =>
-        this.reconcile(item, activation, span),
-      );
+      const work = (activation: Activation): Promise<ReconcileResult> =>
+        this.reconcile(item, activation, span);
+      const result = await actors.activate(name, item.key, signal, work, item.early);
       return { ended: 'ok', result };
     } catch (error) {
       return { ended: 'failed', error };

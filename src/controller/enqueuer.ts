@@ -30,7 +30,7 @@ type Cause = NonNullable<EnqueueRequest['cause']>;
 
 export interface EnqueuerOptions {
   readonly controller: string;
-  readonly queue: Pick<WorkQueue, 'add'>;
+  readonly queue: Pick<WorkQueue, 'add' | 'addWithCauses'>;
   readonly actors: Pick<ActorRuntime, 'recordCauses'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -178,9 +178,12 @@ export class Enqueuer {
 
   private async write(key: string, add: HeldAdd): Promise<void> {
     const { actors, controller, queue } = this.options;
-    if (add.causes.size > 0) await actors.recordCauses(controller, key, Object.fromEntries(add.causes));
+    const causes = Object.fromEntries(add.causes);
+    if (add.causes.size === 0) return queue.add(key, add.options);
+    if (queue.addWithCauses) return queue.addWithCauses(key, causes, add.options);
+    await actors.recordCauses(controller, key, causes);
     this.assertLeading();
-    await queue.add(key, add.options);
+    return queue.add(key, add.options);
   }
 }
 

@@ -1,14 +1,11 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { RedisConnection } from './redis-connection.js';
+import { StoredScript } from './stored-script.js';
 
-/**
- * A script of `lua/<verb>-<number of keys>.lua`, beside the adapter that owns it. Sent by its hash; a server that
- * has forgotten it (restart, failover) is sent the text again.
- */
+/** A script of `lua/<verb>-<number of keys>.lua`, beside the adapter that owns it. */
 export class LuaScript {
-  private readonly source: string;
-  private readonly sha: string;
+  readonly source: string;
+  private readonly script: StoredScript;
   private readonly numberOfKeys: number;
 
   /** @param file for example `new URL('./lua/acquire-1.lua', import.meta.url)` */
@@ -18,21 +15,29 @@ export class LuaScript {
       throw new Error(`${file.pathname}: a script's name ends in -<number of keys>.lua`);
     this.numberOfKeys = Number(count);
     this.source = readFileSync(file, 'utf8');
-    this.sha = createHash('sha1').update(this.source).digest('hex');
+    this.script = new StoredScript(this.source);
   }
 
-  async run(
+  /** What {@link run} would send, for {@link LuaScriptPair}. */
+  call(keys: readonly string[], args: readonly (string | number)[] = []): LuaCall {
+    if (keys.length !== this.numberOfKeys)
+      throw new Error(`expected ${this.numberOfKeys} keys, got ${keys.length}`);
+    return { script: this, keys, args };
+  }
+
+  run(
     redis: RedisConnection,
     keys: readonly string[],
     args: readonly (string | number)[] = [],
   ): Promise<unknown> {
-    if (keys.length !== this.numberOfKeys)
-      throw new Error(`expected ${this.numberOfKeys} keys, got ${keys.length}`);
-    try {
-      return await redis.evalsha(this.sha, keys.length, ...keys, ...args);
-    } catch (error) {
-      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-      return redis.eval(this.source, keys.length, ...keys, ...args);
-    }
+    const call = this.call(keys, args);
+    return this.script.run(redis, call.keys, call.args);
   }
+}
+
+/** A script with what it is to work on. */
+export interface LuaCall {
+  readonly script: LuaScript;
+  readonly keys: readonly string[];
+  readonly args: readonly (string | number)[];
 }

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Module } from '@nestjs/common';
-import { RedisActorRuntime } from '../actor/index.js';
+import { RedisActorRuntime, RedisQueuedActors } from '../actor/index.js';
 import type { Clock, RandomSource } from '../clock/index.js';
 import type { ApiClient } from '../api-client/index.js';
 import type { EventRecorder } from '../events/index.js';
 import { LeaseResourceLock, RedisResourceLock } from '../leader-election/index.js';
 import type { Logger } from '../logging/index.js';
+import { parseRedisUrl } from '../redis/index.js';
 import type { Metrics } from '../telemetry/index.js';
 import { createLeaderElectionMetrics, createWorkQueueMetrics } from '../telemetry/index.js';
 import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../work-queue/index.js';
@@ -69,11 +70,14 @@ function createQueueFactory(
     meter,
     options.definitions.map(({ name }) => name),
   );
+  const { 'key-prefix': keyPrefix, 'redis-url': redisUrl } = options;
+  const isOneServer = parseRedisUrl(redisUrl).kind !== 'cluster';
   return (name) => {
     const queue = new BullMqWorkQueue({
       name,
-      redisUrl: options['redis-url'],
-      keyPrefix: options['key-prefix'],
+      redisUrl,
+      keyPrefix,
+      actors: isOneServer ? new RedisQueuedActors({ controller: name, keyPrefix, clock }) : undefined,
       clock,
       logger,
       metrics,

@@ -1,9 +1,10 @@
 import { Queue } from 'bullmq';
+import type { EarlyAcquisition, ResourceVersions } from '../actor/actor.js';
 import type { Clock } from '../clock/index.js';
 import { InvalidOptionError } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
 import { silentLogger } from '../logging/index.js';
-import type { RedisConnection } from '../redis/index.js';
+import type { LuaCall, RedisConnection } from '../redis/index.js';
 import { LuaScript, createRedisConnection } from '../redis/index.js';
 import { ConcurrencyLimit } from './concurrency-limit.js';
 import type { PendingAdd } from './pending-add.js';
@@ -32,7 +33,15 @@ export interface BullMqWorkQueueDependencies {
   clock: Clock;
   logger?: Logger;
   metrics?: WorkQueueMetrics;
+  /** The actors of the queue's keys, where they are kept on the same server; a Cluster is not one. @default none */
+  actors?: QueuedActors;
   options?: WorkQueueOptions;
+}
+
+/** The part of a key's actor that is done in one step with the queue's own. */
+export interface QueuedActors {
+  recordCauses(key: string, causes: ResourceVersions): LuaCall;
+  acquire(key: string): { call: LuaCall; read: (reply: unknown) => EarlyAcquisition };
 }
 
 /** `key`: work on the key. `timer`: the key's timer `due` may have come. */
@@ -82,6 +91,8 @@ export class BullMqWorkQueue implements WorkQueue {
   private readonly redis: RedisConnection;
   private readonly state: RedisQueueState;
   private readonly logger: Logger;
+  private readonly actors: QueuedActors | undefined;
+  readonly addWithCauses: WorkQueue['addWithCauses'];
   private readonly addLimit = new ConcurrencyLimit(ADDS_IN_FLIGHT);
   private opened: Promise<Queue<QueueJobData, unknown, QueueJobName>> | undefined;
 
@@ -94,6 +105,12 @@ export class BullMqWorkQueue implements WorkQueue {
     this.metrics = dependencies.metrics ?? noWorkQueueMetrics;
     this.redisUrl = dependencies.redisUrl;
     this.clock = dependencies.clock;
+    this.actors = dependencies.actors;
+    const { actors } = dependencies;
+    this.addWithCauses =
+      actors &&
+      ((key, causes, options = {}) =>
+        this.addNow(key, pendingAddOf(options, this.clock.now()), actors.recordCauses(key, causes)));
     this.logger = (dependencies.logger ?? silentLogger).child({ queue: name });
     this.prefix = `{${keyPrefix}:queue:${name}}`;
     this.redis = createRedisConnection({
@@ -205,8 +222,9 @@ export class BullMqWorkQueue implements WorkQueue {
 
   /** For the consumer: the item of a job that starts. `fallback` is what the job itself carries. */
   async takeItem(key: string, fallback: PendingAdd): Promise<WorkItem> {
-    const { pending, failures } = await this.state.takePending(key);
-    return { key, retries: failures, ...(pending ?? fallback) };
+    const lock = this.actors?.acquire(key);
+    const { pending, failures, reply } = await this.state.takePending(key, lock?.call);
+    return { key, retries: failures, ...(pending ?? fallback), ...(lock ? { early: lock.read(reply) } : {}) };
   }
 
   /**
@@ -274,19 +292,19 @@ export class BullMqWorkQueue implements WorkQueue {
     if (add) await this.enqueue(key, add, PRIORITY_RANK[add.priority]);
   }
 
-  private addNow(key: string, add: PendingAdd): Promise<void> {
-    return this.addLimit.run(() => this.sendAdd(key, add));
+  private addNow(key: string, add: PendingAdd, before?: LuaCall): Promise<void> {
+    return this.addLimit.run(() => this.sendAdd(key, add, before));
   }
 
   /**
    * Both steps travel together, in this order. Only where the run has a higher priority than this add does more
    * follow: BullMQ has given the successor of a running job the priority of the add that came last.
    */
-  private async sendAdd(key: string, add: PendingAdd): Promise<void> {
+  private async sendAdd(key: string, add: PendingAdd, before?: LuaCall): Promise<void> {
     const ownRank = PRIORITY_RANK[add.priority];
     await this.open();
     const [{ rank, raised }] = await Promise.all([
-      this.state.mergePending(key, add),
+      this.state.mergePending(key, add, before),
       this.enqueue(key, add, ownRank),
     ]);
     if (rank < ownRank) await this.enqueue(key, add, rank);

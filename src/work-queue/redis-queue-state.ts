@@ -1,6 +1,6 @@
 import { errorMessage } from '../errors/index.js';
-import type { RedisConnection } from '../redis/index.js';
-import { LuaScript } from '../redis/index.js';
+import type { LuaCall, RedisConnection } from '../redis/index.js';
+import { LuaScript, runInOneStep } from '../redis/index.js';
 import type { PendingAdd } from './pending-add.js';
 import { PRIORITY_RANK, parsePending, traceTextOf } from './pending-add.js';
 import type { QueueStateKeys } from './redis-queue-view.js';
@@ -55,19 +55,37 @@ export class RedisQueueState {
     this.view = new RedisQueueView(redis, this.keys);
   }
 
-  /** Returns the rank of the key's next run, and whether this add raised that of an earlier one. */
-  async mergePending(key: string, add: PendingAdd): Promise<{ rank: number; raised: boolean }> {
+  /**
+   * Returns the rank of the key's next run, and whether this add raised that of an earlier one.
+   * @param before what is done in the same step, before it
+   */
+  async mergePending(
+    key: string,
+    add: PendingAdd,
+    before?: LuaCall,
+  ): Promise<{ rank: number; raised: boolean }> {
     const { pending, parked, failures } = this.keys;
     const args = [key, PRIORITY_RANK[add.priority], add.reason, add.readySinceMs, traceTextOf(add)];
-    const [rank, raised] = (await this.merge.run(this.redis, [pending, parked, failures], args)) as number[];
+    const call = this.merge.call([pending, parked, failures], args);
+    const answer = before ? (await runInOneStep(this.redis, before, call))[1] : await this.run(call);
+    const [rank, raised] = answer as number[];
     return { rank: rank ?? PRIORITY_RANK.normal, raised: raised === 1 };
   }
 
-  /** A run starts. `pending` is undefined where a worker died after it had taken it. */
-  async takePending(key: string): Promise<{ pending: PendingAdd | undefined; failures: number }> {
-    const answer = await this.take.run(this.redis, [this.keys.pending, this.keys.failures], [key]);
+  /**
+   * A run starts. `pending` is undefined where a worker died after it had taken it.
+   * @param after what is done in the same step, after it; its reply is `reply`
+   */
+  async takePending(
+    key: string,
+    after?: LuaCall,
+  ): Promise<{ pending: PendingAdd | undefined; failures: number; reply: unknown }> {
+    const call = this.take.call([this.keys.pending, this.keys.failures], [key]);
+    const [answer, reply] = after
+      ? await runInOneStep(this.redis, call, after)
+      : [await this.run(call), undefined];
     const [json, failures] = answer as [string | null, number];
-    return { pending: json === null ? undefined : parsePending(json), failures };
+    return { pending: json === null ? undefined : parsePending(json), failures, reply };
   }
 
   /** The add that waits for a run to start, if there is one. */
@@ -155,6 +173,10 @@ export class RedisQueueState {
       this.redis.hlen(this.keys.parked),
     ]);
     return { delayed, parked };
+  }
+
+  private run({ args, keys, script }: LuaCall): Promise<unknown> {
+    return script.run(this.redis, keys, args);
   }
 }
 

@@ -1,3 +1,5 @@
+import type { EarlyAcquisition, ResourceVersions } from '../actor/actor.js';
+
 /** Why a key was added; goes to spans and metrics, never to the reconciler. */
 export type ReconcileReason =
   | 'user-change'
@@ -40,6 +42,8 @@ export interface WorkItem {
   readonly traceparent?: string;
   /** The `traceparent`s of other adds that became this run, the first {@link MAX_TRACE_LINKS} of them. */
   readonly links?: readonly string[];
+  /** The lock of the key's actor, where it was asked for in the same step. */
+  readonly early?: EarlyAcquisition;
 }
 
 /**
@@ -119,6 +123,11 @@ export interface KeyView {
 export interface WorkQueue {
   readonly name: string;
   add(key: string, options?: AddOptions): Promise<void>;
+  /**
+   * In one step: an add, and the record for the key's actor of what the run must have seen. Absent where they are not
+   * kept on one server.
+   */
+  readonly addWithCauses?: (key: string, causes: ResourceVersions, options?: AddOptions) => Promise<void>;
   addAfter(key: string, delayMs: number, options?: AddOptions): Promise<void>;
   /** Returns whether the key was parked instead of delayed. */
   addRateLimited(

@@ -1,23 +1,65 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { RedisActorRuntime } from '../../src/actor/index.js';
+import type { ActorOptions, ActorRuntime } from '../../src/actor/index.js';
+import { RedisActorRuntime, RedisQueuedActors } from '../../src/actor/index.js';
 import { FakeClock, SystemClock } from '../../src/clock/index.js';
+import type { ActorHarness } from '../../src/testing/actor-contract.js';
 import { runActorContract } from '../../src/testing/actor-contract.js';
 
 const clock = new SystemClock();
 const actorKey = (prefix: string, controller: string, key: string): string =>
   `{${prefix}:actor:${controller}:${key}}`;
 
-runActorContract('RedisActorRuntime', async (options) => {
+runActorContract('RedisActorRuntime', (options) => makeHarness(options, (runtime) => runtime));
+
+runActorContract('RedisActorRuntime whose locks are asked for beforehand', (options) =>
+  makeHarness(options, (runtime, dependencies) => new RuntimeWithEarlyLocks(runtime, dependencies)),
+);
+
+interface Dependencies {
+  readonly keyPrefix: string;
+  readonly ownClock: FakeClock | SystemClock;
+  readonly redis: Redis;
+  readonly options: ActorOptions;
+}
+
+/** Takes each lock by the call that a queue would send with its own. */
+class RuntimeWithEarlyLocks implements ActorRuntime {
+  constructor(
+    private readonly runtime: ActorRuntime,
+    private readonly dependencies: Dependencies,
+  ) {}
+
+  async activate<R>(...[controller, key, signal, work]: Parameters<ActorRuntime['activate']>): Promise<R> {
+    const { keyPrefix, options, ownClock, redis } = this.dependencies;
+    const actors = new RedisQueuedActors({ controller, keyPrefix, clock: ownClock, options });
+    const { call, read } = actors.acquire(key);
+    const reply = await call.script.run(redis, call.keys, call.args);
+    return this.runtime.activate(controller, key, signal, work, read(reply)) as Promise<R>;
+  }
+
+  recordCauses(...args: Parameters<ActorRuntime['recordCauses']>): Promise<void> {
+    return this.runtime.recordCauses(...args);
+  }
+
+  forget(...args: Parameters<ActorRuntime['forget']>): Promise<void> {
+    return this.runtime.forget(...args);
+  }
+}
+
+async function makeHarness(
+  options: ActorOptions,
+  wrap: (runtime: ActorRuntime, dependencies: Dependencies) => ActorRuntime,
+): Promise<ActorHarness> {
   const keyPrefix = randomUUID();
   const redisUrl = inject('redisUrl');
   const redis = new Redis(redisUrl);
   const runtimes: RedisActorRuntime[] = [];
-  const make = (ownClock: FakeClock | SystemClock): RedisActorRuntime => {
+  const make = (ownClock: FakeClock | SystemClock): ActorRuntime => {
     const runtime = new RedisActorRuntime({ redisUrl, keyPrefix, clock: ownClock, options });
     runtimes.push(runtime);
-    return runtime;
+    return wrap(runtime, { keyPrefix, ownClock, redis, options });
   };
   return {
     runtime: () => make(clock),
@@ -31,7 +73,7 @@ runActorContract('RedisActorRuntime', async (options) => {
       redis.disconnect();
     },
   };
-});
+}
 
 describe('RedisActorRuntime: what stays in Redis', () => {
   const options = { lockDurationMs: 400, idleTtlMs: 4000 };

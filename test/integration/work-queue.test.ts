@@ -1,16 +1,28 @@
 import { randomUUID } from 'node:crypto';
-import { inject } from 'vitest';
+import { describe, inject } from 'vitest';
+import { RedisQueuedActors } from '../../src/actor/index.js';
 import { SystemClock } from '../../src/clock/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { runWorkQueueContract } from '../../src/testing/work-queue-contract.js';
+import type { MakeWorkQueueHarness } from '../../src/testing/work-queue-harness.js';
 import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/work-queue/index.js';
 
 const clock = new SystemClock();
 
-runWorkQueueContract(
-  'BullMqWorkQueue',
-  async (options) => {
+const withActors = (keyPrefix: string): RedisQueuedActors =>
+  new RedisQueuedActors({ controller: 'test', keyPrefix, clock });
+
+describe.each([
+  { name: 'BullMqWorkQueue', actorsFor: () => undefined },
+  { name: 'BullMqWorkQueue that takes the locks of actors as well', actorsFor: withActors },
+])('$name', ({ name, actorsFor }) => {
+  runWorkQueueContract(name, makeHarness(actorsFor), { numRuns: 10, endOnFailure: true });
+});
+
+function makeHarness(actorsFor: (keyPrefix: string) => RedisQueuedActors | undefined): MakeWorkQueueHarness {
+  return async (options) => {
     const keyPrefix = randomUUID();
+    const actors = actorsFor(keyPrefix);
     const queues: BullMqWorkQueue[] = [];
     const queue = (): BullMqWorkQueue => {
       const made = new BullMqWorkQueue({
@@ -18,6 +30,7 @@ runWorkQueueContract(
         redisUrl: inject('redisUrl'),
         keyPrefix,
         clock,
+        actors,
         options,
       });
       queues.push(made);
@@ -35,6 +48,5 @@ runWorkQueueContract(
         await Promise.all(queues.map((made) => made.close()));
       },
     };
-  },
-  { numRuns: 10, endOnFailure: true },
-);
+  };
+}

@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+import type { RedisConnection } from './redis-connection.js';
+
+/** Lua that is sent by its hash; a server that has forgotten it (restart, failover) is sent the text again. */
+export class StoredScript {
+  private readonly sha: string;
+
+  constructor(readonly source: string) {
+    this.sha = createHash('sha1').update(source).digest('hex');
+  }
+
+  async run(
+    redis: RedisConnection,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
+    try {
+      return await redis.evalsha(this.sha, keys.length, ...keys, ...args);
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+      return redis.eval(this.source, keys.length, ...keys, ...args);
+    }
+  }
+}

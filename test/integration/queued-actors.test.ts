@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { RedisActorRuntime, RedisQueuedActors } from '../../src/actor/index.js';
+import { SystemClock } from '../../src/clock/index.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+import type { WorkItem } from '../../src/work-queue/index.js';
+import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/work-queue/index.js';
+
+const clock = new SystemClock();
+const KEY = 'ns/a';
+
+describe('a queue and actors on one server', () => {
+  const redisUrl = inject('redisUrl');
+  let keyPrefix: string;
+  let redis: Redis;
+  let queue: BullMqWorkQueue;
+  let runtime: RedisActorRuntime;
+  let stop: AbortController;
+  let consuming: Promise<void>;
+
+  beforeEach(() => {
+    keyPrefix = randomUUID();
+    redis = new Redis(redisUrl);
+    const actors = new RedisQueuedActors({ controller: 'test', keyPrefix, clock });
+    queue = new BullMqWorkQueue({ name: 'test', redisUrl, keyPrefix, clock, actors });
+    runtime = new RedisActorRuntime({ redisUrl, keyPrefix, clock });
+    stop = new AbortController();
+    consuming = Promise.resolve();
+  });
+
+  afterEach(async () => {
+    stop.abort();
+    await consuming;
+    await Promise.all([queue.close(), runtime.close()]);
+    redis.disconnect();
+  });
+
+  function consume(handler: (item: WorkItem, signal: AbortSignal) => Promise<void>): void {
+    const consumer = new BullMqWorkQueueConsumer({ queue });
+    consuming = consumer.run(handler, { concurrency: 1 }, stop.signal);
+  }
+
+  const isLocked = async (): Promise<boolean> =>
+    (await redis.hexists(`{${keyPrefix}:actor:test:${KEY}}`, 'owner')) === 1;
+
+  it('a run must have seen what was added with its key, the newest of each resource', async () => {
+    await queue.addWithCauses?.(KEY, { pods: '7', 'replicasets.apps': '3' });
+    await queue.addWithCauses?.(KEY, { pods: '6', 'deployments.apps': '9' });
+    const seen: unknown[] = [];
+    consume((item, signal) =>
+      runtime.activate(
+        'test',
+        item.key,
+        signal,
+        async ({ mustHaveSeen }) => void seen.push(mustHaveSeen),
+        item.early,
+      ),
+    );
+    await waitFor(() => seen.length > 0, { what: 'the run' });
+    expect(seen).toEqual([{ pods: '7', 'replicasets.apps': '3', 'deployments.apps': '9' }]);
+    await waitFor(async () => !(await isLocked()), { what: 'the lock to be let go' });
+  });
+
+  it('a run that starts holds the lock already, and nobody else gets it', async () => {
+    await queue.add(KEY);
+    const errors: unknown[] = [];
+    consume(async (item, signal) => {
+      expect(await isLocked()).toBe(true);
+      await runtime.activate('test', KEY, signal, async () => undefined).catch((error) => errors.push(error));
+      await runtime.activate('test', KEY, signal, async () => undefined, item.early);
+    });
+    await waitFor(async () => errors.length > 0 && !(await isLocked()), { what: 'both tries' });
+    expect(errors).toMatchObject([{ code: 'KEY_LOCK_HELD' }]);
+  });
+
+  it('a run that finds the lock held elsewhere is told for how long', async () => {
+    const errors: unknown[] = [];
+    await runtime.activate('test', KEY, stop.signal, async () => {
+      await queue.add(KEY);
+      consume(async (item, signal) => {
+        const work = runtime.activate('test', KEY, signal, async () => undefined, item.early);
+        await work.catch((error: unknown) => errors.push(error));
+      });
+      await waitFor(() => errors.length > 0, { what: 'the second run' });
+    });
+    const [{ code, retryAfterMs }] = errors as [{ code: string; retryAfterMs: number }];
+    expect(code).toBe('KEY_LOCK_HELD');
+    expect(retryAfterMs).toBeGreaterThan(0);
+  });
+
+  it('a lock that was taken for a run which is cancelled at once is let go', async () => {
+    await queue.add(KEY);
+    const errors: unknown[] = [];
+    consume(async (item) => {
+      const cancelled = AbortSignal.abort(new Error('cancelled'));
+      const work = runtime.activate('test', KEY, cancelled, async () => undefined, item.early);
+      await work.catch((error: unknown) => errors.push(error));
+    });
+    await waitFor(() => errors.length > 0, { what: 'the run' });
+    expect(errors).toMatchObject([{ message: 'cancelled' }]);
+    expect(await isLocked()).toBe(false);
+  });
+
+  it('scripts of both are sent again to a server that has forgotten them', async () => {
+    await queue.addWithCauses?.(KEY, { pods: '1' });
+    await redis.script('FLUSH');
+    await queue.addWithCauses?.(KEY, { pods: '2' });
+    expect(await redis.hget(`{${keyPrefix}:actor:test:${KEY}}`, 'cause:pods')).toBe('2');
+  });
+});
