@@ -1,4 +1,4 @@
-import type { ResourceVersions } from './actor.js';
+import type { ResourceVersions } from './resource-versions.js';
 
 /** Names one actor. */
 export interface ActorId {

@@ -1,7 +1,7 @@
 import type { AcquireOutcome } from './actor-store.js';
+import type { ResourceVersions } from './resource-versions.js';
 
-/** resourceVersions by qualified resource (`replicasets.apps`). */
-export type ResourceVersions = Readonly<Record<string, string>>;
+export type { ResourceVersions } from './resource-versions.js';
 
 /**
  * What an actor keeps between activations, on whichever replica they run. Versioned, so that replicas of two

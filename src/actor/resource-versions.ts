@@ -1,0 +1,2 @@
+/** resourceVersions by qualified resource (`replicasets.apps`). */
+export type ResourceVersions = Readonly<Record<string, string>>;
