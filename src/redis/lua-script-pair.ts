@@ -2,11 +2,14 @@ import type { LuaCall, LuaScript } from './lua-script.js';
 import type { RedisConnection } from './redis-connection.js';
 import { StoredScript } from './stored-script.js';
 
+/** Connections to servers that refuse keys of different hash tags in one command. */
+const refused = new WeakSet<RedisConnection>();
 const joined = new WeakMap<LuaScript, WeakMap<LuaScript, StoredScript>>();
 
 /**
  * Runs two scripts in one step, as one command: both happen or neither, with nothing in between. Both must not return
- * nil. Their keys may have different hash tags, so this is not for a Cluster.
+ * nil. Where the keys have different hash tags this is not for a Cluster; a server that turns out to be one behind a
+ * proxy (CROSSSLOT) is sent one after the other from then on.
  * @returns the replies of both
  */
 export async function runInOneStep(
@@ -14,13 +17,25 @@ export async function runInOneStep(
   first: LuaCall,
   second: LuaCall,
 ): Promise<[unknown, unknown]> {
+  if (refused.has(redis)) return runInTurn(redis, first, second);
   const args = [first.keys.length, first.args.length, ...first.args, ...second.args];
-  const replies = await scriptOf(first.script, second.script).run(
-    redis,
-    [...first.keys, ...second.keys],
-    args,
-  );
-  return replies as [unknown, unknown];
+  const keys = [...first.keys, ...second.keys];
+  try {
+    return (await scriptOf(first.script, second.script).run(redis, keys, args)) as [unknown, unknown];
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('CROSSSLOT')) throw error;
+    refused.add(redis);
+    return runInTurn(redis, first, second);
+  }
+}
+
+async function runInTurn(
+  redis: RedisConnection,
+  first: LuaCall,
+  second: LuaCall,
+): Promise<[unknown, unknown]> {
+  const reply = await first.script.run(redis, first.keys, first.args);
+  return [reply, await second.script.run(redis, second.keys, second.args)];
 }
 
 function scriptOf(first: LuaScript, second: LuaScript): StoredScript {
