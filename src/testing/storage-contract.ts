@@ -107,6 +107,27 @@ export function runStorageContract(
       });
     });
 
+    describe('recall', () => {
+      it('knows nothing of what has never been', () => {
+        expect(storage.recall(pod('a'))).toBeUndefined();
+      });
+
+      it('knows what was written last, and nothing of what was deleted', async () => {
+        const created = await storage.create(pod('a'), object('a', { value: 1 }));
+        expect(storage.recall(pod('a'))).toEqual(await storage.get(pod('a')));
+        const updated = await storage.update(pod('a'), object('a', { value: 2 }), created.revision);
+        expect(storage.recall(pod('a'))).toEqual(await storage.get(pod('a')));
+        await storage.delete(pod('a'), updated.revision);
+        expect(storage.recall(pod('a'))).toBeUndefined();
+      });
+
+      it('gives an object that belongs to the caller', async () => {
+        await storage.create(pod('a'), object('a', { value: { deep: 1 } }));
+        (valueOf(storage.recall(pod('a'))?.object) as { deep: number }).deep = 2;
+        expect(valueOf(storage.recall(pod('a'))?.object)).toEqual({ deep: 1 });
+      });
+    });
+
     describe('update', () => {
       it('replaces what is at the expected revision', async () => {
         const created = await storage.create(pod('a'), object('a', { value: 1 }));

@@ -57,6 +57,12 @@ export class MemoryStorage implements Storage {
     return stored && toStoredObject(stored);
   }
 
+  /** Always true here, as there is nobody else. */
+  recall(key: StorageKey): StoredObject | undefined {
+    const stored = this.find(key);
+    return stored && toStoredObject(stored);
+  }
+
   async update<T extends KubernetesObject>(
     key: StorageKey,
     object: T,

@@ -84,6 +84,12 @@ export interface Storage {
   create<T extends KubernetesObject>(key: StorageKey, object: T): Promise<StoredObject<T>>;
   get(key: StorageKey): Promise<StoredObject | undefined>;
   /**
+   * The newest state that this process knows of, without asking the store: a write of its own, or what it has read or
+   * was told by the watch log. May be outdated, or of an object that is gone by now; `undefined` says nothing at all.
+   * Good for an attempt that the store judges (`update`, `delete`), never for an answer.
+   */
+  recall(key: StorageKey): StoredObject | undefined;
+  /**
    * Replaces what is at `expectedRevision`.
    * @throws StorageNotFoundError
    * @throws StorageConflictError when it is at another revision (carries the current object)
