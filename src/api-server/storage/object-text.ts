@@ -25,6 +25,12 @@ export function encodeObject(object: KubernetesObject): string {
   return JSON.stringify({ ...object, metadata: { ...object.metadata, resourceVersion: undefined } });
 }
 
+/** What the writer of `object` gets back: it, at its revision. Shares with it all but `metadata`. */
+export function toWrittenObject<T extends KubernetesObject>(object: T, revision: Revision): StoredObject<T> {
+  const metadata = { ...object.metadata, resourceVersion: String(revision) };
+  return { object: { ...object, metadata }, revision };
+}
+
 /** A fresh object on each call, so that nobody shares it. */
 export function decodeObject<T extends KubernetesObject = KubernetesObject>(stored: StoredText): T {
   const object = JSON.parse(stored.text) as T;

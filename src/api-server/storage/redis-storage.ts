@@ -12,7 +12,7 @@ import {
 import { followLog } from './follow-log.js';
 import { NewestTexts } from './newest-texts.js';
 import type { StoredText } from './object-text.js';
-import { encodeObject, fieldOf, toStoredObject } from './object-text.js';
+import { encodeObject, fieldOf, toStoredObject, toWrittenObject } from './object-text.js';
 import { RedisKeys, parseStored, streamId, unexpectedReply } from './redis-layout.js';
 import { RedisLister } from './redis-lister.js';
 import { RedisLogCompactor } from './redis-log-compactor.js';
@@ -88,7 +88,7 @@ export class RedisStorage implements Storage {
       ...this.logArgs(),
     ]);
     if (outcome === 'exists') throw new StorageExistsError(key);
-    return this.learned<T>(key, { revision: Number(detail), text });
+    return this.written(key, object, { revision: Number(detail), text });
   }
 
   async get(key: StorageKey): Promise<StoredObject | undefined> {
@@ -113,7 +113,7 @@ export class RedisStorage implements Storage {
     const args = [text, ...this.logArgs(), expectedRevision];
     const [outcome, detail] = await this.write(updateScript, [objects], key, args);
     this.assertWritten(outcome, detail, key, expectedRevision);
-    return this.learned<T>(key, { revision: Number(detail), text });
+    return this.written(key, object, { revision: Number(detail), text });
   }
 
   async delete(key: StorageKey, expectedRevision: Revision): Promise<StoredObject> {
@@ -211,9 +211,18 @@ export class RedisStorage implements Storage {
     throw new StorageConflictError(key, expected, this.learned(key, parseStored(String(detail))));
   }
 
-  private learned<T extends KubernetesObject>(key: StorageKey, stored: StoredText): StoredObject<T> {
+  private learned(key: StorageKey, stored: StoredText): StoredObject {
     this.newest.learn(key, stored);
-    return toStoredObject<T>(stored);
+    return toStoredObject(stored);
+  }
+
+  private written<T extends KubernetesObject>(
+    key: StorageKey,
+    object: T,
+    stored: StoredText,
+  ): StoredObject<T> {
+    this.newest.learn(key, stored);
+    return toWrittenObject(object, stored.revision);
   }
 
   /**
