@@ -53,7 +53,8 @@ describe('RedisStorage', () => {
     const events: StorageEvent[] = [];
     let end: unknown;
     void (async () => {
-      for await (const event of storage.watch({ resource: 'pods', after }, stop.signal)) events.push(event);
+      for await (const together of storage.watch({ resource: 'pods', after }, stop.signal))
+        events.push(...together);
     })().then(
       () => (end = 'done'),
       (error: unknown) => (end = error),

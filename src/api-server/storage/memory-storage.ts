@@ -99,7 +99,7 @@ export class MemoryStorage implements Storage {
   async *watch(
     options: StorageWatchOptions,
     signal: AbortSignal,
-  ): AsyncGenerator<StorageEvent, void, undefined> {
+  ): AsyncGenerator<readonly StorageEvent[], void, undefined> {
     yield* followLog(this.followedLog(), options, this.clock, signal);
   }
 

@@ -132,7 +132,7 @@ export class RedisStorage implements Storage {
   async *watch(
     options: StorageWatchOptions,
     signal: AbortSignal,
-  ): AsyncGenerator<StorageEvent, void, undefined> {
+  ): AsyncGenerator<readonly StorageEvent[], void, undefined> {
     const ring = await this.reader.ring(signal);
     if (!ring) return;
     if (options.after > ring.last) await this.assertReached(options.after);

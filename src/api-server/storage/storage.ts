@@ -107,8 +107,11 @@ export interface Storage {
    */
   delete(key: StorageKey, expectedRevision: Revision): Promise<StoredObject>;
   list(resource: string, options?: StorageListOptions): Promise<StorageList>;
-  /** Ends without an error when `signal` aborts; a reader that is too slow is ended with StorageExpiredError. */
-  watch(options: StorageWatchOptions, signal: AbortSignal): AsyncIterable<StorageEvent>;
+  /**
+   * What happens, as it becomes known: several events at once where several writes came together, at least one. Ends
+   * without an error when `signal` aborts; a reader that is too slow is ended with StorageExpiredError.
+   */
+  watch(options: StorageWatchOptions, signal: AbortSignal): AsyncIterable<readonly StorageEvent[]>;
   currentRevision(): Promise<Revision>;
   /** Forgets the watch log up to `revision`; older watches and cursors answer StorageExpiredError. */
   compact(revision: Revision): Promise<void>;
