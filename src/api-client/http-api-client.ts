@@ -15,12 +15,13 @@ import type {
 import { discoverResources } from './discover.js';
 import type { HttpApiClientOptions } from './http-api-client.options.js';
 import { compileHttpApiClientOptions } from './http-api-client.options.js';
+import type { StreamingAnswer } from './http-transport.js';
 import { HttpTransport } from './http-transport.js';
 import { parseAnswer, statusErrorOf } from './parse-response.js';
 import { collectionPath, objectPath, queryString, requireNamespace } from './resource-path.js';
 import type { SendRequest } from './retrying-sender.js';
 import { RetryingSender } from './retrying-sender.js';
-import { readWatch } from './watch-stream.js';
+import { WatchStream } from './watch-stream.js';
 
 const CONTENT_TYPES: Readonly<Record<PatchType, string>> = {
   json: 'application/json-patch+json',
@@ -94,10 +95,11 @@ class UndiciApiClient implements HttpApiClient {
     };
   }
 
-  async *watch<T extends KubernetesObject>(
-    type: ResourceType,
-    options: WatchOptions,
-  ): AsyncGenerator<WatchEvent<T>, void, undefined> {
+  watch<T extends KubernetesObject>(type: ResourceType, options: WatchOptions): AsyncIterable<WatchEvent<T>> {
+    return new WatchStream<T>(async () => this.openWatch(type, options));
+  }
+
+  private openWatch(type: ResourceType, options: WatchOptions): Promise<StreamingAnswer> {
     const query = queryString({
       watch: 1,
       allowWatchBookmarks: true,
@@ -106,13 +108,12 @@ class UndiciApiClient implements HttpApiClient {
       labelSelector: options.labelSelector,
       fieldSelector: options.fieldSelector,
     });
-    const answer = await this.transport.stream({
+    return this.transport.stream({
       method: 'GET',
       path: collectionPath(type, options.namespace) + query,
       timeoutMs: options.idleTimeoutMs,
       signal: options.signal,
     });
-    yield* readWatch<T>(answer);
   }
 
   async create<T extends KubernetesObject>(

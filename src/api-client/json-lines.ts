@@ -4,7 +4,7 @@ const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 /**
- * Cuts a byte stream into lines and decodes each as a whole: no byte of a longer UTF-8 sequence equals a newline, so
+ * Cuts a byte stream into lines and decodes whole lines only: no byte of a longer UTF-8 sequence equals a newline, so
  * a character that arrives in two chunks is never decoded in parts. Empty lines are skipped.
  */
 export class LineSplitter {
@@ -13,15 +13,10 @@ export class LineSplitter {
 
   /** The lines that `chunk` completes. */
   push(chunk: Uint8Array): string[] {
-    const lines: string[] = [];
-    let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      const line = this.complete(chunk.subarray(start, end));
-      if (line !== '') lines.push(line);
-      start = end + 1;
-    }
-    if (start < chunk.length) this.keep(chunk.subarray(start));
-    return lines;
+    const end = chunk.lastIndexOf(NEWLINE);
+    const text = end < 0 ? '' : this.complete(chunk.subarray(0, end));
+    if (end + 1 < chunk.length) this.keep(chunk.subarray(end + 1));
+    return text.split('\n').filter((line) => line !== '');
   }
 
   /** Whether the stream stopped in the middle of a line. */

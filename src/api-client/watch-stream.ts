@@ -9,45 +9,112 @@ import { ApiConnectionError, ApiProtocolError } from './transport-errors.js';
 /** Why a stream is cut when its reader stops; never seen by anyone. */
 const READER_LEFT = new Error('the reader of the watch left');
 
+const DONE = { done: true, value: undefined } as const;
+
+type Next<T> = IteratorResult<WatchEvent<T>, undefined>;
+
 /**
- * The events in the answer to a watch. Ends when the server ends it between two events; leaving early closes the
- * connection.
+ * The events in the answer to a watch, which begins with the first `next`. Ends when the server ends it between two
+ * events; leaving early closes the connection. For one reader, who waits for each event before asking for the next.
+ *
+ * No generator, and none around it: servers tell many events in one packet, and one that has come already costs a
+ * promise here instead of several turns of nested generators.
  */
-export async function* readWatch<T extends KubernetesObject>(
-  answer: StreamingAnswer,
-): AsyncGenerator<WatchEvent<T>, void, undefined> {
-  const { scope, body, head } = answer;
-  try {
-    if (answer.status !== 200) throw statusErrorOf({ ...head, text: await textOf(answer) });
-    const lines = new LineSplitter();
-    for await (const chunk of readable(answer, body)) {
-      scope.touch();
-      for (const line of lines.push(chunk)) {
-        yield parseEvent<T>(line, head.request);
-        // The reader may have taken its time, and the signal may have aborted meanwhile.
-        scope.signal.throwIfAborted();
-      }
+export class WatchStream<T extends KubernetesObject> implements AsyncIterableIterator<
+  WatchEvent<T>,
+  undefined
+> {
+  private readonly splitter = new LineSplitter();
+  /** Lines that have come; those before `position` have been handed out. */
+  private lines: readonly string[] = [];
+  private position = 0;
+  private answer: StreamingAnswer | undefined;
+  private chunks: AsyncIterator<Uint8Array> | undefined;
+  private hasEnded = false;
+
+  constructor(private readonly open: () => Promise<StreamingAnswer>) {}
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Next<T>> {
+    // The reader may have taken its time, and the signal may have aborted meanwhile.
+    const isHere = this.position < this.lines.length && this.answer?.scope.signal.aborted === false;
+    return isHere ? this.take() : this.read();
+  }
+
+  return(): Promise<typeof DONE> {
+    this.end();
+    return Promise.resolve(DONE);
+  }
+
+  private async take(): Promise<Next<T>> {
+    try {
+      return this.takeLine();
+    } catch (error) {
+      this.end();
+      throw error;
     }
-    if (lines.hasPartialLine) throw new ApiConnectionError(`${head.request}: ended within an event`);
-  } finally {
-    scope.abort(READER_LEFT);
+  }
+
+  private async read(): Promise<Next<T>> {
+    if (this.hasEnded) return DONE;
+    try {
+      this.answer ??= await this.begin();
+      this.answer.scope.signal.throwIfAborted();
+      const isMore = await this.fill(this.answer);
+      if (isMore) return this.takeLine();
+      this.end();
+      return DONE;
+    } catch (error) {
+      if (this.hasEnded) return DONE;
+      this.end();
+      throw error;
+    }
+  }
+
+  private async begin(): Promise<StreamingAnswer> {
+    const answer = await this.open();
+    this.answer = answer;
+    // The reader left before there was anything to close.
+    if (this.hasEnded) answer.scope.abort(READER_LEFT);
+    if (answer.status === 200) return answer;
+    throw statusErrorOf({ ...answer.head, text: await explained(answer, answer.body.text()) });
+  }
+
+  /** Waits until there is a line to take; false when the server has ended the watch. */
+  private async fill(answer: StreamingAnswer): Promise<boolean> {
+    const chunks = (this.chunks ??= answer.body[Symbol.asyncIterator]());
+    while (this.position >= this.lines.length) {
+      const chunk = await explained(answer, chunks.next());
+      if (chunk.done) {
+        if (this.splitter.hasPartialLine)
+          throw new ApiConnectionError(`${answer.head.request}: ended within an event`);
+        return false;
+      }
+      answer.scope.touch();
+      this.lines = this.splitter.push(chunk.value);
+      this.position = 0;
+    }
+    return true;
+  }
+
+  private takeLine(): Next<T> {
+    const line = this.lines[this.position++] as string;
+    return { done: false, value: parseEvent<T>(line, this.answer?.head.request ?? '') };
+  }
+
+  private end(): void {
+    this.hasEnded = true;
+    this.lines = [];
+    this.answer?.scope.abort(READER_LEFT);
   }
 }
 
-async function* readable(
-  answer: StreamingAnswer,
-  body: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array, void, undefined> {
+async function explained<R>(answer: StreamingAnswer, read: Promise<R>): Promise<R> {
   try {
-    yield* body;
-  } catch (error) {
-    throw answer.explain(error);
-  }
-}
-
-async function textOf(answer: StreamingAnswer): Promise<string> {
-  try {
-    return await answer.body.text();
+    return await read;
   } catch (error) {
     throw answer.explain(error);
   }

@@ -1,3 +1,4 @@
+export { cloneJson } from './clone-json.js';
 export { keyOf, parseKey } from './key.js';
 export type { ObjectRef } from './key.js';
 export { compileLabelSelector, isEmptySelector } from './label-selector.js';

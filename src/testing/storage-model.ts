@@ -189,7 +189,7 @@ class ModelRun {
     const end = this.lastWrite(resource, namespace);
     if (end <= after) return;
     const options = { resource, namespace, after };
-    for await (const event of this.storage.watch(options, new AbortController().signal)) {
+    for await (const event of eachOf(this.storage.watch(options, new AbortController().signal))) {
       if (event.type === 'progress') throw new Error('nobody asked for progress');
       const id = idOf(event.key);
       if (event.type === 'created') expect(state.has(id)).toBe(false);
@@ -229,4 +229,8 @@ function anObject(key: StorageKey, value: number): UnstructuredObject {
 function entryOf(stored: { readonly object: object; readonly revision: Revision }): [string, Entry] {
   const { key, value } = stored.object as { key: StorageKey; value: number };
   return [idOf(key), { revision: stored.revision, value }];
+}
+
+async function* eachOf<T>(batches: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
+  for await (const batch of batches) yield* batch;
 }

@@ -208,6 +208,25 @@ describe('a watch', () => {
     await waitFor(() => server.received[0]?.raw.socket.destroyed);
   });
 
+  it('gives no event any more after it was stopped, not even one that came along with the last', async () => {
+    server.always(stream([line('ADDED', pod('one', '6')) + line('ADDED', pod('two', '7'))], { end: false }));
+    const events = watch()[Symbol.asyncIterator]();
+    await events.next();
+    const reason = new Error('enough');
+    stopper.abort(reason);
+    await expect(events.next()).rejects.toBe(reason);
+    expect(await events.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it('ends for a reader that leaves while it waits', async () => {
+    server.always(stream([line('ADDED', pod('one', '6'))], { end: false }));
+    const events = watch()[Symbol.asyncIterator]();
+    await events.next();
+    const waiting = events.next();
+    await events.return?.();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+  });
+
   it('asks nobody when it is stopped before it begins', async () => {
     stopper.abort(new Error('we are stopping'));
     expect(((await collect(watch())).error as Error).message).toBe('we are stopping');

@@ -1,11 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Storage, StorageEvent, StorageKey } from '../../src/api-server/storage/index.js';
+import type {
+  RedisStorageOptions,
+  Storage,
+  StorageEvent,
+  StorageKey,
+} from '../../src/api-server/storage/index.js';
 import {
   RedisStorage,
   StorageConflictError,
   StorageExpiredError,
+  StorageNotFoundError,
   StorageUnavailableError,
 } from '../../src/api-server/storage/index.js';
 import { FakeClock } from '../../src/clock/index.js';
@@ -37,9 +43,7 @@ describe('RedisStorage', () => {
     await server.stop();
   });
 
-  function start(
-    options: { clock?: FakeClock; maxLogAgeMs?: number; url?: string; watchBatchMs?: number } = {},
-  ): Storage {
+  function start(options: Partial<RedisStorageOptions> = {}): Storage {
     const storage = new RedisStorage({ url: server.url, keyPrefix, commandTimeoutMs: 500, ...options });
     running.push(storage.run(stop.signal));
     return storage;
@@ -49,7 +53,8 @@ describe('RedisStorage', () => {
     const events: StorageEvent[] = [];
     let end: unknown;
     void (async () => {
-      for await (const event of storage.watch({ resource: 'pods', after }, stop.signal)) events.push(event);
+      for await (const together of storage.watch({ resource: 'pods', after }, stop.signal))
+        events.push(...together);
     })().then(
       () => (end = 'done'),
       (error: unknown) => (end = error),
@@ -72,6 +77,56 @@ describe('RedisStorage', () => {
         removed.revision,
       ]);
     }
+  });
+
+  it('remembers what other processes write and delete, as the log tells it', async () => {
+    const [one, two] = [start(), start()];
+    const seen = follow(two, 1);
+    const created = await one.create(pod('a'), object('a'));
+    await waitFor(() => seen.events.length === 1);
+    expect(two.recall(pod('a'))).toEqual(created);
+    const updated = await one.update(pod('a'), object('a'), created.revision);
+    await waitFor(() => two.recall(pod('a'))?.revision === updated.revision);
+    await one.delete(pod('a'), updated.revision);
+    await waitFor(() => two.recall(pod('a')) === undefined);
+  });
+
+  it('lets nobody write from what it remembers wrongly, and knows better afterwards', async () => {
+    const [one, deaf] = [start(), new RedisStorage({ url: server.url, keyPrefix })];
+    const created = await deaf.create(pod('a'), object('a'));
+    const updated = await one.update(pod('a'), object('a'), created.revision);
+    expect(deaf.recall(pod('a'))?.revision).toBe(created.revision);
+    await expect(deaf.update(pod('a'), object('a'), created.revision)).rejects.toThrow(StorageConflictError);
+    expect(deaf.recall(pod('a'))).toEqual(updated);
+    await one.delete(pod('a'), updated.revision);
+    await expect(deaf.update(pod('a'), object('a'), updated.revision)).rejects.toThrow(StorageNotFoundError);
+    expect(deaf.recall(pod('a'))).toBeUndefined();
+    running.push(deaf.run(stop.signal));
+  });
+
+  it('remembers no more objects than it may', async () => {
+    const storage = start({ maxKnownObjects: 3 });
+    for (let i = 0; i < 10; i++) await storage.create(pod(`a${i}`), object(`a${i}`));
+    const known = Array.from({ length: 10 }, (_, i) => storage.recall(pod(`a${i}`))).filter(Boolean);
+    expect(known).toHaveLength(3);
+  });
+
+  it('remembers nothing when its connections broke or the data was lost', async () => {
+    const storage = start();
+    const seen = follow(storage, 1);
+    await storage.create(pod('a'), object('a'));
+    await waitFor(() => seen.events.length === 1);
+    await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await waitFor(() => storage.recall(pod('a')) === undefined);
+    await waitFor(() =>
+      storage.get(pod('a')).then(
+        (found) => found !== undefined,
+        () => false,
+      ),
+    );
+    expect(storage.recall(pod('a'))).toBeDefined();
+    await admin.flushall();
+    await waitFor(() => storage.recall(pod('a')) === undefined);
   });
 
   it('serves a watch from a revision that another process has just made', async () => {

@@ -57,8 +57,8 @@ describe('RedisStorage over a restart of Redis', () => {
     events = [];
     end = undefined;
     void (async () => {
-      for await (const event of storage.watch({ resource: 'pods', after: 1 }, stop.signal))
-        events.push(event);
+      for await (const together of storage.watch({ resource: 'pods', after: 1 }, stop.signal))
+        events.push(...together);
     })().catch((error: unknown) => (end = error));
   });
 

@@ -57,9 +57,9 @@ describe('when Sentinels fail over', () => {
       let after = await storage.currentRevision();
       while (!stop.signal.aborted) {
         try {
-          for await (const event of storage.watch({ resource: 'pods', after }, stop.signal)) {
-            if (event.type !== 'progress') seen.push(event.key.name);
-            after = event.revision;
+          for await (const events of storage.watch({ resource: 'pods', after }, stop.signal)) {
+            for (const event of events) if (event.type !== 'progress') seen.push(event.key.name);
+            after = events.at(-1)?.revision ?? after;
           }
         } catch {
           after = await storage.currentRevision().catch(() => after);

@@ -82,9 +82,11 @@ export class NamespaceLifecycle {
     const list = await this.storage.list(resource);
     this.known.clear();
     for (const { object } of list.items) this.observe(object);
-    for await (const event of this.storage.watch({ resource, after: list.revision }, signal)) {
-      if (event.type === 'deleted') this.forget(event.key.name);
-      else if (event.type !== 'progress') this.observe(event.object);
+    for await (const events of this.storage.watch({ resource, after: list.revision }, signal)) {
+      for (const event of events) {
+        if (event.type === 'deleted') this.forget(event.key.name);
+        else if (event.type !== 'progress') this.observe(event.object);
+      }
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { Pod, UnstructuredObject } from '../../kubernetes/index.js';
+import { cloneJson } from '../../kubernetes/index.js';
 import { toRfc3339 } from '../../clock/index.js';
 import { badRequest, conflict } from '../errors/index.js';
 import { decodeBody, fieldValidationOf } from '../decoding/index.js';
@@ -47,7 +48,7 @@ function bound(
   node: string,
   time: string,
 ): UnstructuredObject {
-  const pod = structuredClone(current) as unknown as Pod;
+  const pod = cloneJson(current) as unknown as Pod;
   const problem =
     pod.metadata.deletionTimestamp !== undefined
       ? `pod ${pod.metadata.name} is being deleted, cannot be assigned to a host`

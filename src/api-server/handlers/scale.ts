@@ -1,4 +1,5 @@
 import type { UnstructuredObject } from '../../kubernetes/index.js';
+import { cloneJson } from '../../kubernetes/index.js';
 import { badRequest, conflict, invalid, notImplemented, unknownPath } from '../errors/index.js';
 import { decodeBody, fieldValidationOf } from '../decoding/index.js';
 import { ok } from '../http/index.js';
@@ -84,7 +85,7 @@ function scaled(
       },
     ]);
   }
-  const candidate = structuredClone(current) as UnstructuredObject;
+  const candidate = cloneJson(current) as UnstructuredObject;
   candidate.metadata.resourceVersion = call.request.method === 'PUT' ? version : undefined;
   mapping.write(candidate, replicas);
   return candidate;

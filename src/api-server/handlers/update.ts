@@ -1,4 +1,5 @@
 import type { UnstructuredObject } from '../../kubernetes/index.js';
+import { cloneJson } from '../../kubernetes/index.js';
 import { ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
 import type { Subresource } from '../kinds/index.js';
@@ -14,7 +15,7 @@ import { checkName, readObject } from './read-object.js';
 export async function handleUpdate(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { object, warnings } = await readObject(context, call);
   checkName(object, call.name);
-  const updated = await updateObject(context, call, () => structuredClone(object), {
+  const updated = await updateObject(context, call, () => cloneJson(object), {
     subresource: call.subresource as Subresource,
     manager: fieldManagerOf(call),
     dryRun: isDryRun(call.request.query),
@@ -41,7 +42,7 @@ function finalized(
   finalizers: readonly string[],
   resourceVersion: string | undefined,
 ): UnstructuredObject {
-  const candidate = structuredClone(current) as UnstructuredObject;
+  const candidate = cloneJson(current) as UnstructuredObject;
   candidate.spec = { ...(candidate.spec as object), finalizers: [...finalizers] };
   candidate.metadata.resourceVersion = resourceVersion;
   return candidate;

@@ -8,8 +8,9 @@ import type { RegistryContext } from '../registry/index.js';
 import { parseSelection } from '../selectors/index.js';
 import type { Selection } from '../selectors/index.js';
 import { StorageExpiredError } from '../storage/index.js';
-import type { StorageEvent } from '../storage/index.js';
+import type { StorageEvent, StorageWatchOptions } from '../storage/index.js';
 import { presentObject } from '../table/index.js';
+import type { SharedEvent } from '../watch-events/index.js';
 import type { ResourceCall } from './handler.js';
 import { parseNumber, selectPage } from './list.js';
 import { bookmark, initialEventsEnd, watchStart } from './watch-start.js';
@@ -23,57 +24,79 @@ const BOOKMARK_INTERVAL_MS = 15_000;
 interface WireEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
   readonly object: object;
-  /** The whole event encoded, if it is already. */
-  readonly line?: string;
 }
+
+const WIRE_TYPES = { created: 'ADDED', updated: 'MODIFIED', deleted: 'DELETED' } as const;
 
 /** `GET` of a collection with `watch=true`, or of one object. */
 export async function handleWatch(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { query } = call.request;
   const selection = parseSelection(query, call.kind, call.name);
   const start = await watchStart(context, query);
-  const stream = encodeEvents(withErrorEvent(watchEvents(context, call, selection, start)));
+  const stream = withErrorEvent(watchLines(context, call, selection, start));
   return { status: 200, stream, contentType: 'application/json' };
 }
 
-/** First what there is, if the watch begins so, then what happens to it. */
-async function* watchEvents(
+/** First what there is, if the watch begins so, then what happens to it; what happened together in one piece. */
+async function* watchLines(
   context: RegistryContext,
   call: ResourceCall,
   selection: Selection,
   start: WatchStart,
-): AsyncGenerator<WireEvent> {
+): AsyncGenerator<string> {
   const present = presenter(context, call);
   const { initialEvents, markEnd } = start;
   let revision = start.after;
   if (initialEvents) {
     const page = await selectPage(context, call, selection, {});
     revision = page.revision;
-    for (const object of page.items) yield { type: 'ADDED', object: present(object) };
+    for (const object of page.items) yield lineOf({ type: 'ADDED', object: present(object) });
   }
-  if (markEnd) yield { type: 'BOOKMARK', object: present(initialEventsEnd(call, revision), 'BOOKMARK') };
+  if (markEnd)
+    yield lineOf({ type: 'BOOKMARK', object: present(initialEventsEnd(call, revision), 'BOOKMARK') });
   const bookmarks = call.request.flag('allowWatchBookmarks');
+  const view: WatchView = { call, selection, bookmarks, present };
   const { signal, release } = timeLimited(context, call);
   try {
-    const events = context.storage.watch(
-      {
-        resource: qualifiedResource(call.kind.type),
-        ...(call.kind.type.namespaced && call.namespace !== '' && { namespace: call.namespace }),
-        after: revision,
-        ...(bookmarks && { progressIntervalMs: BOOKMARK_INTERVAL_MS }),
-      },
-      signal,
-    );
-    for await (const event of events) {
-      const shared = context.events.of(event);
-      const wire = decideWireEvent(shared.event, selection, bookmarks ? call : undefined);
-      if (!wire) continue;
-      const object = present(wire.object, wire.type);
-      yield { type: wire.type, object, line: shared.line(wire.type, object) };
+    for await (const events of context.storage.watch(watchOptions(call, revision, bookmarks), signal)) {
+      let lines = '';
+      for (const event of events) lines += encode(context.events.of(event), view);
+      if (lines !== '') yield lines;
     }
   } finally {
     release();
   }
+}
+
+/** How one client sees what happens. */
+interface WatchView {
+  readonly call: ResourceCall;
+  readonly selection: Selection;
+  readonly bookmarks: boolean;
+  readonly present: ReturnType<typeof presenter>;
+}
+
+/** Empty for what the client shall not see. */
+function encode(shared: SharedEvent, { call, selection, bookmarks, present }: WatchView): string {
+  const { event } = shared;
+  // Who sees everything as it is needs nobody to look into the object.
+  const isPlain = selection.all && call.accept.as === undefined;
+  if (isPlain && event.type !== 'progress') return shared.line(WIRE_TYPES[event.type]);
+  const wire = decideWireEvent(event, selection, bookmarks ? call : undefined);
+  if (!wire) return '';
+  const object = present(wire.object, wire.type);
+  const isOwn = event.type !== 'progress' && object === event.object;
+  return isOwn ? shared.line(wire.type) : lineOf({ type: wire.type, object });
+}
+
+function watchOptions(call: ResourceCall, after: number, bookmarks: boolean): StorageWatchOptions {
+  const { namespace } = call;
+  return {
+    resource: qualifiedResource(call.kind.type),
+    ...(call.kind.type.namespaced && namespace !== '' && { namespace }),
+    after,
+    ...(bookmarks && { progressIntervalMs: BOOKMARK_INTERVAL_MS }),
+  };
 }
 
 /**
@@ -138,11 +161,11 @@ function timeLimited(
 }
 
 /** A watch that has begun can refuse only by an event. */
-async function* withErrorEvent(events: AsyncIterable<WireEvent>): AsyncGenerator<WireEvent> {
+async function* withErrorEvent(lines: AsyncIterable<string>): AsyncGenerator<string> {
   try {
-    yield* events;
+    for await (const line of lines) yield line;
   } catch (error) {
-    yield { type: 'ERROR', object: watchFailure(error).status };
+    yield lineOf({ type: 'ERROR', object: watchFailure(error).status });
   }
 }
 
@@ -154,6 +177,6 @@ function watchFailure(error: unknown): StatusError {
   return translated instanceof StatusError ? translated : internalError('the watch broke', error);
 }
 
-async function* encodeEvents(events: AsyncIterable<WireEvent>): AsyncGenerator<string> {
-  for await (const event of events) yield event.line ?? `${JSON.stringify(event)}\n`;
+function lineOf(event: WireEvent): string {
+  return `${JSON.stringify(event)}\n`;
 }

@@ -2,6 +2,7 @@ import jsonMergePatch from 'json-merge-patch';
 import { applyPatch as applyJsonPatch } from 'rfc6902';
 import type { Operation } from 'rfc6902';
 import type { UnstructuredObject } from '../../kubernetes/index.js';
+import { cloneJson } from '../../kubernetes/index.js';
 import { badRequest, StatusError, unprocessable } from '../errors/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import type { PatchType } from './patch-type.js';
@@ -25,7 +26,7 @@ const MAX_OPERATIONS = 10_000;
  */
 export function applyPatch(current: Readonly<UnstructuredObject>, options: PatchOptions): UnstructuredObject {
   const patch = parse(options.patch);
-  const copy = structuredClone(current) as UnstructuredObject;
+  const copy = cloneJson(current) as UnstructuredObject;
   switch (options.type) {
     case 'json':
       return jsonPatched(copy, patch);

@@ -1,6 +1,6 @@
 import { toRfc3339 } from '../../clock/index.js';
 import type { UnstructuredObject } from '../../kubernetes/index.js';
-import { apiVersionOf } from '../../kubernetes/index.js';
+import { apiVersionOf, cloneJson } from '../../kubernetes/index.js';
 import { applyConflict, conflict, notFound, StatusError } from '../errors/index.js';
 import {
   applyConfig,
@@ -98,7 +98,7 @@ async function createApplied(
   const time = toRfc3339(context.clock.now());
   const shape = shapeOfType(context.schemas, target.kind.schema);
   const { owners } = applyConfig({ live: undefined, config, owners: new Map(), shape, manager, time });
-  const object = structuredClone(config) as UnstructuredObject;
+  const object = cloneJson(config) as UnstructuredObject;
   return createObject(context, target, object, { dryRun, managedFields: writeOwners(owners) }).catch(
     (error: unknown) => {
       const isThere = error instanceof StatusError && error.status.reason === 'AlreadyExists';
@@ -122,7 +122,7 @@ function appliedTo(
   const outcome = applyConfig({ live: current, config, owners, shape, manager, time });
   if (!force) refuseConflicts(outcome, owners, current, shape, manager);
   // What is shared with the current state may be changed afterwards.
-  const candidate = structuredClone(outcome.object) as UnstructuredObject;
+  const candidate = cloneJson(outcome.object) as UnstructuredObject;
   candidate.metadata.managedFields = writeOwners(outcome.owners);
   if (!config.metadata.resourceVersion) candidate.metadata.resourceVersion = undefined;
   if (manager.name === KUBECTL && lastAppliedOf(current)) renewLastApplied(candidate, config);

@@ -1,5 +1,6 @@
 import { toRfc3339 } from '../../clock/index.js';
 import type { UnstructuredObject } from '../../kubernetes/index.js';
+import { cloneJson } from '../../kubernetes/index.js';
 import type { KindDefinition } from '../kinds/index.js';
 import { isReadyToGo } from './ready-to-go.js';
 
@@ -28,7 +29,7 @@ export function decideDeletion(
   request: DeletionRequest,
   nowMs: number,
 ): DeletionPlan {
-  const marked = structuredClone(object) as UnstructuredObject;
+  const marked = cloneJson(object) as UnstructuredObject;
   const changedFinalizers = applyPropagation(marked, request.propagationPolicy);
   const changedMark = applyMark(marked, kind, request, nowMs);
   const changedPhase = applyTerminatingPhase(marked);

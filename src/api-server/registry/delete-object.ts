@@ -1,14 +1,14 @@
 import type { UnstructuredObject } from '../../kubernetes/index.js';
-import { conflict, forbidden, notFound, serverTimeout } from '../errors/index.js';
+import { conflict, forbidden } from '../errors/index.js';
 import { StorageConflictError } from '../storage/index.js';
-import type { StoredObject } from '../storage/index.js';
 import { decideDeletion } from './decide-deletion.js';
 import type { DeletionRequest } from './decide-deletion.js';
-import { MAX_UPDATE_ATTEMPTS, storageKeyOf } from './registry-context.js';
+import { fromNewest } from './from-newest.js';
+import type { Newest } from './from-newest.js';
+import { storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { removeObject } from './remove-object.js';
 import { stampTrace } from './stamp-trace.js';
-import { translateStorageError } from './translate-storage-error.js';
 
 export interface DeletionOutcome {
   /** Its state now, or its last one. */
@@ -29,38 +29,32 @@ export async function deleteObject(
   if (target.kind.type.kind === 'Namespace' && IMMORTAL.has(target.name)) {
     throw forbidden(target.kind.type, target.name, 'this namespace may not be deleted');
   }
-  try {
-    for (let attempt = 1; attempt <= MAX_UPDATE_ATTEMPTS; attempt++) {
-      const stored = await context.storage.get(storageKeyOf(target));
-      if (!stored) throw notFound(target.kind.type, target.name);
-      const outcome = await tryDelete(context, target, stored, request, options.dryRun);
-      if (outcome) return outcome;
-    }
-  } catch (error) {
-    throw translateStorageError(error, target);
-  }
-  throw serverTimeout(target.kind.type, 'delete');
+  return fromNewest(context, target, 'delete', (newest) =>
+    tryDelete(context, target, newest, request, options.dryRun),
+  );
 }
 
+/** @returns undefined when a fresher state has to be tried, as in an update */
 async function tryDelete(
   context: RegistryContext,
   target: ObjectTarget,
-  stored: StoredObject,
+  newest: Newest,
   request: DeletionRequest,
   dryRun: boolean,
 ): Promise<DeletionOutcome | undefined> {
-  const current = stored.object as UnstructuredObject;
+  const current = newest.object as UnstructuredObject;
   checkPreconditions(target, current, request);
   const plan = decideDeletion(current, target.kind, request, context.clock.now());
+  if ((plan.action === 'keep' || dryRun) && !newest.isFresh) return undefined;
   if (plan.action === 'keep') return { object: current, removed: false };
   if (dryRun) return { object: plan.object, removed: plan.action === 'remove' };
   try {
     if (plan.action === 'remove') {
-      const object = await removeObject(context, target, plan.object, stored.revision);
+      const object = await removeObject(context, target, plan.object, newest.revision);
       return { object, removed: true };
     }
     stampTrace(context, target.kind, plan.object);
-    const marked = await context.storage.update(storageKeyOf(target), plan.object, stored.revision);
+    const marked = await context.storage.update(storageKeyOf(target), plan.object, newest.revision);
     if (target.kind.type.kind === 'Namespace') context.namespaces.observe(marked.object);
     return { object: marked.object, removed: false };
   } catch (error) {

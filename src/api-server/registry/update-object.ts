@@ -1,21 +1,21 @@
 import type { UnstructuredObject } from '../../kubernetes/index.js';
-import { conflict, invalid, notFound, serverTimeout } from '../errors/index.js';
+import { conflict, invalid } from '../errors/index.js';
 import { semanticEqual } from '../kinds/index.js';
 import type { Manager } from '../managed-fields/index.js';
 import type { Subresource } from '../kinds/index.js';
 import { StorageConflictError } from '../storage/index.js';
-import type { StoredObject } from '../storage/index.js';
-import { MAX_UPDATE_ATTEMPTS, storageKeyOf } from './registry-context.js';
+import { fromNewest } from './from-newest.js';
+import type { Newest } from './from-newest.js';
+import { storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { isReadyToGo } from './ready-to-go.js';
 import { removeObject } from './remove-object.js';
 import { stampTrace } from './stamp-trace.js';
 import { trackUpdate } from './track-ownership.js';
-import { translateStorageError } from './translate-storage-error.js';
 
 /**
  * Makes the new state from the current one. May run several times, each time with a fresher state, which it may
- * not change. A `metadata.resourceVersion` in its answer that is not the current one is a conflict.
+ * not change; only its last answer, or error, counts. A `metadata.resourceVersion` in its answer that is not the current one is a conflict.
  */
 export type TryUpdate = (
   current: Readonly<UnstructuredObject>,
@@ -35,45 +35,42 @@ export interface UpdateOptions {
  * Changes an object from what it is now, again when somebody else was faster, as apiserver's `GuaranteedUpdate`.
  * An update that changes nothing is not written. One that takes the last finalizer from a deleted object removes it.
  */
-export async function updateObject(
+export function updateObject(
   context: RegistryContext,
   target: ObjectTarget,
   tryUpdate: TryUpdate,
   options: UpdateOptions,
 ): Promise<UnstructuredObject> {
-  try {
-    for (let attempt = 1; attempt <= MAX_UPDATE_ATTEMPTS; attempt++) {
-      const stored = await context.storage.get(storageKeyOf(target));
-      if (!stored) throw notFound(target.kind.type, target.name);
-      const updated = await tryOnce(context, target, stored, tryUpdate, options);
-      if (updated) return updated;
-    }
-  } catch (error) {
-    throw translateStorageError(error, target);
-  }
-  throw serverTimeout(target.kind.type, 'update');
+  return fromNewest(context, target, 'update', (newest) =>
+    tryOnce(context, target, newest, tryUpdate, options),
+  );
 }
 
-/** @returns undefined when somebody else was faster and the caller did not ask for a certain version */
+/**
+ * @returns undefined when a fresher state has to be tried: somebody else was faster and the caller did not ask for a
+ *   certain version, or nothing would be written, so that the store could not tell whether this was the current state
+ */
 async function tryOnce(
   context: RegistryContext,
   target: ObjectTarget,
-  stored: StoredObject,
+  newest: Newest,
   tryUpdate: TryUpdate,
   options: UpdateOptions,
 ): Promise<UnstructuredObject | undefined> {
-  const current = stored.object as UnstructuredObject;
+  const current = newest.object as UnstructuredObject;
   const candidate = await tryUpdate(current);
   const asked = candidate.metadata.resourceVersion;
   if (asked && asked !== current.metadata.resourceVersion) throw conflict(target.kind.type, target.name);
   prepareUpdate(target, candidate, current, options.subresource);
   trackUpdate(context, target, candidate, current, options.manager);
-  if (semanticEqual(candidate, current)) return current;
+  const isSame = semanticEqual(candidate, current);
+  if ((isSame || options.dryRun) && !newest.isFresh) return undefined;
+  if (isSame) return current;
   if (options.dryRun) return candidate;
   stampTrace(context, target.kind, candidate);
   try {
-    if (isReadyToGo(candidate)) return await removeObject(context, target, candidate, stored.revision);
-    const written = await context.storage.update(storageKeyOf(target), candidate, stored.revision);
+    if (isReadyToGo(candidate)) return await removeObject(context, target, candidate, newest.revision);
+    const written = await context.storage.update(storageKeyOf(target), candidate, newest.revision);
     if (target.kind.type.kind === 'Namespace') context.namespaces.observe(written.object);
     return written.object;
   } catch (error) {

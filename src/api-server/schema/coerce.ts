@@ -199,9 +199,15 @@ function isEmpty(value: unknown, field: FieldDecoder): boolean {
 }
 
 function countOwnKeys(value: unknown): number {
-  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + countOwnKeys(item), 0);
-  if (!isRecord(value)) return 0;
-  return Object.values(value).reduce((sum: number, item) => sum + 1 + countOwnKeys(item), 0);
+  if (typeof value !== 'object' || value === null) return 0;
+  let keys = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) keys += countOwnKeys(item);
+    return keys;
+  }
+  const fields = value as Record<string, unknown>;
+  for (const key in fields) keys += 1 + countOwnKeys(fields[key]);
+  return keys;
 }
 
 /** Path in Kubernetes' notation: `spec.template.spec.containers[0].image`. */

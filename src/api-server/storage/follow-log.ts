@@ -25,20 +25,19 @@ export async function* followLog(
   options: StorageWatchOptions,
   clock: Clock,
   signal: AbortSignal,
-): AsyncGenerator<StorageEvent, void, undefined> {
+): AsyncGenerator<readonly StorageEvent[], void, undefined> {
   let position = options.after;
   const progress = new ProgressTimer(clock, options.progressIntervalMs);
   while (!signal.aborted) {
     const entries = await log.readAfter(position);
-    for (const entry of entries) {
-      if (signal.aborted) return;
-      position = entry.revision;
-      if (isAbout(entry, options)) yield toStorageEvent(entry);
-      if (progress.isDue()) yield { type: 'progress', revision: progress.told(position) };
-    }
-    if (entries.length > 0) continue;
-    if (progress.isDue()) yield { type: 'progress', revision: progress.told(position) };
-    else await changeOrTimeout(log, position, progress.remainingMs(), clock, signal);
+    if (signal.aborted) return;
+    const events: StorageEvent[] = [];
+    for (const entry of entries) if (isAbout(entry, options)) events.push(toStorageEvent(entry));
+    position = entries.at(-1)?.revision ?? position;
+    if (progress.isDue()) events.push({ type: 'progress', revision: progress.told(position) });
+    if (events.length > 0) yield events;
+    else if (entries.length === 0)
+      await changeOrTimeout(log, position, progress.remainingMs(), clock, signal);
   }
 }
 

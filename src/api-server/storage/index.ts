@@ -1,4 +1,4 @@
-export { originOf, toStorageEvent } from './log-entry.js';
+export { objectTextOf, originOf, toStorageEvent } from './log-entry.js';
 export type { LogEntry } from './log-entry.js';
 export {
   StorageConflictError,

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../kubernetes/index.js';
 import type { StoredText } from './object-text.js';
-import { decodeObject } from './object-text.js';
+import { decodeObject, textAtRevision } from './object-text.js';
 import type { Revision, StorageEvent, StorageKey } from './storage.js';
 
 /** One write. There is exactly one entry for each revision, so a missing number is a gap. */
@@ -38,6 +38,12 @@ export function toStorageEvent(entry: LogEntry): StorageEvent {
 /** What is the same for all watchers of a process that are told of one write from memory; a key for caches. */
 export function originOf(event: StorageEvent): object | undefined {
   return origins.get(event);
+}
+
+/** The object of an event as JSON; from the log's text, so that nothing is parsed where it is not needed. */
+export function objectTextOf(event: Exclude<StorageEvent, { type: 'progress' }>): string {
+  const origin = origins.get(event);
+  return origin ? textAtRevision(origin) : JSON.stringify(event.object);
 }
 
 const origins = new WeakMap<StorageEvent, LogEntry>();

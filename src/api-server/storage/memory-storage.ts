@@ -12,7 +12,7 @@ import type { FollowedLog } from './follow-log.js';
 import { followLog } from './follow-log.js';
 import type { LogEntry } from './log-entry.js';
 import type { StoredText } from './object-text.js';
-import { encodeObject, fieldOf, parseField, toStoredObject } from './object-text.js';
+import { encodeObject, fieldOf, parseField, toStoredObject, toWrittenObject } from './object-text.js';
 import type {
   Revision,
   Storage,
@@ -49,10 +49,17 @@ export class MemoryStorage implements Storage {
 
   async create<T extends KubernetesObject>(key: StorageKey, object: T): Promise<StoredObject<T>> {
     if (this.find(key)) throw new StorageExistsError(key);
-    return toStoredObject<T>(this.write('created', key, encodeObject(object), undefined));
+    const { revision } = this.write('created', key, encodeObject(object), undefined);
+    return toWrittenObject(object, revision);
   }
 
   async get(key: StorageKey): Promise<StoredObject | undefined> {
+    const stored = this.find(key);
+    return stored && toStoredObject(stored);
+  }
+
+  /** Always true here, as there is nobody else. */
+  recall(key: StorageKey): StoredObject | undefined {
     const stored = this.find(key);
     return stored && toStoredObject(stored);
   }
@@ -63,7 +70,8 @@ export class MemoryStorage implements Storage {
     expectedRevision: Revision,
   ): Promise<StoredObject<T>> {
     const current = this.expect(key, expectedRevision);
-    return toStoredObject<T>(this.write('updated', key, encodeObject(object), current));
+    const { revision } = this.write('updated', key, encodeObject(object), current);
+    return toWrittenObject(object, revision);
   }
 
   async delete(key: StorageKey, expectedRevision: Revision): Promise<StoredObject> {
@@ -91,7 +99,7 @@ export class MemoryStorage implements Storage {
   async *watch(
     options: StorageWatchOptions,
     signal: AbortSignal,
-  ): AsyncGenerator<StorageEvent, void, undefined> {
+  ): AsyncGenerator<readonly StorageEvent[], void, undefined> {
     yield* followLog(this.followedLog(), options, this.clock, signal);
   }
 

@@ -25,6 +25,23 @@ export function encodeObject(object: KubernetesObject): string {
   return JSON.stringify({ ...object, metadata: { ...object.metadata, resourceVersion: undefined } });
 }
 
+/** How a text begins that was made from an object in the usual order of its fields, up to the first of its metadata. */
+const HEAD = /^\{(?:"(?:apiVersion|kind)":"[^"\\]*",)*"metadata":\{(?=")/;
+
+/** The object as JSON with its resourceVersion; spliced in where the text allows it. */
+export function textAtRevision(stored: StoredText): string {
+  const { revision, text } = stored;
+  const head = HEAD.exec(text)?.[0];
+  if (head === undefined) return JSON.stringify(decodeObject(stored));
+  return `${head}"resourceVersion":"${revision}",${text.slice(head.length)}`;
+}
+
+/** What the writer of `object` gets back: it, at its revision. Shares with it all but `metadata`. */
+export function toWrittenObject<T extends KubernetesObject>(object: T, revision: Revision): StoredObject<T> {
+  const metadata = { ...object.metadata, resourceVersion: String(revision) };
+  return { object: { ...object, metadata }, revision };
+}
+
 /** A fresh object on each call, so that nobody shares it. */
 export function decodeObject<T extends KubernetesObject = KubernetesObject>(stored: StoredText): T {
   const object = JSON.parse(stored.text) as T;

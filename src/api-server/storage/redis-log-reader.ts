@@ -5,6 +5,7 @@ import { StorageExpiredError } from './errors.js';
 import type { LogEntry } from './log-entry.js';
 import type { RedisKeys, StreamEntry } from './redis-layout.js';
 import { parseLogEntry, streamId } from './redis-layout.js';
+import type { NewestTexts } from './newest-texts.js';
 import type { CompiledRedisStorageOptions } from './redis-storage.options.js';
 import { WatchRing } from './watch-ring.js';
 
@@ -34,6 +35,7 @@ export class RedisLogReader {
     private readonly redis: RedisConnection,
     private readonly keys: RedisKeys,
     private readonly options: CompiledRedisStorageOptions,
+    private readonly newest: NewestTexts,
   ) {}
 
   /** The present ring, once there is one. Resolves with `undefined` when `signal` aborts. */
@@ -71,6 +73,7 @@ export class RedisLogReader {
     } catch (error) {
       if (signal.aborted) return;
       this.mustVerify = true;
+      this.newest.clear();
       this.options.logger.warn('following the watch log failed, trying again', {
         error: errorMessage(error),
       });
@@ -95,7 +98,15 @@ export class RedisLogReader {
       return;
     }
     ring.append(entries);
+    this.remember(entries);
     if (entries.length < BATCH) await this.collect(signal);
+  }
+
+  private remember(entries: readonly LogEntry[]): void {
+    for (const { type, key, revision, text } of entries) {
+      if (type === 'deleted') this.newest.forget(key, revision);
+      else this.newest.learn(key, { revision, text });
+    }
   }
 
   /** Lets more writes come before the next look, see `watchBatchMs`. */
@@ -150,6 +161,7 @@ export class RedisLogReader {
     if (!ring) return;
     this.options.logger.warn('the watch log is broken, watchers must list again', { reason });
     this.current = undefined;
+    this.newest.clear();
     ring.fail(new StorageExpiredError(ring.last, reason));
   }
 

@@ -24,6 +24,10 @@ export interface RedisStorageOptions {
   maxRingEntries?: number;
   /** The same in characters of JSON. @default 24 Mi */
   maxRingTextLength?: number;
+  /** Of how many objects this process remembers the newest state, to begin an update from it. @default 10000 */
+  maxKnownObjects?: number;
+  /** The same in characters of JSON. @default 24 Mi */
+  maxKnownTextLength?: number;
   /**
    * Milliseconds between two looks at the watch log. The first write after a silence is told at once; of those that
    * follow, what comes within this time is told together, which costs every watcher and the server one packet instead
@@ -48,6 +52,11 @@ const schema = z.object({
   maxRingTextLength: z
     .int()
     .min(1)
+    .default(24 * 1024 * 1024),
+  maxKnownObjects: z.int().min(0).default(10_000),
+  maxKnownTextLength: z
+    .int()
+    .min(0)
     .default(24 * 1024 * 1024),
   watchBatchMs: z.number().min(0).max(1000).default(2),
   commandTimeoutMs: z.number().positive().default(2000),

@@ -10,8 +10,9 @@ import {
   StorageUnavailableError,
 } from './errors.js';
 import { followLog } from './follow-log.js';
+import { NewestTexts } from './newest-texts.js';
 import type { StoredText } from './object-text.js';
-import { encodeObject, fieldOf, toStoredObject } from './object-text.js';
+import { encodeObject, fieldOf, toStoredObject, toWrittenObject } from './object-text.js';
 import { RedisKeys, parseStored, streamId, unexpectedReply } from './redis-layout.js';
 import { RedisLister } from './redis-lister.js';
 import { RedisLogCompactor } from './redis-log-compactor.js';
@@ -36,7 +37,7 @@ const deleteScript = new LuaScript(new URL('./lua/delete-4.lua', import.meta.url
 
 /**
  * The store on Redis. Nothing lives in the process alone: several processes may serve one store, and a restart loses
- * nothing.
+ * nothing. What a process remembers (`recall`) is a hint that the scripts' comparison of revisions judges.
  *
  * Layout: per resource a hash of `revision json` by `namespace\0name` and a sorted set of the same fields, which
  * gives lists their order and lets them cost what they return; one hash with the revision; one stream with an entry
@@ -53,6 +54,7 @@ export class RedisStorage implements Storage {
   private readonly log: RedisLog;
   private readonly reader: RedisLogReader;
   private readonly lister: RedisLister;
+  private readonly newest: NewestTexts;
   private state: 'new' | 'running' | 'stopped' = 'new';
   private writes = 0;
 
@@ -71,7 +73,10 @@ export class RedisStorage implements Storage {
     this.blocking = createRedisConnection({ url, logger, connectionName: 'storage-watch', mode: 'blocking' });
     this.keys = new RedisKeys(this.options.keyPrefix);
     this.log = new RedisLog(this.redis, this.keys);
-    this.reader = new RedisLogReader(this.blocking, this.keys, this.options);
+    const { maxKnownObjects: maxEntries, maxKnownTextLength: maxTextLength } = this.options;
+    this.newest = new NewestTexts({ maxEntries, maxTextLength });
+    this.forgetWhenBroken();
+    this.reader = new RedisLogReader(this.blocking, this.keys, this.options, this.newest);
     this.lister = new RedisLister(this.redis, this.keys, this.log, () => this.reader.present);
   }
 
@@ -83,12 +88,19 @@ export class RedisStorage implements Storage {
       ...this.logArgs(),
     ]);
     if (outcome === 'exists') throw new StorageExistsError(key);
-    return toStoredObject<T>({ revision: Number(detail), text });
+    return this.written(key, object, { revision: Number(detail), text });
   }
 
   async get(key: StorageKey): Promise<StoredObject | undefined> {
     const value = await this.ask(() => this.redis.hget(this.keys.of(key.resource).objects, fieldOf(key)));
-    return value === null ? undefined : toStoredObject(parseStored(value));
+    if (value !== null) return this.learned(key, parseStored(value));
+    this.newest.forget(key);
+    return undefined;
+  }
+
+  recall(key: StorageKey): StoredObject | undefined {
+    const known = this.newest.recall(key);
+    return known && toStoredObject(known);
   }
 
   async update<T extends KubernetesObject>(
@@ -101,7 +113,7 @@ export class RedisStorage implements Storage {
     const args = [text, ...this.logArgs(), expectedRevision];
     const [outcome, detail] = await this.write(updateScript, [objects], key, args);
     this.assertWritten(outcome, detail, key, expectedRevision);
-    return toStoredObject<T>({ revision: Number(detail), text });
+    return this.written(key, object, { revision: Number(detail), text });
   }
 
   async delete(key: StorageKey, expectedRevision: Revision): Promise<StoredObject> {
@@ -109,6 +121,7 @@ export class RedisStorage implements Storage {
     const args = [...this.logArgs(), expectedRevision];
     const [outcome, detail, removed] = await this.write(deleteScript, [objects, index], key, args);
     this.assertWritten(outcome, detail, key, expectedRevision);
+    this.newest.forget(key, Number(detail));
     return toStoredObject({ ...parseStored(String(removed)), revision: Number(detail) });
   }
 
@@ -119,7 +132,7 @@ export class RedisStorage implements Storage {
   async *watch(
     options: StorageWatchOptions,
     signal: AbortSignal,
-  ): AsyncGenerator<StorageEvent, void, undefined> {
+  ): AsyncGenerator<readonly StorageEvent[], void, undefined> {
     const ring = await this.reader.ring(signal);
     if (!ring) return;
     if (options.after > ring.last) await this.assertReached(options.after);
@@ -190,10 +203,39 @@ export class RedisStorage implements Storage {
   }
 
   private assertWritten(outcome: unknown, detail: unknown, key: StorageKey, expected: Revision): void {
-    if (outcome === 'missing') throw new StorageNotFoundError(key);
+    if (outcome === 'missing') {
+      this.newest.forget(key);
+      throw new StorageNotFoundError(key);
+    }
     if (outcome !== 'conflict') return;
-    const current: StoredText = parseStored(String(detail));
-    throw new StorageConflictError(key, expected, toStoredObject(current));
+    throw new StorageConflictError(key, expected, this.learned(key, parseStored(String(detail))));
+  }
+
+  private learned(key: StorageKey, stored: StoredText): StoredObject {
+    this.newest.learn(key, stored);
+    return toStoredObject(stored);
+  }
+
+  private written<T extends KubernetesObject>(
+    key: StorageKey,
+    object: T,
+    stored: StoredText,
+  ): StoredObject<T> {
+    this.newest.learn(key, stored);
+    return toWrittenObject(object, stored.revision);
+  }
+
+  /**
+   * Whoever answers after a broken link may have another history, in which a revision stands for something else. The
+   * reader of the log, which notices that for certain, does the same.
+   */
+  private forgetWhenBroken(): void {
+    const forget = (): void => this.newest.clear();
+    for (const link of [this.redis, this.blocking] as NodeJS.EventEmitter[]) {
+      link.on('close', forget);
+      // A Cluster as a whole stays open when one of its servers goes.
+      link.on('-node', forget);
+    }
   }
 
   /** Another process may be ahead of our reader; nobody is ahead of the store. */

@@ -73,7 +73,8 @@ export interface StorageWatchOptions {
 }
 
 /**
- * Where the API server keeps its objects. Objects handed out are the caller's own; objects handed in are not kept.
+ * Where the API server keeps its objects. Objects handed out are the caller's own; objects handed in are not kept, and
+ * what their write resolves with shares all but the metadata with them.
  *
  * Guarantees: each write is atomic (check, revision, object, watch log); revisions grow by the order of the
  * writes; a write that resolved is seen by every later read and watch. Errors of the link to the store reject
@@ -83,6 +84,12 @@ export interface Storage {
   /** @throws StorageExistsError */
   create<T extends KubernetesObject>(key: StorageKey, object: T): Promise<StoredObject<T>>;
   get(key: StorageKey): Promise<StoredObject | undefined>;
+  /**
+   * The newest state that this process knows of, without asking the store: a write of its own, or what it has read or
+   * was told by the watch log. May be outdated, or of an object that is gone by now; `undefined` says nothing at all.
+   * Good for an attempt that the store judges (`update`, `delete`), never for an answer.
+   */
+  recall(key: StorageKey): StoredObject | undefined;
   /**
    * Replaces what is at `expectedRevision`.
    * @throws StorageNotFoundError
@@ -100,8 +107,11 @@ export interface Storage {
    */
   delete(key: StorageKey, expectedRevision: Revision): Promise<StoredObject>;
   list(resource: string, options?: StorageListOptions): Promise<StorageList>;
-  /** Ends without an error when `signal` aborts; a reader that is too slow is ended with StorageExpiredError. */
-  watch(options: StorageWatchOptions, signal: AbortSignal): AsyncIterable<StorageEvent>;
+  /**
+   * What happens, as it becomes known: several events at once where several writes came together, at least one. Ends
+   * without an error when `signal` aborts; a reader that is too slow is ended with StorageExpiredError.
+   */
+  watch(options: StorageWatchOptions, signal: AbortSignal): AsyncIterable<readonly StorageEvent[]>;
   currentRevision(): Promise<Revision>;
   /** Forgets the watch log up to `revision`; older watches and cursors answer StorageExpiredError. */
   compact(revision: Revision): Promise<void>;

@@ -33,6 +33,7 @@ export function withStorageMetrics(
   return {
     create: (key, object) => timed('create', key.resource, () => storage.create(key, object)),
     get: (key) => timed('get', key.resource, () => storage.get(key)),
+    recall: (key) => storage.recall(key),
     update: (key, object, revision) =>
       timed('update', key.resource, () => storage.update(key, object, revision)),
     delete: (key, revision) => timed('delete', key.resource, () => storage.delete(key, revision)),

@@ -1,4 +1,4 @@
-import { originOf } from '../storage/index.js';
+import { objectTextOf, originOf } from '../storage/index.js';
 import type { StorageEvent } from '../storage/index.js';
 
 /** How many events are kept for watchers that come to them a little later. */
@@ -10,13 +10,13 @@ export class SharedEvent {
 
   constructor(readonly event: StorageEvent) {}
 
-  /** The event as it goes over the wire, encoded when the first watcher needs it. */
-  line(type: string, object: object): string {
-    const isOwn = this.event.type !== 'progress' && object === this.event.object;
-    let line = isOwn ? this.lines.get(type) : undefined;
+  /** The event with its own object as it goes over the wire, encoded when the first watcher needs it. */
+  line(type: string): string {
+    if (this.event.type === 'progress') throw new Error('the progress of a watch has no object');
+    let line = this.lines.get(type);
     if (line === undefined) {
-      line = `${JSON.stringify({ type, object })}\n`;
-      if (isOwn) this.lines.set(type, line);
+      line = `{"type":"${type}","object":${objectTextOf(this.event)}}\n`;
+      this.lines.set(type, line);
     }
     return line;
   }

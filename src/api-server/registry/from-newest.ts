@@ -1,0 +1,58 @@
+import { notFound, serverTimeout, StatusError } from '../errors/index.js';
+import { isStorageConflict, isStorageNotFound } from '../storage/index.js';
+import type { StoredObject } from '../storage/index.js';
+import { MAX_UPDATE_ATTEMPTS, storageKeyOf } from './registry-context.js';
+import type { ObjectTarget, RegistryContext } from './registry-context.js';
+import { translateStorageError } from './translate-storage-error.js';
+
+/** What an attempt starts from. */
+export interface Newest extends StoredObject {
+  /** Read for this request. Otherwise it is what this process remembers, which proves nothing unless a write succeeds. */
+  readonly isFresh: boolean;
+}
+
+/**
+ * Lets `attempt` change an object from its newest state, again when somebody else was faster; it says so with
+ * `undefined`. The first attempt starts from what this process remembers, which spares a read when it is right, and
+ * the store's comparison of revisions tells. When it fails in any way that an outdated state could explain, it counts
+ * for nothing: the store is read and the attempt judged again. (`origStateIsCurrent` in apiserver's etcd3 store.)
+ * @throws StatusError
+ */
+export async function fromNewest<R>(
+  context: RegistryContext,
+  target: ObjectTarget,
+  verb: 'update' | 'delete',
+  attempt: (newest: Newest) => Promise<R | undefined>,
+): Promise<R> {
+  try {
+    const known = context.storage.recall(storageKeyOf(target));
+    const early = known && (await tryKnown(known, attempt));
+    if (early !== undefined) return early;
+    for (let attempts = 1; attempts <= MAX_UPDATE_ATTEMPTS; attempts++) {
+      const stored = await context.storage.get(storageKeyOf(target));
+      if (!stored) throw notFound(target.kind.type, target.name);
+      const done = await attempt({ ...stored, isFresh: true });
+      if (done !== undefined) return done;
+    }
+  } catch (error) {
+    throw translateStorageError(error, target);
+  }
+  throw serverTimeout(target.kind.type, verb);
+}
+
+async function tryKnown<R>(
+  known: StoredObject,
+  attempt: (newest: Newest) => Promise<R | undefined>,
+): Promise<R | undefined> {
+  try {
+    return await attempt({ ...known, isFresh: false });
+  } catch (error) {
+    if (mayBeOutdated(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Whether another state of the object could have led elsewhere. Not so when nobody knows whether it was written. */
+function mayBeOutdated(error: unknown): boolean {
+  return error instanceof StatusError || isStorageConflict(error) || isStorageNotFound(error);
+}
