@@ -5,6 +5,7 @@ import { StatusError } from './errors/index.js';
 import { isCovered, readTraceHeaders } from '../trace-context/index.js';
 import { parseResourcePath } from './routing/resource-path.js';
 
+const SERVER = { kind: SpanKind.SERVER };
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** Written so often, and so far from any change that somebody asked for, that they begin no trace of their own. */
 const QUIET = new Set(['events', 'leases', 'nodes']);
@@ -22,10 +23,10 @@ export function inRequestSpan(request: ApiRequest, work: () => Promise<ApiRespon
   if (QUIET.has(resource.resource.split('/')[0] ?? '') && request.headers['traceparent'] === undefined)
     return work();
   const name = resource.resource ? `${request.method} ${resource.resource}` : request.method;
-  const options = { kind: SpanKind.SERVER, attributes: attributesOf(request, resource) };
-  return trace
-    .getTracer('rollkeeper-api-server')
-    .startActiveSpan(name, options, parent, (span) => traced(span, work));
+  return trace.getTracer('rollkeeper-api-server').startActiveSpan(name, SERVER, parent, (span) => {
+    if (span.isRecording()) span.setAttributes(attributesOf(request, resource));
+    return traced(span, work);
+  });
 }
 
 async function traced(span: Span, work: () => Promise<ApiResponse>): Promise<ApiResponse> {

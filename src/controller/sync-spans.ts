@@ -24,8 +24,8 @@ export class SyncSpans {
   async run<T>(item: WorkItem, work: (span: Span) => Promise<T>): Promise<T> {
     const { controller, tracer } = this.options;
     const parent = this.traceQueue(item);
-    const options = { kind: SpanKind.CONSUMER, attributes: this.attributesOf(item) };
-    return tracer.startActiveSpan(`sync ${controller}`, options, parent, async (span) => {
+    return tracer.startActiveSpan(`sync ${controller}`, { kind: SpanKind.CONSUMER }, parent, async (span) => {
+      if (span.isRecording()) span.setAttributes(this.attributesOf(item));
       try {
         return await work(span);
       } finally {
@@ -59,14 +59,17 @@ export class SyncSpans {
     const { clock, tracer } = this.options;
     const nowMs = clock.now();
     const startTime = Math.min(readySinceMs, nowMs);
-    const attributes = {
-      'rollkeeper.queue.wait_ms': nowMs - startTime,
-      'rollkeeper.priority': priority,
-      'rollkeeper.attempt': retries + 1,
-    };
     const parent = contextOfTraceparent(traceparent);
-    const span = tracer.startSpan('queue', { startTime, attributes, links: linksTo(links) }, parent);
-    span.end(nowMs);
+    const span = tracer.startSpan('queue', { startTime }, parent);
+    if (span.isRecording()) {
+      span.setAttributes({
+        'rollkeeper.queue.wait_ms': nowMs - startTime,
+        'rollkeeper.priority': priority,
+        'rollkeeper.attempt': retries + 1,
+      });
+      if (links) span.addLinks(linksTo(links));
+      span.end(nowMs);
+    }
     return trace.setSpan(parent, span);
   }
 

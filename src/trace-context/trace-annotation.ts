@@ -35,7 +35,16 @@ export function activeAnnotation(nowMs: number): string | undefined {
   const active = context.active();
   const span = trace.getSpan(active);
   if (!span || !(span.isRecording() || isCovered(active))) return undefined;
-  return `${formatTraceparent(span.spanContext())};at=${toRfc3339(nowMs)}`;
+  return `${formatTraceparent(span.spanContext())};at=${secondOf(nowMs)}`;
+}
+
+let lastSecond = { second: 0, text: '' };
+
+/** RFC 3339, remembered: writes come by the hundred in a second. */
+function secondOf(nowMs: number): string {
+  const second = Math.floor(nowMs / 1000);
+  if (second !== lastSecond.second) lastSecond = { second, text: toRfc3339(nowMs) };
+  return lastSecond.text;
 }
 
 /** Where the trace of an object's last write goes on. */
