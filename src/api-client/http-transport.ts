@@ -1,9 +1,10 @@
 import { createSecureContext } from 'node:tls';
-import { context, propagation, trace } from '@opentelemetry/api';
+import { trace } from '@opentelemetry/api';
 import { Agent } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock/index.js';
 import { TimeoutError, errorMessage } from '../errors/index.js';
+import { writeTraceHeaders } from '../trace-context/index.js';
 import { AbortScope } from './abort-scope.js';
 import type { ApiClientMetrics } from './api-client-metrics.js';
 import type { ClusterConnection } from './cluster-connection.js';
@@ -141,7 +142,7 @@ export class HttpTransport {
       'user-agent': this.options.userAgent,
     };
     if (request.contentType) headers['content-type'] = request.contentType;
-    if (trace.getActiveSpan()) propagation.inject(context.active(), headers);
+    writeTraceHeaders(headers);
     return headers;
   }
 }

@@ -1,7 +1,8 @@
 import type { Span, Tracer } from '@opentelemetry/api';
-import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import { SpanKind, SpanStatusCode, context, trace } from '@opentelemetry/api';
 import { errorMessage } from '../errors/index.js';
 import { qualifiedResource } from '../kubernetes/index.js';
+import { coveringContext } from '../trace-context/index.js';
 import type { ApiWrite } from './around-writes.js';
 import { WriteInterceptingClient } from './around-writes.js';
 import type { ApiClient } from './api-client.js';
@@ -18,11 +19,18 @@ export const API_WRITE_ATTRIBUTES = {
   conflict: 'rollkeeper.conflict',
 } as const;
 
-/** `client`, with one client span around every write; a conflict is marked, since it is not unusual. */
+/**
+ * `client`, with one client span around every write, which covers the request for the server as well; a conflict is
+ * marked, since it is not unusual.
+ */
 export function withSpans(client: ApiClient, tracer: Tracer): ApiClient {
   return new WriteInterceptingClient(client, (write, send) => {
-    const options = { kind: SpanKind.CLIENT, attributes: attributesOf(write) };
-    return tracer.startActiveSpan(spanName(write), options, (span) => traced(span, send));
+    const span = tracer.startSpan(spanName(write), { kind: SpanKind.CLIENT });
+    // The context that is active names the trace as well.
+    if (!span.isRecording()) return send();
+    span.setAttributes(attributesOf(write));
+    const inside = coveringContext(trace.setSpan(context.active(), span));
+    return context.with(inside, () => traced(span, send));
   });
 }
 

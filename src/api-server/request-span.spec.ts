@@ -1,11 +1,12 @@
-import { context, propagation, trace } from '@opentelemetry/api';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { context, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { activeAnnotation } from '../trace-context/index.js';
 import { badRequest } from './errors/index.js';
 import type { ApiRequest } from './http/index.js';
 import { inRequestSpan } from './request-span.js';
@@ -13,8 +14,10 @@ import { inRequestSpan } from './request-span.js';
 const exporter = new InMemorySpanExporter();
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 
-function aRequest(method: string): ApiRequest {
-  const headers = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` };
+const CLIENT_SPAN = 'b7ad6b7169203331';
+
+function aRequest(method: string, more: Record<string, string> = {}): ApiRequest {
+  const headers = { traceparent: `00-${TRACE}-${CLIENT_SPAN}-01`, ...more };
   return { method, path: '/api/v1/pods', headers } as unknown as ApiRequest;
 }
 
@@ -22,11 +25,10 @@ beforeAll(() => {
   trace.setGlobalTracerProvider(
     new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }),
   );
-  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 });
 afterAll(() => {
   trace.disable();
-  propagation.disable();
   context.disable();
 });
 beforeEach(() => exporter.reset());
@@ -46,6 +48,35 @@ describe('inRequestSpan', () => {
     const refused = inRequestSpan(aRequest('PUT'), () => Promise.reject(badRequest('no')));
     await expect(refused).rejects.toThrow('no');
     expect(exporter.getFinishedSpans()[0]?.attributes['http.response.status_code']).toBe(400);
+  });
+
+  describe('of a client whose own span covers the request', () => {
+    const served = async (tracestate: string) => {
+      let annotation: string | undefined;
+      await inRequestSpan(aRequest('POST', { tracestate }), async () => {
+        annotation = activeAnnotation(0);
+        return { status: 201, body: {} };
+      });
+      return { annotation, spans: exporter.getFinishedSpans() };
+    };
+
+    it.each([`rollkeeper=${CLIENT_SPAN}`, `other=1, rollkeeper=${CLIENT_SPAN},more=2`])(
+      'makes no span, and lets what is written go on from the client’s: tracestate %s',
+      async (tracestate) => {
+        const { annotation, spans } = await served(tracestate);
+        expect(spans).toEqual([]);
+        expect(annotation).toContain(`00-${TRACE}-${CLIENT_SPAN}-01;at=`);
+      },
+    );
+
+    it.each(['rollkeeper=c7ad6b7169203331', `other=${CLIENT_SPAN}`, ''])(
+      'makes one all the same where it was another span that covers it, or none: tracestate "%s"',
+      async (tracestate) => {
+        const { annotation, spans } = await served(tracestate);
+        expect(spans.map((span) => span.parentSpanContext?.spanId)).toEqual([CLIENT_SPAN]);
+        expect(annotation).toContain(spans[0]?.spanContext().spanId);
+      },
+    );
   });
 
   it('leaves reads without a span', async () => {

@@ -1,28 +1,32 @@
 import type { Attributes, Span } from '@opentelemetry/api';
-import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { ApiRequest, ApiResponse } from './http/index.js';
 import { StatusError } from './errors/index.js';
+import { isCovered, readTraceHeaders } from '../trace-context/index.js';
 import { parseResourcePath } from './routing/resource-path.js';
 
+const SERVER = { kind: SpanKind.SERVER };
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** Written so often, and so far from any change that somebody asked for, that they begin no trace of their own. */
 const QUIET = new Set(['events', 'leases', 'nodes']);
 
 /**
  * Runs a writing request in a span that continues the trace its client named, or begins one: a `kubectl` call is where
- * most traces begin. Reads are too many for spans.
+ * most traces begin. A client that says that its own span covers the request is believed: there is none of the server, and
+ * what the request writes goes on from the client's. Reads are too many for spans.
  */
 export function inRequestSpan(request: ApiRequest, work: () => Promise<ApiResponse>): Promise<ApiResponse> {
   if (READS.has(request.method)) return work();
+  const parent = readTraceHeaders(request.headers);
+  if (isCovered(parent)) return context.with(parent, work);
   const resource = resourceOf(request);
   if (QUIET.has(resource.resource.split('/')[0] ?? '') && request.headers['traceparent'] === undefined)
     return work();
-  const parent = propagation.extract(context.active(), request.headers);
   const name = resource.resource ? `${request.method} ${resource.resource}` : request.method;
-  const options = { kind: SpanKind.SERVER, attributes: attributesOf(request, resource) };
-  return trace
-    .getTracer('rollkeeper-api-server')
-    .startActiveSpan(name, options, parent, (span) => traced(span, work));
+  return trace.getTracer('rollkeeper-api-server').startActiveSpan(name, SERVER, parent, (span) => {
+    if (span.isRecording()) span.setAttributes(attributesOf(request, resource));
+    return traced(span, work);
+  });
 }
 
 async function traced(span: Span, work: () => Promise<ApiResponse>): Promise<ApiResponse> {

@@ -16,7 +16,7 @@ import { noControllerMetrics } from './controller-metrics.js';
 import type { Outcome, SyncEnd } from './decide-outcome.js';
 import { decideOutcome } from './decide-outcome.js';
 import type { ReconcileResult, Reconciler } from './reconciler.js';
-import { SyncSpans, traceRequeue } from './sync-spans.js';
+import { SyncSpans, outcomeAttributes } from './sync-spans.js';
 
 /** Makes the client of one activation: checks its signal, records its writes, spans its requests. */
 export type ActivationClient = (activation: Activation) => ApiClient;
@@ -92,7 +92,7 @@ export class Controller {
   }
 
   private async process(item: WorkItem, signal: AbortSignal): Promise<void> {
-    const { clock, name, tracer } = this.options;
+    const { clock, name } = this.options;
     await this.spans.run(item, async (span) => {
       const startedMs = clock.monotonicNow();
       this.metrics.activeWorkers(name, 1);
@@ -100,7 +100,7 @@ export class Controller {
         const end = await this.sync(item, signal, span);
         const outcome = decideOutcome(end);
         this.note(item, outcome, span, clock.monotonicNow() - startedMs);
-        await traceRequeue(tracer, outcome, () => this.giveBack(item, outcome, signal));
+        await this.giveBack(item, outcome, signal);
       } finally {
         this.metrics.activeWorkers(name, -1);
       }
@@ -161,7 +161,7 @@ export class Controller {
   private note(item: WorkItem, outcome: Outcome, span: Span, elapsedMs: number): void {
     const { logger, name } = this.options;
     const fields = { controller: name, key: item.key, elapsedMs: Math.round(elapsedMs) };
-    span.setAttribute('rollkeeper.outcome', outcome.action);
+    if (span.isRecording()) span.setAttributes(outcomeAttributes(outcome));
     this.metrics.reconciled(name, OUTCOME_LABELS[outcome.action], elapsedMs / 1000);
     if (outcome.action === 'retry' || outcome.action === 'park') {
       if (isMistake(outcome.error)) this.metrics.panicked(name);

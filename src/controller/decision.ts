@@ -18,17 +18,18 @@ export interface Decision {
 }
 
 /**
- * Told by reconcilers what they do between their writes. Cheap where nobody listens: attributes are asked for by a
- * function.
+ * Told by reconcilers what they do between their writes. Cheap where nobody listens: what there is to tell is asked for by
+ * a function. A sync that looks again, after a conflict, tells again.
  */
 export interface SyncObserver {
-  /** Runs a step of the sync that writes nothing (reading caches, deciding) as a part of its own. */
-  step<T>(name: string, work: () => T, describe?: (result: T) => Attributes): T;
-  decided(decision: () => Decision): void;
+  /** What the caches show, and at which resourceVersion. Its names must not be those of the decision's inputs. */
+  found(describe: () => Attributes): void;
+  /** Runs `work`, the part of the sync that decides and writes nothing, and is told what it came to. */
+  decide<T>(work: () => T, describe: (decided: T) => Decision): T;
 }
 
-/** Runs steps and tells nobody. */
+/** Lets the reconciler decide and tells nobody. */
 export const noSyncObserver: SyncObserver = {
-  step: (_name, work) => work(),
-  decided: () => undefined,
+  found: () => undefined,
+  decide: (work) => work(),
 };

@@ -1,5 +1,6 @@
-import { context, trace } from '@opentelemetry/api';
+import { SpanStatusCode, context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
@@ -9,8 +10,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../clock/index.js';
 import { silentLogger } from '../logging/index.js';
 import type { WorkItem } from '../work-queue/work-queue.js';
-import type { Decision } from './decision.js';
-import { SyncSpans } from './sync-spans.js';
+import type { Decision, SyncObserver } from './decision.js';
+import { SyncSpans, outcomeAttributes } from './sync-spans.js';
 
 const CHANGE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const MERGED = '00-1af7651916cd43dd8448eb211c80319c-c7ad6b7169203331-01';
@@ -57,27 +58,90 @@ beforeEach(() => {
   });
 });
 
+const look = (observer: SyncObserver, decided: Decision): void => {
+  observer.found(() => ({ 'k8s.resource_version': '7', 'rollkeeper.replica_sets.owned': 2 }));
+  observer.decide(
+    () => 'a plan',
+    () => decided,
+  );
+};
+
 const run = (decided: Decision): Promise<void> =>
   spans.run(item, async (sync) => {
     const observer = spans.observer(item, sync, logger);
-    observer.step('decide', () => observer.decided(() => decided));
+    look(observer, decided);
   });
+
+const syncSpan = (): ReadableSpan | undefined =>
+  exporter.getFinishedSpans().find(({ name }) => name === 'sync deployment');
 
 describe('a run on a key', () => {
   it('hangs on the change that caused it, with the wait as a span of its own and links to merged changes', async () => {
     await run(decision);
-    const [queue, decide, sync] = exporter.getFinishedSpans();
+    const [queue, sync, ...others] = exporter.getFinishedSpans();
+    expect(others).toEqual([]);
     expect(queue).toMatchObject({ name: 'queue', attributes: { 'rollkeeper.attempt': 3 } });
     expect(queue?.attributes['rollkeeper.queue.wait_ms']).toBe(250);
     expect(queue?.parentSpanContext?.spanId).toBe('b7ad6b7169203331');
     expect(queue?.links.map((link) => link.context.spanId)).toEqual(['c7ad6b7169203331']);
     expect(sync?.parentSpanContext?.spanId).toBe(queue?.spanContext().spanId);
-    expect(decide?.parentSpanContext?.spanId).toBe(sync?.spanContext().spanId);
-    expect(decide?.attributes).toMatchObject({
+  });
+
+  it('tells in its span what was found, what was decided from what, and how long that took', async () => {
+    await run(decision);
+    expect(syncSpan()?.attributes).toMatchObject({
+      'k8s.resource_version': '7',
+      'rollkeeper.replica_sets.owned': 2,
       'rollkeeper.decision': 'rolling-update',
       'rollkeeper.decision.summary': 'create web-1 with 3',
+      'rollkeeper.decision.changes': true,
+      'rollkeeper.decide_ms': expect.any(Number),
       'rollkeeper.max_surge': 3,
     });
+    expect(syncSpan()?.events).toEqual([]);
+  });
+
+  it('tells of the last look, and of those before it as events', async () => {
+    await spans.run(item, async (sync) => {
+      const observer = spans.observer(item, sync, logger);
+      look(observer, decision);
+      look(observer, { ...decision, branch: 'rest', summary: '', changes: false });
+    });
+    expect(syncSpan()?.attributes['rollkeeper.decision']).toBe('rest');
+    expect(syncSpan()?.events).toMatchObject([
+      {
+        name: 'looked before',
+        attributes: { 'k8s.resource_version': '7', 'rollkeeper.decision': 'rolling-update' },
+      },
+    ]);
+  });
+
+  it('shows that deciding failed, also where the failure went no further', async () => {
+    await spans.run(item, async (sync) => {
+      const observer = spans.observer(item, sync, logger);
+      const fail = (): never => {
+        throw new Error('no such limit');
+      };
+      expect(() => observer.decide(fail, () => decision)).toThrow('no such limit');
+    });
+    expect(syncSpan()).toMatchObject({
+      status: { code: SpanStatusCode.ERROR, message: 'no such limit' },
+      attributes: { 'rollkeeper.failed_step': 'decide' },
+    });
+  });
+
+  it.each([
+    [{ action: 'done' } as const, { 'rollkeeper.outcome': 'done' }],
+    [
+      { action: 'come-back', delayMs: 200, why: 'behind' } as const,
+      { 'rollkeeper.outcome': 'come-back', 'rollkeeper.delay_ms': 200, 'rollkeeper.why': 'behind' },
+    ],
+    [
+      { action: 'retry', error: new Error('no') } as const,
+      { 'rollkeeper.outcome': 'retry', 'rollkeeper.error': 'no' },
+    ],
+  ])('says when the key comes back, and why: %o', (outcome, attributes) => {
+    expect(outcomeAttributes(outcome)).toEqual(attributes);
   });
 
   it('says one line for a decision that changes something, with key, controller and trace', async () => {
@@ -97,8 +161,7 @@ describe('a run on a key', () => {
   it('says nothing of what it does a thousand times, but its span does', async () => {
     await run({ ...decision, routine: true });
     expect(lines).toEqual([]);
-    const decide = exporter.getFinishedSpans().find(({ name }) => name === 'decide');
-    expect(decide?.attributes['rollkeeper.decision.summary']).toBe('create web-1 with 3');
+    expect(syncSpan()?.attributes['rollkeeper.decision.summary']).toBe('create web-1 with 3');
   });
 
   it('says nothing where everything stays as it is', async () => {

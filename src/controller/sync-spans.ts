@@ -1,12 +1,13 @@
 import type { Attributes, Span, Tracer } from '@opentelemetry/api';
-import { SpanKind, SpanStatusCode, context, trace } from '@opentelemetry/api';
+import { SpanKind, trace } from '@opentelemetry/api';
 import type { Clock } from '../clock/index.js';
 import { errorMessage } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
 import { contextOfTraceparent, linksTo } from '../trace-context/index.js';
 import type { WorkItem } from '../work-queue/work-queue.js';
 import type { Outcome } from './decide-outcome.js';
-import type { Decision, SyncObserver } from './decision.js';
+import type { SyncObserver } from './decision.js';
+import { ToldBySync } from './told-by-sync.js';
 
 export interface SyncSpansOptions {
   readonly tracer: Tracer;
@@ -23,8 +24,8 @@ export class SyncSpans {
   async run<T>(item: WorkItem, work: (span: Span) => Promise<T>): Promise<T> {
     const { controller, tracer } = this.options;
     const parent = this.traceQueue(item);
-    const options = { kind: SpanKind.CONSUMER, attributes: this.attributesOf(item) };
-    return tracer.startActiveSpan(`sync ${controller}`, options, parent, async (span) => {
+    return tracer.startActiveSpan(`sync ${controller}`, { kind: SpanKind.CONSUMER }, parent, async (span) => {
+      if (span.isRecording()) span.setAttributes(this.attributesOf(item));
       try {
         return await work(span);
       } finally {
@@ -33,35 +34,22 @@ export class SyncSpans {
     });
   }
 
-  /** What reconcilers tell becomes child spans, attributes, and one info line for a decision that changes something. */
+  /** What reconcilers tell becomes attributes of the sync, and one info line for a decision that changes something. */
   observer(item: WorkItem, sync: Span, logger: Logger): SyncObserver {
-    const { controller, tracer } = this.options;
-    let deciding: Attributes = {};
+    const { clock, controller } = this.options;
+    const told = new ToldBySync(sync);
     return {
-      step: (name, work, describe) => {
-        const span = tracer.startSpan(name);
-        return context.with(trace.setSpan(context.active(), span), () => {
-          try {
-            const result = work();
-            if (describe && span.isRecording()) span.setAttributes(describe(result));
-            return result;
-          } catch (error) {
-            span.setStatus({ code: SpanStatusCode.ERROR, message: errorMessage(error) });
-            throw error;
-          } finally {
-            span.setAttributes(deciding);
-            deciding = {};
-            span.end();
-          }
-        });
-      },
-      decided: (decide) => {
-        const decision = decide();
-        deciding = decisionAttributes(decision);
-        sync.setAttribute('rollkeeper.decision', decision.branch);
+      found: (describe) => told.found(describe),
+      decide: (work, describe) => {
+        const startedMs = clock.monotonicNow();
+        const decided = told.deciding(work);
+        const tookMs = clock.monotonicNow() - startedMs;
+        const decision = describe(decided);
+        told.decided(decision, tookMs);
         const fields = { controller, key: item.key, branch: decision.branch, ...decision.inputs };
         if (!decision.changes) logger.debug('decided to leave everything as it is', fields);
         else logger[decision.routine ? 'debug' : 'info'](`decided: ${decision.summary}`, fields);
+        return decided;
       },
     };
   }
@@ -71,14 +59,17 @@ export class SyncSpans {
     const { clock, tracer } = this.options;
     const nowMs = clock.now();
     const startTime = Math.min(readySinceMs, nowMs);
-    const attributes = {
-      'rollkeeper.queue.wait_ms': nowMs - startTime,
-      'rollkeeper.priority': priority,
-      'rollkeeper.attempt': retries + 1,
-    };
     const parent = contextOfTraceparent(traceparent);
-    const span = tracer.startSpan('queue', { startTime, attributes, links: linksTo(links) }, parent);
-    span.end(nowMs);
+    const span = tracer.startSpan('queue', { startTime }, parent);
+    if (span.isRecording()) {
+      span.setAttributes({
+        'rollkeeper.queue.wait_ms': nowMs - startTime,
+        'rollkeeper.priority': priority,
+        'rollkeeper.attempt': retries + 1,
+      });
+      if (links) span.addLinks(linksTo(links));
+      span.end(nowMs);
+    }
     return trace.setSpan(parent, span);
   }
 
@@ -93,33 +84,11 @@ export class SyncSpans {
   }
 }
 
-/** What becomes of the key, as a span around telling the queue. */
-export async function traceRequeue(
-  tracer: Tracer,
-  outcome: Outcome,
-  tell: () => Promise<void>,
-): Promise<void> {
-  if (outcome.action === 'done') return tell();
-  const attributes: Attributes = {
-    'rollkeeper.outcome': outcome.action,
-    ...('delayMs' in outcome ? { 'rollkeeper.delay_ms': outcome.delayMs } : {}),
-    ...('why' in outcome ? { 'rollkeeper.why': outcome.why } : {}),
-    ...('error' in outcome ? { 'rollkeeper.error': errorMessage(outcome.error) } : {}),
-  };
-  await tracer.startActiveSpan('requeue', { attributes }, async (span) => {
-    try {
-      await tell();
-    } finally {
-      span.end();
-    }
-  });
-}
-
-function decisionAttributes({ branch, changes, inputs, summary }: Decision): Attributes {
-  return {
-    ...inputs,
-    'rollkeeper.decision': branch,
-    'rollkeeper.decision.changes': changes,
-    'rollkeeper.decision.summary': summary,
-  };
+/** What becomes of the key: come back when, and why. */
+export function outcomeAttributes(outcome: Outcome): Attributes {
+  const attributes: Attributes = { 'rollkeeper.outcome': outcome.action };
+  if ('delayMs' in outcome) attributes['rollkeeper.delay_ms'] = outcome.delayMs;
+  if ('why' in outcome) attributes['rollkeeper.why'] = outcome.why;
+  if ('error' in outcome) attributes['rollkeeper.error'] = errorMessage(outcome.error);
+  return attributes;
 }

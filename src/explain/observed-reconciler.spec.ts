@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../clock/index.js';
-import type { ReconcileContext, Reconciler } from '../controller/index.js';
+import type { Decision, ReconcileContext, Reconciler } from '../controller/index.js';
 import { ShutdownError } from '../errors/index.js';
 import { DecisionLog } from './decision-log.js';
 import { ObservedReconciler } from './observed-reconciler.js';
@@ -28,9 +28,14 @@ describe('the observed reconciler', () => {
 
   it('notes decisions that change something, and no others, nor those that are made by the thousand', async () => {
     const { log, run } = observe(async (_request, { observer }) => {
-      observer?.decided(() => decision('web-new: 1 -> 2', true));
-      observer?.decided(() => decision('', false));
-      observer?.decided(() => ({ ...decision('one of many', true), routine: true }));
+      const decide = (decided: Decision): unknown =>
+        observer?.decide(
+          () => decided,
+          (each) => each,
+        );
+      decide(decision('web-new: 1 -> 2', true));
+      decide(decision('', false));
+      decide({ ...decision('one of many', true), routine: true });
       return { requeueAfterMs: 7 };
     });
     expect(await run()).toEqual({ requeueAfterMs: 7 });

@@ -65,11 +65,12 @@ export class ObservedReconciler implements Reconciler {
 /** The same observer, and `hear` besides. */
 function listening(observer: SyncObserver, hear: (decision: ObservedDecision) => void): SyncObserver {
   return {
-    step: (name, work, describe) => observer.step(name, work, describe),
-    decided: (decide) => {
-      const decision = decide();
-      hear(decision);
-      observer.decided(() => decision);
+    found: (describe) => observer.found(describe),
+    decide: (work, describe) => {
+      let decision: ObservedDecision | undefined;
+      const decided = observer.decide(work, (each) => (decision = describe(each)));
+      hear(decision ?? describe(decided));
+      return decided;
     },
   };
 }

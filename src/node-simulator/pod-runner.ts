@@ -4,6 +4,7 @@ import type { Clock } from '../clock/index.js';
 import type { EventRecorder } from '../events/index.js';
 import type { DeepReadonly, Pod, PodStatus } from '../kubernetes/index.js';
 import { PODS } from '../kubernetes/index.js';
+import { coveredByActiveSpan } from '../trace-context/index.js';
 import { decideContainerEvents } from './container-events.js';
 import type { PodPlan } from './decide-pod-lifecycle.js';
 import { decidePodLifecycle } from './decide-pod-lifecycle.js';
@@ -77,11 +78,9 @@ export class PodRunner {
     const { client, clock } = this.dependencies;
     const { name, namespace, uid } = pod.metadata;
     if (plan.action === 'delete') {
-      await client.delete(
-        PODS,
-        { namespace, name },
-        { gracePeriodSeconds: 0, preconditions: { uid }, signal },
-      );
+      const options = { gracePeriodSeconds: 0, preconditions: { uid }, signal };
+      // The end of the deletion that somebody asked for, whose span is the active one.
+      await coveredByActiveSpan(() => client.delete(PODS, { namespace, name }, options));
       return {};
     }
     const wakeInMs = plan.wakeAtMs === undefined ? undefined : Math.max(plan.wakeAtMs - clock.now(), 0);

@@ -28,11 +28,12 @@ beforeEach(() => {
 
 interface SyncShape {
   fails?: boolean;
+  writeFails?: boolean;
   tookMs?: number;
 }
 
 /** `change seen` → `queue` → `sync` → `write`, ended in the order in which the real ones end. */
-function runSync({ fails = false, tookMs = 1 }: SyncShape): void {
+function runSync({ fails = false, writeFails = false, tookMs = 1 }: SyncShape): void {
   const seen = tracer.startSpan('change seen', { kind: SpanKind.PRODUCER }, ROOT_CONTEXT);
   seen.end();
   const queue = tracer.startSpan('queue', {}, trace.setSpan(ROOT_CONTEXT, seen));
@@ -42,7 +43,9 @@ function runSync({ fails = false, tookMs = 1 }: SyncShape): void {
     { kind: SpanKind.CONSUMER, startTime: 1000 },
     trace.setSpan(ROOT_CONTEXT, queue),
   );
-  tracer.startSpan('write', { kind: SpanKind.CLIENT }, trace.setSpan(ROOT_CONTEXT, sync)).end();
+  const write = tracer.startSpan('write', { kind: SpanKind.CLIENT }, trace.setSpan(ROOT_CONTEXT, sync));
+  if (writeFails) write.setStatus({ code: SpanStatusCode.ERROR });
+  write.end();
   if (fails) sync.setStatus({ code: SpanStatusCode.ERROR });
   sync.end(1000 + tookMs);
 }
@@ -58,6 +61,7 @@ describe('what the sampler dropped', () => {
   it.each([
     { name: 'failed', sync: { fails: true } },
     { name: 'was slow', sync: { tookMs: 1000 } },
+    { name: 'went on after a write that failed', sync: { writeFails: true } },
   ])('is kept when the sync $name: with its wait, its writes, and no orphan', ({ sync }) => {
     runSync(sync);
     expect(

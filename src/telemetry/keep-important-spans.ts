@@ -23,8 +23,8 @@ export function recordingAll(sampler: Sampler): Sampler {
 }
 
 /**
- * Lets sampled spans pass, and of the others every unit (a sync or a request) that failed or was slow, with what lies below
- * it. Its top becomes a root with a link to where it hung, because what is above it was not kept. Memory is bounded:
+ * Lets sampled spans pass, and of the others every unit (a sync or a request) that failed or was slow, or one of whose
+ * own requests did, with what lies below it. Its top becomes a root with a link to where it hung, because what is above it was not kept. Memory is bounded:
  * the trace remembered longest goes first.
  */
 export class KeepImportantSpans implements SpanProcessor {
@@ -53,7 +53,8 @@ export class KeepImportantSpans implements SpanProcessor {
     const { others, unit } = divide(span, this.unsampled.get(traceId) ?? []);
     if (others.length > 0) this.unsampled.set(traceId, others);
     else this.unsampled.delete(traceId);
-    if (!this.isImportant(span)) return;
+    if (!unit.some((each) => (each === span || each.kind === SpanKind.CLIENT) && this.isImportant(each)))
+      return;
     const kept = new Set(unit.map((each) => each.spanContext().spanId));
     for (const each of unit) this.next.onEnd(asSampled(each, kept));
   }

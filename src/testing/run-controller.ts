@@ -57,12 +57,12 @@ export function runController(
   });
   const signal = new AbortController().signal;
   const observer: SyncObserver = {
-    step: (_name, work, describe) => {
-      const result = work();
-      describe?.(result);
-      return result;
+    found: (describe) => void describe(),
+    decide: (work, describe) => {
+      const decided = work();
+      decisions.push(describe(decided));
+      return decided;
     },
-    decided: (decision) => void decisions.push(decision()),
   };
   const intents = { current: undefined, store: () => Promise.resolve(), clear: () => undefined };
   return {

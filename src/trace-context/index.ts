@@ -8,6 +8,13 @@ export {
 } from './trace-annotation.js';
 export type { AnnotatedTrace } from './trace-annotation.js';
 export {
+  coveredByActiveSpan,
+  coveringContext,
+  isCovered,
+  readTraceHeaders,
+  writeTraceHeaders,
+} from './request-trace.js';
+export {
   activeTraceparent,
   contextOfTraceparent,
   formatTraceparent,

@@ -1,6 +1,7 @@
 import type { Context, Link, SpanContext } from '@opentelemetry/api';
 import { ROOT_CONTEXT, context, trace } from '@opentelemetry/api';
 import { toRfc3339 } from '../clock/index.js';
+import { isCovered } from './request-trace.js';
 import { contextOfTraceparent, formatTraceparent, linksTo, parseTraceparent } from './traceparent.js';
 
 /**
@@ -19,17 +20,31 @@ interface Annotated {
   readonly metadata: { annotations?: Record<string, string> };
 }
 
-/** Notes the active span on an object that is about to be written. Nothing outside of a recording span. */
+/** Notes the active span on an object that is about to be written. See {@link activeAnnotation}. */
 export function annotateWithActiveSpan(object: Annotated, nowMs: number): void {
   const value = activeAnnotation(nowMs);
   if (value === undefined) return;
   object.metadata.annotations = { ...object.metadata.annotations, [TRACE_ANNOTATION]: value };
 }
 
-/** The annotation's value for the active span; undefined outside of a recording span. */
+/**
+ * The annotation's value for the active span: one that records here, or one elsewhere that covers the request which is
+ * served. Undefined outside of both.
+ */
 export function activeAnnotation(nowMs: number): string | undefined {
-  const span = trace.getSpan(context.active());
-  return span?.isRecording() ? `${formatTraceparent(span.spanContext())};at=${toRfc3339(nowMs)}` : undefined;
+  const active = context.active();
+  const span = trace.getSpan(active);
+  if (!span || !(span.isRecording() || isCovered(active))) return undefined;
+  return `${formatTraceparent(span.spanContext())};at=${secondOf(nowMs)}`;
+}
+
+let lastSecond = { second: 0, text: '' };
+
+/** RFC 3339, remembered: writes come by the hundred in a second. */
+function secondOf(nowMs: number): string {
+  const second = Math.floor(nowMs / 1000);
+  if (second !== lastSecond.second) lastSecond = { second, text: toRfc3339(nowMs) };
+  return lastSecond.text;
 }
 
 /** Where the trace of an object's last write goes on. */

@@ -1,21 +1,27 @@
 import type { Context, Link, SpanContext } from '@opentelemetry/api';
-import { ROOT_CONTEXT, context, isSpanContextValid, trace } from '@opentelemetry/api';
+import { ROOT_CONTEXT, TraceFlags, context, isSpanContextValid, trace } from '@opentelemetry/api';
 
 /**
  * W3C Trace Context, as far as a queue and an annotation need it: https://www.w3.org/TR/trace-context/. Written out
  * here because the SDK's propagator only reads and writes whole carriers, and only once one is registered.
  */
-const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+const SAMPLED: number = TraceFlags.SAMPLED;
+const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 export function formatTraceparent({ spanId, traceFlags, traceId }: SpanContext): string {
-  return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
+  const flags = traceFlags === SAMPLED ? '01' : traceFlags.toString(16).padStart(2, '0');
+  return `00-${traceId}-${spanId}-${flags}`;
 }
 
 /** Undefined for anything that is not a valid `traceparent` of version 00. */
 export function parseTraceparent(text: string | undefined): SpanContext | undefined {
-  const [, traceId = '', spanId = '', flags = ''] = TRACEPARENT.exec(text ?? '') ?? [];
-  const spanContext = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
-  return isSpanContextValid(spanContext) ? spanContext : undefined;
+  if (text === undefined || !TRACEPARENT.test(text)) return undefined;
+  return {
+    traceId: text.slice(3, 35),
+    spanId: text.slice(36, 52),
+    traceFlags: Number.parseInt(text.slice(53), 16),
+    isRemote: true,
+  };
 }
 
 /** The context in which a span becomes a child of the one that `traceparent` names; a root where it names none. */

@@ -1,4 +1,4 @@
-import { context, propagation, trace } from '@opentelemetry/api';
+import { SpanStatusCode, context, propagation, trace } from '@opentelemetry/api';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/api-client/index.js';
@@ -52,7 +52,27 @@ it('carries the span of a write to the server, as a child of the work it belongs
   expect(write?.name).toBe('create pods');
   expect(write?.parentSpanContext?.spanId).toBe(sync?.spanContext().spanId);
   const { traceId, spanId } = write?.spanContext() ?? {};
-  expect(server.received[0]?.headers.traceparent).toBe(`00-${traceId}-${spanId}-01`);
+  expect(server.received[0]?.headers).toMatchObject({
+    traceparent: `00-${traceId}-${spanId}-01`,
+    tracestate: `rollkeeper=${spanId}`,
+  });
+});
+
+it('claims to cover no request that only belongs to a span', async () => {
+  await trace
+    .getTracer('test')
+    .startActiveSpan('sync', (sync) => client.create(PODS, pod).finally(() => sync.end()));
+  expect(server.received[0]?.headers).toHaveProperty('traceparent');
+  expect(server.received[0]?.headers).not.toHaveProperty('tracestate');
+});
+
+it('tells in the span of a write with which status the server failed', async () => {
+  server.always(json(503, { kind: 'Status', code: 503, reason: 'ServiceUnavailable', message: 'down' }));
+  const failed = withSpans(client, trace.getTracer('test')).create(PODS, pod);
+  await expect(failed).rejects.toThrow();
+  const [write] = exporter.getFinishedSpans();
+  expect(write?.status.code).toBe(SpanStatusCode.ERROR);
+  expect(write?.attributes['http.response.status_code']).toBe(503);
 });
 
 it('sends no traceparent without a span, and keeps the path of the server’s URL', async () => {

@@ -60,6 +60,13 @@ describe('the API server', () => {
     });
   });
 
+  it('notes the client’s own span where that covers the request, and makes none', async () => {
+    record();
+    await server.call('POST', PATH, web, { ...traced, tracestate: 'rollkeeper=b7ad6b7169203331' });
+    expect(exporter.getFinishedSpans()).toEqual([]);
+    expect((await get()).metadata.annotations[STAMP]).toContain(`${traced.traceparent};at=20`);
+  });
+
   it('begins a trace where the client names none, but not for heartbeats and events', async () => {
     record();
     await server.call('POST', PATH, web);
@@ -86,7 +93,7 @@ describe('the API server', () => {
   });
 
   it('leaves objects alone where tracing is off, whatever clients send', async () => {
-    await server.call('POST', PATH, web, traced);
+    await server.call('POST', PATH, web, { ...traced, tracestate: 'rollkeeper=b7ad6b7169203331' });
     await patch({ spec: { replicas: 3 } });
     expect((await get()).metadata.annotations).toEqual({ mine: '1' });
   });

@@ -54,17 +54,14 @@ export class DeploymentReconciler implements Reconciler {
     const validation = validateDeployment(deployment);
     if (!validation.valid) throw this.refuseInvalid(deployment, validation.problem);
     const { observer = noSyncObserver } = context;
-    const claims = observer.step(
-      'read caches',
-      () => claimReplicaSets(deployment, validation.selects, this.dependencies.replicaSets),
-      (found) => ({
-        'k8s.resource': 'replicasets.apps',
-        'k8s.resource_version': deployment.metadata.resourceVersion ?? '',
-        'rollkeeper.replica_sets.owned': found.owned.length,
-        'rollkeeper.replica_sets.adopted': found.adopt.length,
-        'rollkeeper.replica_sets.released': found.release.length,
-      }),
-    );
+    const claims = claimReplicaSets(deployment, validation.selects, this.dependencies.replicaSets);
+    observer.found(() => ({
+      'k8s.resource': 'replicasets.apps',
+      'k8s.resource_version': deployment.metadata.resourceVersion ?? '',
+      'rollkeeper.replica_sets.owned': claims.owned.length,
+      'rollkeeper.replica_sets.adopted': claims.adopt.length,
+      'rollkeeper.replica_sets.released': claims.release.length,
+    }));
     if (claims.adopt.length > 0) await recheckBeforeAdoption(deployment, context.client, context.signal);
     return this.rollOut(deployment, claims, context);
   }
@@ -78,12 +75,13 @@ export class DeploymentReconciler implements Reconciler {
     const nowMs = clock.now();
     const now = toRfc3339(nowMs);
     const draft = new RolloutDraft({ deployment, owned: claims.owned, adopted: claims.adopt, now, nowMs });
-    const plan = observer.step('decide', () => {
-      decideRollout(draft, { podsOf: ({ observed }) => this.podsOf(observed), rules });
-      const decided = netPlan(draft, claims.release);
-      observer.decided(() => describeDecision(draft, decided));
-      return decided;
-    });
+    const plan = observer.decide(
+      () => {
+        decideRollout(draft, { podsOf: ({ observed }) => this.podsOf(observed), rules });
+        return netPlan(draft, claims.release);
+      },
+      (decided) => describeDecision(draft, decided),
+    );
     await recheckOldPods(draft, client, signal);
     try {
       const outcome = await applyPlan(deployment, plan, {

@@ -12,6 +12,7 @@ import type { Logger } from '../../logging/index.js';
 import { applyCollection, orphanDependents, removeFinalizer } from './apply-collection.js';
 import type { OwnerSources } from './classify-owners.js';
 import { classifyOwners } from './classify-owners.js';
+import type { CollectionPlan } from './decide-collection.js';
 import { decideCollection, decideOwnerDuty } from './decide-collection.js';
 import type { GraphNode } from './dependency-graph.js';
 import type { Look } from './describe-decision.js';
@@ -58,11 +59,8 @@ export class GarbageCollectorReconciler implements Reconciler {
 
   private collect(item: CollectableItem, object: Item, context: ReconcileContext): Promise<ReconcileResult> {
     const { observer = noSyncObserver } = context;
-    const look = observer.step(
-      'read caches',
-      () => ({ item, object, dependents: this.sources.graph.dependentsOf(object.metadata.uid) }),
-      readAttributes,
-    );
+    const look = { item, object, dependents: this.sources.graph.dependentsOf(object.metadata.uid) };
+    observer.found(() => readAttributes(look));
     return isBeingDeleted(object) ? this.fulfilDuty(look, context) : this.collectByOwners(look, context);
   }
 
@@ -71,11 +69,10 @@ export class GarbageCollectorReconciler implements Reconciler {
     { client, observer = noSyncObserver, signal }: ReconcileContext,
   ): Promise<ReconcileResult> {
     const { dependents, item, object } = look;
-    const duty = observer.step('decide', () => {
-      const decided = decideOwnerDuty(object, dependents.map(objectOf));
-      observer.decided(() => describeDuty(look, decided));
-      return decided;
-    });
+    const duty = observer.decide(
+      () => decideOwnerDuty(object, dependents.map(objectOf)),
+      (decided) => describeDuty(look, decided),
+    );
     switch (duty.action) {
       case 'orphan-dependents':
         await orphanDependents(object, dependents, client, signal);
@@ -97,13 +94,13 @@ export class GarbageCollectorReconciler implements Reconciler {
   ): Promise<ReconcileResult> {
     const { dependents, item, object } = look;
     const owners = await classifyOwners(object, this.sources, client, signal);
-    const plan = observer.step('decide', () => {
-      const decided = owners.undecidable
-        ? ({ action: 'keep' } as const)
-        : decideCollection(object, owners.owners, dependents.map(objectOf));
-      observer.decided(() => describeCollection(look, owners, decided));
-      return decided;
-    });
+    const plan = observer.decide<CollectionPlan>(
+      () =>
+        owners.undecidable
+          ? { action: 'keep' }
+          : decideCollection(object, owners.owners, dependents.map(objectOf)),
+      (decided) => describeCollection(look, owners, decided),
+    );
     if (owners.undecidable) {
       this.logger.warn('left alone: the kind or the scope of an owner is not known', {
         owners: object.metadata.ownerReferences?.map(({ apiVersion, kind }) => `${apiVersion}/${kind}`),

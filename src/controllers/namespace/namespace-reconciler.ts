@@ -35,11 +35,10 @@ export class NamespaceReconciler implements Reconciler {
     const namespace = await this.readLive(name, client, signal);
     if (!namespace || !isOursToEmpty(namespace)) return {};
     const content = await deleteContent(name, await client.discover({ signal }), client, signal);
-    const next = observer.step('decide', () => {
-      const decided = decideNextStep(content, this.clock.now());
-      observer.decided(() => describeDecision(name, content, decided));
-      return decided;
-    });
+    const next = observer.decide(
+      () => decideNextStep(content, this.clock.now()),
+      (decided) => describeDecision(name, content, decided),
+    );
     if (next.action === 'finalize') {
       await this.finalize(namespace, client, signal);
       return {};

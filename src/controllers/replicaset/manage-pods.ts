@@ -99,11 +99,10 @@ export class PodManager {
       });
     }
     const { observer = noSyncObserver } = context;
-    const plan = observer.step('decide', () => {
-      const decided = this.decide(replicaSet, situation, { holdCreations: backoff !== undefined });
-      observer.decided(() => describeDecision(replicaSet, { ...situation, ...decided, heldBack: !!backoff }));
-      return decided;
-    });
+    const plan = observer.decide(
+      () => this.decide(replicaSet, situation, { holdCreations: backoff !== undefined }),
+      (decided) => describeDecision(replicaSet, { ...situation, ...decided, heldBack: !!backoff }),
+    );
     if (isEmptyIntents(plan.intents)) {
       if (context.intents.current !== undefined) context.intents.clear();
     } else if (plan.mustStore) {

@@ -57,11 +57,7 @@ export class ReplicaSetReconciler implements Reconciler {
     const { client, signal } = context;
     const claimed = await claimPods({ replicaSet, selects, pods: this.deps.pods, client, signal });
     const { observer = noSyncObserver } = context;
-    observer.step(
-      'read caches',
-      () => claimed,
-      (pods) => readAttributes(replicaSet, pods),
-    );
+    observer.found(() => readAttributes(replicaSet, claimed));
     const managed = await this.managePods(replicaSet, claimed, context);
     signal.throwIfAborted();
     // One instant for both: a pod that the status does not count as available yet must wake us, also if it becomes
@@ -157,7 +153,8 @@ function readAttributes(
     'k8s.resource': 'pods',
     'k8s.resource_version': replicaSet.metadata.resourceVersion ?? '',
     'rollkeeper.pods.controlled': controlled.length,
-    'rollkeeper.pods.active': active.length,
+    // Before what the stored intents make of them, which the decision names.
+    'rollkeeper.pods.active_in_cache': active.length,
     'rollkeeper.pods.terminating': terminating.length,
   };
 }
