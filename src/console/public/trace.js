@@ -7,7 +7,9 @@ const TOLD = [
   'k8s.event',
   'k8s.object.key',
   'rollkeeper.priority',
+  'rollkeeper.decision.summary',
   'rollkeeper.outcome',
+  'rollkeeper.why',
   'k8s.resource',
   'http.response.status_code',
 ];
