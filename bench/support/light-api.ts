@@ -21,6 +21,8 @@ interface Collection {
   readonly log: Change[];
   readonly watchers: Set<ServerResponse>;
   waiting: string[];
+  /** When watchers were told last. */
+  toldAtMs: number;
 }
 
 interface Target {
@@ -31,8 +33,8 @@ interface Target {
 }
 
 const PATH = /^\/apis?\/((?:[^/]+\/)?v\d+)(?:\/namespaces\/[^/]+)?\/([a-z]+)(?:\/([^/]+))?(?:\/([a-z]+))?$/;
-/** What is written within so many milliseconds, watchers are told together, as by the embedded server. */
-const WATCH_BATCH_MS = 2;
+/** Watchers are told no more often than this, milliseconds, as by the embedded server. */
+const WATCH_BATCH_MS = 10;
 
 /**
  * Just enough of a Kubernetes API for rollouts of Deployments in one namespace, with hardly any processor time of its own:
@@ -116,7 +118,14 @@ export class LightApi {
   private collectionOf(resource: string, apiVersion: string): Collection {
     const known = this.collections.get(resource);
     if (known) return known;
-    const made: Collection = { apiVersion, objects: new Map(), log: [], watchers: new Set(), waiting: [] };
+    const made: Collection = {
+      apiVersion,
+      objects: new Map(),
+      log: [],
+      watchers: new Set(),
+      waiting: [],
+      toldAtMs: 0,
+    };
     this.collections.set(resource, made);
     return made;
   }
@@ -216,7 +225,7 @@ function watch(collection: Collection, after: number, response: ServerResponse):
 }
 
 async function flushSoon(collection: Collection): Promise<void> {
-  await delay(WATCH_BATCH_MS);
+  await delay(Math.max(collection.toldAtMs + WATCH_BATCH_MS - performance.now(), 0));
   flush(collection);
 }
 
@@ -224,6 +233,7 @@ function flush(collection: Collection): void {
   if (collection.waiting.length === 0) return;
   const text = Buffer.from(collection.waiting.join(''));
   collection.waiting = [];
+  collection.toldAtMs = performance.now();
   for (const watcher of collection.watchers) watcher.write(text);
 }
 

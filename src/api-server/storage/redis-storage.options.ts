@@ -31,7 +31,7 @@ export interface RedisStorageOptions {
   /**
    * Milliseconds between two looks at the watch log. The first write after a silence is told at once; of those that
    * follow, what comes within this time is told together, which costs every watcher and the server one packet instead
-   * of many. 0: as fast as they come. @default 2
+   * of many. 0: as fast as they come. @default 10
    */
   watchBatchMs?: number;
   /** How long one command may take before it fails with StorageUnavailableError. @default 2000 */
@@ -58,7 +58,7 @@ const schema = z.object({
     .int()
     .min(0)
     .default(24 * 1024 * 1024),
-  watchBatchMs: z.number().min(0).max(1000).default(2),
+  watchBatchMs: z.number().min(0).max(1000).default(10),
   commandTimeoutMs: z.number().positive().default(2000),
 });
 
