@@ -1,5 +1,10 @@
 const VERBS = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
-const resource = (name: string, kind: string, namespaced = true) => ({ name, kind, namespaced, verbs: VERBS });
+const resource = (name: string, kind: string, namespaced = true) => ({
+  name,
+  kind,
+  namespaced,
+  verbs: VERBS,
+});
 
 /** Discovery documents of the light API by path: what the garbage collector and the namespace controller begin with. */
 export const LIGHT_DISCOVERY: Readonly<Record<string, unknown>> = {
