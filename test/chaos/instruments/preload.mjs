@@ -36,14 +36,14 @@ const [{ StoredActorRuntime }, { HttpTransport }, { Manager }, { Enqueuer }] = a
 
 const activations = new AsyncLocalStorage();
 const { activate } = StoredActorRuntime.prototype;
-StoredActorRuntime.prototype.activate = function (controller, key, signal, work) {
+StoredActorRuntime.prototype.activate = function (controller, key, signal, work, early) {
   let who;
   const journalled = async (activation) => {
     who = { c: controller, k: key, n: activation.token };
     note({ e: 'begin', ...who });
     return activations.run(who, () => work(activation));
   };
-  return activate.call(this, controller, key, signal, journalled).then(
+  return activate.call(this, controller, key, signal, journalled, early).then(
     (result) => {
       if (who) note({ e: 'end', ...who });
       return result;
