@@ -8,7 +8,8 @@ import { isRolledOut } from './support/rollout-world.js';
 
 const CONTROLLER_ARGS = ['--workers', 'deployment=5,replicaset=5'];
 const STRATEGY = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } as const;
-const WORLDS = new Map([
+type StartWorld = typeof startEmbeddedWorld;
+const WORLDS = new Map<string, StartWorld>([
   ['light', startLightWorld],
   ['embedded', startEmbeddedWorld],
 ]);
@@ -20,36 +21,43 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     // What every call to the API takes longer, milliseconds.
     latency: { type: 'string', default: '20' },
-    // embedded: all of `rollkeeper up` on this machine; light: an API that is next to free, as one on other machines.
-    api: { type: 'string', default: 'embedded' },
+    // light: one that is next to free, as if it ran on other machines; embedded: all of `rollkeeper up` on this machine.
+    api: { type: 'string', default: 'light,embedded' },
   },
 });
 const names = Array.from({ length: Number(values.deployments) }, (_, index) => `scale-${index}`);
 const pods = Number(values.pods);
-const startWorld = worldNamed(values.api);
+const worlds = values.api.split(',').map((api) => ({ api, start: worldNamed(api) }));
 
 console.log(
-  `${names.length} rollouts of ${pods} pods, ${values.api} API, calls of ${values.latency} ms, 5 workers per controller`,
+  `${names.length} rollouts of ${pods} pods, API calls of ${values.latency} ms, 5 workers per controller`,
 );
-const alone: number[] = [];
-const three: number[] = [];
-for (let round = 0; round < Number(values.rounds); round++) {
-  alone.push(await measure(1));
-  three.push(await measure(3));
-}
-const ratio = Math.min(...alone) / Math.min(...three);
-console.log(
-  `3 replicas are ${ratio.toFixed(2)} times as fast as 1 (the best of ${alone.length} rounds each)`,
-);
+for (const { api, start } of worlds) await compare(api, start);
 
-function worldNamed(name: string): typeof startEmbeddedWorld {
+function worldNamed(name: string): StartWorld {
   const start = WORLDS.get(name);
   if (!start) throw new Error(`--api: ${[...WORLDS.keys()].join(' or ')}, not ${name}`);
   return start;
 }
 
+/** One replica and three, in turns. */
+async function compare(api: string, start: StartWorld): Promise<void> {
+  const alone: number[] = [];
+  const three: number[] = [];
+  for (let round = 0; round < Number(values.rounds); round++) {
+    alone.push(await measure(start, 1));
+    three.push(await measure(start, 3));
+    const [one = 0, all = 0] = [alone.at(-1), three.at(-1)];
+    console.log(
+      `${api} API: 1 replica ${one.toFixed(2)} s, 3 replicas ${all.toFixed(2)} s: ${(one / all).toFixed(2)} times as fast`,
+    );
+  }
+  const ratio = Math.min(...alone) / Math.min(...three);
+  console.log(`${api} API: ${ratio.toFixed(2)} times as fast by the best of ${alone.length} rounds each`);
+}
+
 /** Seconds that so many replicas take to roll all Deployments out. */
-async function measure(replicas: number): Promise<number> {
+async function measure(startWorld: StartWorld, replicas: number): Promise<number> {
   const dist = join(import.meta.dirname, '..', 'dist');
   const world = await startWorld({ dist, replicas, controllerArgs: CONTROLLER_ARGS });
   try {
@@ -62,9 +70,7 @@ async function measure(replicas: number): Promise<number> {
     world.slowDown(Number(values.latency));
     const startedMs = performance.now();
     await rollOut('web:5');
-    const seconds = (performance.now() - startedMs) / 1000;
-    console.log(`${replicas} replica${replicas === 1 ? '' : 's'}: ${seconds.toFixed(2)} s`);
-    return seconds;
+    return (performance.now() - startedMs) / 1000;
   } finally {
     await world.stop();
   }
