@@ -21,6 +21,14 @@ const SCROLL_AND_TIME_FRAMES = `(async () => {
   return times.sort((a, b) => a - b)[Math.floor(times.length * 0.9)];
 })()`;
 
+/** In the page: what it says of the Deployment that it shows, all of one moment. */
+const ROLLOUT_ON_PAGE = `(() => ({
+  complete: document.querySelector('h2 .chip.complete') !== null,
+  figures: [...document.querySelectorAll('.figures')].map(({ textContent }) => textContent.trim()).join(' | '),
+  image: document.querySelector('.set.new .image')?.textContent ?? '',
+}))()`;
+type RolloutOnPage = Readonly<Record<'figures' | 'image', string> & Record<'complete', boolean>>;
+
 if (!chromiumPath) console.warn('\n*** no chromium here: the tests of the console are SKIPPED ***\n');
 
 describe.skipIf(!chromiumPath)('the console in a real browser', () => {
@@ -96,11 +104,9 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     await setImage('moving', 'web:2');
     await waitFor(
       async () => {
-        seen.add(
-          (await page.locator('.figures').allTextContents()).map((figures) => figures.trim()).join(' | '),
-        );
-        const complete = await page.locator('h2 .chip.complete').count();
-        return complete > 0 && (await text('.set.new .image')) === 'web:2';
+        const { complete, figures, image } = await page.evaluate<RolloutOnPage>(ROLLOUT_ON_PAGE);
+        seen.add(figures);
+        return complete && image === 'web:2';
       },
       { timeoutMs: 60_000, intervalMs: 30, what: 'the rollout to be seen complete' },
     );
