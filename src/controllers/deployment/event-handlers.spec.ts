@@ -8,6 +8,7 @@ import type { Deployment, Pod, ReplicaSet } from '../../kubernetes/index.js';
 import { DEPLOYMENTS, PODS, REPLICA_SETS, keyOf, newControllerRef } from '../../kubernetes/index.js';
 import { silentLogger } from '../../logging/index.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
+import { TRACE_ANNOTATION } from '../../trace-context/index.js';
 import { createDeploymentController } from './definition.js';
 
 /** A cache with one Deployment, its ReplicaSet and a pod; `happens` gives what a change enqueues. */
@@ -165,7 +166,10 @@ describe('changes that concern a Deployment', () => {
     const { api, happens, replicaSet } = watched();
     const status = (change: Partial<NonNullable<ReplicaSet['status']>>) => () => {
       const [current = replicaSet] = api.all<ReplicaSet>(REPLICA_SETS);
-      api.seed(REPLICA_SETS, { ...current, status: { replicas: 0, ...current.status, ...change } });
+      // As every write does where it is traced.
+      const annotations = { [TRACE_ANNOTATION]: `of the write after ${current.metadata.resourceVersion}` };
+      const metadata = { ...current.metadata, annotations };
+      api.seed(REPLICA_SETS, { ...current, metadata, status: { replicas: 0, ...current.status, ...change } });
     };
     expect(happens(status({ replicas: 1 })).map(({ delayMs }) => delayMs)).toEqual([30]);
     expect(happens(status({ availableReplicas: 1 })).map(({ delayMs }) => delayMs)).toEqual([10]);

@@ -186,9 +186,17 @@ function isCountedCollision(old: DeepReadonly<Deployment>, object: DeepReadonly<
 }
 
 function wanted({ metadata }: DeepReadonly<Deployment>): unknown {
-  const { [REVISION]: _revision, [TRACE_ANNOTATION]: _trace, ...annotations } = metadata.annotations ?? {};
+  const { [REVISION]: _revision, ...annotations } = annotationsOf({ metadata });
   const { labels, deletionTimestamp, finalizers, ownerReferences } = metadata;
   return { annotations, labels, deletionTimestamp, finalizers, ownerReferences };
+}
+
+/** Without the one that every traced write leaves. */
+function annotationsOf({
+  metadata,
+}: Pick<DeepReadonly<KubernetesObject>, 'metadata'>): Record<string, string> {
+  const { [TRACE_ANNOTATION]: _trace, ...annotations } = metadata.annotations ?? {};
+  return annotations;
 }
 
 /** An invalid selector selects nothing here; its own Deployment is told when it is reconciled. */
@@ -214,13 +222,7 @@ function available({ status }: DeepReadonly<ReplicaSet>): number {
   return status?.availableReplicas ?? 0;
 }
 
-const ASKED_METADATA = [
-  'annotations',
-  'deletionTimestamp',
-  'generation',
-  'labels',
-  'ownerReferences',
-] as const;
+const ASKED_METADATA = ['deletionTimestamp', 'generation', 'labels', 'ownerReferences'] as const;
 
 /** Its size, say, is another one now, and its status does not tell of it yet: what follows, follows from its status. */
 function hasOnlyBeenAsked(old: DeepReadonly<ReplicaSet>, replicaSet: DeepReadonly<ReplicaSet>): boolean {
@@ -233,8 +235,8 @@ function hasOnlyBeenAsked(old: DeepReadonly<ReplicaSet>, replicaSet: DeepReadonl
 function onlyPodsEnded(old: DeepReadonly<ReplicaSet>, replicaSet: DeepReadonly<ReplicaSet>): boolean {
   const { terminatingReplicas: before, ...was } = old.status ?? { replicas: 0 };
   const { terminatingReplicas: after, ...is } = replicaSet.status ?? { replicas: 0 };
-  const sameMetadata = ASKED_METADATA.every((field) =>
-    semanticEqual(old.metadata[field], replicaSet.metadata[field]),
-  );
+  const sameMetadata =
+    ASKED_METADATA.every((field) => semanticEqual(old.metadata[field], replicaSet.metadata[field])) &&
+    semanticEqual(annotationsOf(old), annotationsOf(replicaSet));
   return before !== after && sameMetadata && semanticEqual(was, is);
 }
