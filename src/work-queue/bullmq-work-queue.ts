@@ -105,8 +105,8 @@ export class BullMqWorkQueue implements WorkQueue {
     this.metrics = dependencies.metrics ?? noWorkQueueMetrics;
     this.redisUrl = dependencies.redisUrl;
     this.clock = dependencies.clock;
-    this.actors = dependencies.actors;
     const { actors } = dependencies;
+    this.actors = actors;
     this.addWithCauses =
       actors &&
       ((key, causes, options = {}) =>
@@ -292,21 +292,22 @@ export class BullMqWorkQueue implements WorkQueue {
     if (add) await this.enqueue(key, add, PRIORITY_RANK[add.priority]);
   }
 
-  private addNow(key: string, add: PendingAdd, before?: LuaCall): Promise<void> {
-    return this.addLimit.run(() => this.sendAdd(key, add, before));
+  private addNow(key: string, add: PendingAdd, causes?: LuaCall): Promise<void> {
+    return this.addLimit.run(() => this.sendAdd(key, add, causes));
   }
 
   /**
-   * Both steps travel together, in this order. Only where the run has a higher priority than this add does more
-   * follow: BullMQ has given the successor of a running job the priority of the add that came last.
+   * Both steps travel together, in this order; but nobody may get the key before its causes are recorded, and the first
+   * step may have to be sent again (a server that has forgotten the script), so with causes the second one waits. Only
+   * where the run has a higher priority than this add does more follow: BullMQ has given the successor of a running job
+   * the priority of the add that came last.
    */
-  private async sendAdd(key: string, add: PendingAdd, before?: LuaCall): Promise<void> {
+  private async sendAdd(key: string, add: PendingAdd, causes?: LuaCall): Promise<void> {
     const ownRank = PRIORITY_RANK[add.priority];
     await this.open();
-    const [{ rank, raised }] = await Promise.all([
-      this.state.mergePending(key, add, before),
-      this.enqueue(key, add, ownRank),
-    ]);
+    const merging = this.state.mergePending(key, add, causes);
+    if (causes) await merging;
+    const [{ rank, raised }] = await Promise.all([merging, this.enqueue(key, add, ownRank)]);
     if (rank < ownRank) await this.enqueue(key, add, rank);
     if (rank < ownRank || raised) await this.raise(key, rank);
     this.metrics.added(this.name);

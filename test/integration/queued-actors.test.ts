@@ -108,4 +108,20 @@ describe('a queue and actors on one server', () => {
     await queue.addWithCauses?.(KEY, { pods: '2' });
     expect(await redis.hget(`{${keyPrefix}:actor:test:${KEY}}`, 'cause:pods')).toBe('2');
   });
+
+  it('nobody can get a key before its causes are recorded, also where the server has forgotten the script', async () => {
+    await redis.script('FLUSH');
+    // Makes the rest known again: only what records the causes has to be sent twice.
+    await queue.add('ns/other');
+    const monitor = await redis.duplicate().monitor();
+    const commands: string[] = [];
+    monitor.on('monitor', (_time: string, args: string[]) => commands.push(args.join(' ')));
+    await queue.addWithCauses?.(KEY, { pods: '1' });
+    const recorded = (): number => commands.findIndex((command) => /^hset .* cause:pods 1$/i.test(command));
+    const runnable = (): number =>
+      commands.findIndex((command) => /^zadd \S*:prioritized /i.test(command) && command.includes(keyPrefix));
+    await waitFor(() => recorded() >= 0 && runnable() >= 0, { what: 'both steps to be seen' });
+    monitor.disconnect();
+    expect(recorded()).toBeLessThan(runnable());
+  });
 });
