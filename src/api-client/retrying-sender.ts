@@ -1,5 +1,6 @@
 import type { CompiledHttpApiClientOptions } from './http-api-client.options.js';
 import type { FailedAttempt } from './decide-retry.js';
+import { LinkedAbort } from '../cancellation/index.js';
 import { decideRetry } from './decide-retry.js';
 import type { HttpRequest, HttpTransport } from './http-transport.js';
 import type { HttpAnswer } from './parse-response.js';
@@ -82,17 +83,10 @@ async function sleepUnlessAborted(
   { signal, guard }: SendRequest,
 ): Promise<void> {
   if (!signal || !guard) return clock.sleep(delayMs, signal ?? guard);
-  const either = new AbortController();
-  const onSignal = (): void => either.abort(signal.reason);
-  const onGuard = (): void => either.abort(guard.reason);
-  if (signal.aborted) onSignal();
-  else if (guard.aborted) onGuard();
-  signal.addEventListener('abort', onSignal, { once: true });
-  guard.addEventListener('abort', onGuard, { once: true });
+  const either = new LinkedAbort(signal, guard);
   try {
     await clock.sleep(delayMs, either.signal);
   } finally {
-    signal.removeEventListener('abort', onSignal);
-    guard.removeEventListener('abort', onGuard);
+    either.close();
   }
 }

@@ -1,6 +1,4 @@
 import { isNamespaceTerminating } from '../../api-client/api-status-error.js';
-import type { Clock } from '../../clock/index.js';
-import { toRfc3339 } from '../../clock/index.js';
 import type {
   ReconcileContext,
   ReconcileRequest,
@@ -10,31 +8,21 @@ import type {
 import { noSyncObserver } from '../../controller/decision.js';
 import { TerminalError } from '../../errors/index.js';
 import type { EventRecorder } from '../../events/event-recorder.js';
-import type { Lister } from '../../informer/informer.js';
-import { OWNER_UID_INDEX } from '../../informer/informer.js';
-import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '../../kubernetes/index.js';
+import type { DeepReadonly, Deployment } from '../../kubernetes/index.js';
 import { DEPLOYMENTS, isEmptySelector } from '../../kubernetes/index.js';
 import { applyPlan } from './apply.js';
 import type { ReplicaSetClaims } from './claim-replica-sets.js';
 import { claimReplicaSets, recheckBeforeAdoption } from './claim-replica-sets.js';
-import { decideRollout } from './decide.js';
+import type { PassDependencies } from './decide-pass.js';
+import { decidePass, draftPass } from './decide-pass.js';
 import { describeDecision } from './describe-decision.js';
-import { RolloutDraft } from './draft.js';
 import { invalidDeploymentNote, selectingAllNote } from './events.js';
-import { netPlan } from './plan.js';
 import { progressCheckAfterMs } from './progress.js';
 import { recheckOldPods } from './recheck-old-pods.js';
-import type { RolloutRules } from './rollout-rules.js';
 import { validateDeployment } from './validate.js';
 
-export interface DeploymentReconcilerDependencies {
-  readonly deployments: Lister<Deployment>;
-  /** With ORPHAN_INDEX. */
-  readonly replicaSets: Lister<ReplicaSet>;
-  readonly pods: Lister<Pod>;
+export interface DeploymentReconcilerDependencies extends PassDependencies {
   readonly events: EventRecorder;
-  readonly clock: Clock;
-  readonly rules: RolloutRules;
 }
 
 /** Soon enough for the user, late enough for the cache to show the counted collision. */
@@ -71,15 +59,10 @@ export class DeploymentReconciler implements Reconciler {
     claims: ReplicaSetClaims,
     { client, observer = noSyncObserver, signal }: ReconcileContext,
   ): Promise<ReconcileResult> {
-    const { clock, events, rules } = this.dependencies;
-    const nowMs = clock.now();
-    const now = toRfc3339(nowMs);
-    const draft = new RolloutDraft({ deployment, owned: claims.owned, adopted: claims.adopt, now, nowMs });
+    const { events } = this.dependencies;
+    const draft = draftPass(deployment, claims, this.dependencies);
     const plan = observer.decide(
-      () => {
-        decideRollout(draft, { podsOf: ({ observed }) => this.podsOf(observed), rules });
-        return netPlan(draft, claims.release);
-      },
+      () => decidePass(draft, claims, this.dependencies),
       (decided) => describeDecision(draft, decided),
     );
     await recheckOldPods(draft, client, signal);
@@ -88,7 +71,7 @@ export class DeploymentReconciler implements Reconciler {
         client,
         signal,
         events,
-        now,
+        now: draft.now,
       });
       return { requeueAfterMs: outcome === 'collision' ? AFTER_COLLISION_MS : progressCheckAfterMs(draft) };
     } catch (error) {
@@ -96,11 +79,6 @@ export class DeploymentReconciler implements Reconciler {
       if (isNamespaceTerminating(error)) return {};
       throw error;
     }
-  }
-
-  private podsOf(replicaSet: DeepReadonly<ReplicaSet> | undefined): readonly DeepReadonly<Pod>[] {
-    const uid = replicaSet?.metadata.uid;
-    return uid === undefined ? [] : this.dependencies.pods.byIndex(OWNER_UID_INDEX, uid);
   }
 
   /** An empty selector would take every pod of the namespace: nothing is done until somebody changes it. */
