@@ -2,7 +2,7 @@ import type { RolloutBranch, RolloutDraft } from './draft.js';
 import { syncRevision } from './new-replica-set.js';
 import { cleanUpHistory } from './cleanup.js';
 import { syncPausedCondition } from './paused.js';
-import { isScalingEvent, scaleToSpec } from './proportional-scaling.js';
+import { isScalingEvent, noteNewTotal, scaleToSpec } from './proportional-scaling.js';
 import type { PodsOf } from './recreate.js';
 import { stepRecreate } from './recreate.js';
 import { requestedRollback, stepRollback } from './rollback.js';
@@ -62,7 +62,9 @@ function takeStep(draft: RolloutDraft, { podsOf, rules }: DecisionContext): void
   }
   if (isScalingEvent(draft, sides)) {
     take('scale');
-    return stepScale(draft, sides, rules);
+    stepScale(draft, sides, rules);
+    if (!rules.faultsOf120) noteNewTotal(draft, sides);
+    return;
   }
   if (isRollingUpdate(draft.spec)) {
     take('rolling-update');

@@ -33,6 +33,11 @@ export function scaleToSpec(draft: RolloutDraft, sides: RolloutSides, rules: Rol
   }
 }
 
+/** Ends a scaling event: whoever kept its size has the new total noted too, or the event would never be over. */
+export function noteNewTotal(draft: RolloutDraft, { all }: RolloutSides): void {
+  for (const replicaSet of activeOf(all)) draft.scale(replicaSet, replicaSet.replicas);
+}
+
 /** The new ReplicaSet is as large as asked for, and all of it is available. */
 function isSaturated(draft: RolloutDraft, newOne: ReplicaSetDraft, rules: RolloutRules): boolean {
   return (

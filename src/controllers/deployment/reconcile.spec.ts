@@ -20,20 +20,31 @@ interface Lab {
   readonly newWrites: () => string[];
 }
 
-async function rolledOut(shape: DeploymentShape = {}): Promise<Lab> {
+/** @param onWrite what it throws is the API's answer */
+async function rolledOut(
+  shape: DeploymentShape = {},
+  onWrite: (write: AttemptedWrite) => void = () => undefined,
+): Promise<Lab> {
   const writes: string[] = [];
   const world = new RolloutWorld({
     deployment: aDeployment(shape),
     random: new SeededRandom(1),
-    onWrite: (write) => writes.push(describeWrite(write)),
+    onWrite: (write) => {
+      onWrite(write);
+      writes.push(describeWrite(write));
+    },
   });
-  for (let round = 0; round < 4; round++) {
-    await world.sync();
-    await world.settle();
-  }
+  await waves(world, 4);
   const newWrites = (): string[] => writes.splice(0);
   newWrites();
   return { world, newWrites };
+}
+
+async function waves(world: RolloutWorld, count: number): Promise<void> {
+  for (let wave = 0; wave < count; wave++) {
+    await world.sync();
+    await world.settle();
+  }
 }
 
 function describeWrite({ verb, type, subresource, object }: AttemptedWrite): string {
@@ -64,10 +75,7 @@ describe('a rolling update of 10 pods at 25 %/25 %', () => {
   it('takes at most 15 writes by the controller and ends complete', async () => {
     const { world, newWrites } = await rolledOut();
     world.change((deployment) => setImage(deployment, 'app:2'));
-    for (let wave = 0; wave < 6; wave++) {
-      await world.sync();
-      await world.settle();
-    }
+    await waves(world, 6);
     expect(sizes(world)).toEqual({ 'app:1': 0, 'app:2': 10 });
     expect(condition(world, 'Progressing')).toBe('NewReplicaSetAvailable');
     expect(newWrites().length).toBeLessThanOrEqual(15);
@@ -82,10 +90,7 @@ describe('a rolling update of 10 pods at 25 %/25 %', () => {
   it('stops at its limits when the new pods never become ready', async () => {
     const { world } = await rolledOut();
     world.change((deployment) => setImage(deployment, BROKEN_IMAGE));
-    for (let wave = 0; wave < 6; wave++) {
-      await world.sync();
-      await world.settle();
-    }
+    await waves(world, 6);
     expect(sizes(world)).toEqual({ 'app:1': 8, [BROKEN_IMAGE]: 5 });
     expect(condition(world, 'Available')).toBe('MinimumReplicasAvailable');
   });
@@ -99,10 +104,7 @@ describe('a rolling update of 10 pods at 25 %/25 %', () => {
         if (refused && verb === 'update' && type === REPLICA_SETS) throw refusal(409);
       },
     });
-    for (let round = 0; round < 3; round++) {
-      await world.sync();
-      await world.settle();
-    }
+    await waves(world, 3);
     refused = true;
     world.change((deployment) => setImage(deployment, 'app:2'));
     await expect(world.sync()).rejects.toThrow(ApiStatusError);
@@ -123,20 +125,42 @@ describe('pause, scale and rollback', () => {
     expect(condition(world, 'Progressing')).toBe('DeploymentPaused');
   });
 
+  it('goes on with a rollout that broke off at the very size that is asked for next', async () => {
+    let refused = false;
+    const { world } = await rolledOut({}, ({ verb, type }) => {
+      if (refused && verb === 'create' && type === REPLICA_SETS) throw refusal(500);
+    });
+    refused = true;
+    world.change((deployment) => setImage(deployment, 'app:2'));
+    await expect(world.sync()).rejects.toThrow(ApiStatusError);
+    refused = false;
+    expect(sizes(world)).toEqual({ 'app:1': 8 });
+    world.change(({ spec }) => void (spec.replicas = 8));
+    await waves(world, 6);
+    expect(sizes(world)).toEqual({ 'app:1': 0, 'app:2': 8 });
+  });
+
+  it('goes on when it becomes a Recreate and is scaled in the middle of a rollout', async () => {
+    const { world } = await rolledOut();
+    world.change((deployment) => setImage(deployment, BROKEN_IMAGE));
+    await waves(world, 2);
+    expect(sizes(world)).toEqual({ 'app:1': 8, [BROKEN_IMAGE]: 5 });
+    world.change((deployment) => {
+      Object.assign(deployment.spec, { strategy: { type: 'Recreate' }, replicas: 4 });
+      setImage(deployment, 'app:3');
+    });
+    await waves(world, 6);
+    expect(sizes(world)).toEqual({ 'app:1': 0, [BROKEN_IMAGE]: 0, 'app:3': 4 });
+  });
+
   it('rolls back to the previous revision on request and takes the request away', async () => {
     const { world } = await rolledOut();
     world.change((deployment) => setImage(deployment, 'app:2'));
-    for (let wave = 0; wave < 6; wave++) {
-      await world.sync();
-      await world.settle();
-    }
+    await waves(world, 6);
     world.change(({ metadata }) => {
       metadata.annotations = { ...metadata.annotations, 'deprecated.deployment.rollback.to': '0' };
     });
-    for (let wave = 0; wave < 8; wave++) {
-      await world.sync();
-      await world.settle();
-    }
+    await waves(world, 8);
     expect(sizes(world)).toEqual({ 'app:1': 10, 'app:2': 0 });
     expect(world.deployment.metadata.annotations).toEqual({ 'deployment.kubernetes.io/revision': '3' });
     expect(world.deployment.status?.observedGeneration).toBe(world.deployment.metadata.generation);

@@ -2,12 +2,15 @@
 export interface RolloutRules {
   /**
    * Set: the arithmetic of Kubernetes 1.20 to the letter, to compare with its recordings. Unset, for real work,
-   * two faults are left out:
+   * three faults are left out:
    *
    * 1. While a ReplicaSet is still shrinking, its status reports more available pods than it will keep. 1.20 counts
    *    those on their way out, and can scale the others below the floor.
    * 2. A ReplicaSet whose size annotation is lost, while the Deployment's status is still empty, is scaled by a
    *    division by zero, to sizes like -2147483646, which the API refuses. Newer versions let it keep its size.
+   * 3. The only active ReplicaSet has the new size already, or a Recreate has several active ones: nothing is scaled,
+   *    nor the new size noted, so each sync takes the change for a new one and the rollout is stuck. Newer versions do
+   *    the same (https://github.com/kubernetes/kubernetes/pull/138840).
    */
   readonly faultsOf120: boolean;
 }

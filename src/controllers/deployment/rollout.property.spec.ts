@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AttemptedWrite } from '../../conformance/in-memory-api.js';
 import { SeededRandom } from '../../clock/index.js';
+import type { Deployment } from '../../kubernetes/index.js';
 import { REPLICA_SETS } from '../../kubernetes/index.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import { BROKEN_IMAGE, RolloutWorld, refusal } from '../../testing/rollout-world.js';
@@ -16,6 +17,7 @@ import { maxTotalReplicas, minAvailable } from './limits.js';
  * 3. A Recreate never runs pods of two versions at the same time.
  * 4. In the end exactly the wanted version runs, and the status says so.
  * 5. Nothing of the caches is ever changed: all objects are frozen.
+ * 6. Whatever a person changes meanwhile, size, template, pause or strategy, nothing is stuck: point 4 holds.
  */
 const RUNS = Number(process.env.RUNS ?? 100);
 const seed = Number(process.env.SEED ?? randomInt(2 ** 31 - 1));
@@ -31,6 +33,14 @@ const scenario = fc.record({
   refusals: fc.double({ min: 0, max: 0.3, noNaN: true }),
   images: fc.array(fc.constantFrom('app:1', 'app:2', 'app:3', BROKEN_IMAGE), { maxLength: 4 }),
 });
+const change = fc.oneof(
+  fc.record({ image: fc.constantFrom('app:1', 'app:2', 'app:3', BROKEN_IMAGE) }),
+  fc.record({ replicas: fc.integer({ min: 0, max: 14 }) }),
+  fc.record({ paused: fc.boolean() }),
+  fc.record({ type: fc.constantFrom<Strategy>('RollingUpdate', 'Recreate') }),
+);
+const changes = fc.array(change, { minLength: 1, maxLength: 8 });
+type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
 type Strategy = 'RollingUpdate' | 'Recreate';
 
@@ -53,6 +63,11 @@ describe(`a rollout in any circumstances (SEED=${seed})`, () => {
       expect(versions.size, [...versions].join(' and ')).toBeLessThanOrEqual(1);
     });
   });
+
+  it('ends complete whatever is changed on its way', async () => {
+    const property = fc.asyncProperty(scenario, changes, changeOnTheWay);
+    await fc.assert(property, { seed, numRuns: RUNS });
+  });
 });
 
 async function check(type: Strategy, invariant: (world: RolloutWorld) => void): Promise<void> {
@@ -65,6 +80,50 @@ async function rollOut(
   type: Strategy,
   invariant: (world: RolloutWorld) => void,
 ): Promise<void> {
+  const { random, refuse, world } = worldOf(drawn, type);
+  await finish(world);
+  refuse(true);
+  for (const image of [...drawn.images, 'app:last']) {
+    world.change((deployment) => setImage(deployment, image));
+    for (let moves = 40 + Math.floor(random.next() * 60); moves > 0; moves--) {
+      await world.move();
+      invariant(world);
+    }
+  }
+  refuse(false);
+  await finish(world, () => invariant(world));
+  expectComplete(world, 'app:last');
+}
+
+/** Few moves between two changes, so that many of them come in the middle of a pass that was refused. */
+async function changeOnTheWay(drawn: Scenario, changed: readonly Change[]): Promise<void> {
+  const { random, refuse, world } = worldOf(drawn, 'RollingUpdate');
+  await finish(world);
+  refuse(true);
+  for (const each of changed) {
+    world.change((deployment) => applyChange(deployment, each, drawn));
+    for (let moves = Math.floor(random.next() * 20); moves > 0; moves--) await world.move();
+  }
+  refuse(false);
+  world.change((deployment) => {
+    setImage(deployment, 'app:last');
+    deployment.spec.paused = false;
+  });
+  await finish(world);
+  expectComplete(world, 'app:last');
+}
+
+function applyChange(deployment: Deployment, each: Change, drawn: Scenario): void {
+  if ('image' in each) setImage(deployment, each.image);
+  if ('replicas' in each) deployment.spec.replicas = each.replicas;
+  if ('paused' in each) deployment.spec.paused = each.paused;
+  if ('type' in each) deployment.spec.strategy = strategyOf(drawn, each.type);
+}
+
+function worldOf(
+  drawn: Scenario,
+  type: Strategy,
+): { world: RolloutWorld; random: SeededRandom; refuse: (refuses: boolean) => void } {
   const random = new SeededRandom(drawn.seed);
   let refusing = false;
   const world = new RolloutWorld({
@@ -75,18 +134,8 @@ async function rollOut(
       if (refusing && random.next() < drawn.refusals / 2) throw refusal(500);
     },
   });
-  await finish(world);
-  for (const image of [...drawn.images, 'app:last']) {
-    world.change((deployment) => setImage(deployment, image));
-    refusing = true;
-    for (let moves = 40 + Math.floor(random.next() * 60); moves > 0; moves--) {
-      await world.move();
-      invariant(world);
-    }
-  }
-  refusing = false;
-  await finish(world, () => invariant(world));
-  expectComplete(world, 'app:last');
+  const refuse = (refuses: boolean): void => void (refusing = refuses);
+  return { world, random, refuse };
 }
 
 async function finish(world: RolloutWorld, each: () => void = () => undefined): Promise<void> {
