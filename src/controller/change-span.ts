@@ -1,10 +1,10 @@
 import type { Attributes, Span, Tracer } from '@opentelemetry/api';
 import { SpanKind } from '@opentelemetry/api';
 import type { Clock } from '../clock/index.js';
-import type { DeepReadonly, KubernetesObject } from '../kubernetes/index.js';
-import { keyOf, sameJson } from '../kubernetes/index.js';
+import { keyOf } from '../kubernetes/index.js';
 import { formatTraceparent, traceOf, writeOf } from '../trace-context/index.js';
 import type { EnqueueRequest } from './controller-definition.js';
+import { differingParts } from './differing-parts.js';
 
 /** Of more merged changes than this, only the number is told. */
 const NAMED_MERGES = 16;
@@ -98,42 +98,4 @@ function objectAttributes({ object, type }: NonNullable<EnqueueRequest['change']
     'k8s.resource_version': object.metadata.resourceVersion,
     'k8s.event': type,
   };
-}
-
-/** Changes with every write and says nothing. */
-const NOISE: ReadonlySet<string> = new Set(['metadata.resourceVersion', 'metadata.managedFields']);
-
-/** The parts of an object, two levels deep, that are not the same: `spec.replicas`, `status.conditions`. */
-export function differingParts(
-  old: DeepReadonly<KubernetesObject>,
-  object: DeepReadonly<KubernetesObject>,
-): string[] {
-  const found: string[] = [];
-  for (const section of namesOf(old, object)) {
-    const [before, after] = [valueOf(old, section), valueOf(object, section)];
-    if (isObject(before) && isObject(after)) noteFields(section, before, after, found);
-    else if (!sameJson(before, after)) found.push(section);
-  }
-  return found;
-}
-
-function noteFields(section: string, before: object, after: object, found: string[]): void {
-  for (const name of namesOf(before, after)) {
-    const part = `${section}.${name}`;
-    if (!NOISE.has(part) && !sameJson(valueOf(before, name), valueOf(after, name))) found.push(part);
-  }
-}
-
-function namesOf(a: object, b: object): string[] {
-  const names = Object.keys(a);
-  for (const name of Object.keys(b)) if (!Object.hasOwn(a, name)) names.push(name);
-  return names;
-}
-
-function valueOf(object: object, name: string): unknown {
-  return (object as Record<string, unknown>)[name];
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
