@@ -49,7 +49,7 @@ export interface WriteOptions {
    * An attempt under way is let finish, because nobody would know what became of it.
    */
   guard?: AbortSignal;
-  /** Called right before each attempt; what it throws is what the call rejects with, and nothing is sent. */
+  /** Called right before an attempt goes out; what it throws is what the call rejects with, and nothing is sent. */
   assertMayWrite?: () => void;
 }
 
@@ -65,7 +65,7 @@ export interface DeleteOptions {
    * An attempt under way is let finish, because nobody would know what became of it.
    */
   guard?: AbortSignal;
-  /** Called right before each attempt; what it throws is what the call rejects with, and nothing is sent. */
+  /** Called right before an attempt goes out; what it throws is what the call rejects with, and nothing is sent. */
   assertMayWrite?: () => void;
 }
 

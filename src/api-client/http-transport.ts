@@ -6,6 +6,8 @@ import type { Clock } from '../clock/index.js';
 import { TimeoutError, errorMessage } from '../errors/index.js';
 import { writeTraceHeaders } from '../trace-context/index.js';
 import { AbortScope } from './abort-scope.js';
+import type { MayStart } from './ask-before-start.js';
+import { NotStartedError, askBeforeStart } from './ask-before-start.js';
 import type { ApiClientMetrics } from './api-client-metrics.js';
 import type { ClusterConnection } from './cluster-connection.js';
 import type { HttpAnswer } from './parse-response.js';
@@ -13,7 +15,7 @@ import { ApiConnectionError } from './transport-errors.js';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-export interface HttpRequest {
+export interface HttpRequest extends MayStart {
   readonly method: HttpMethod;
   /** With the query. */
   readonly path: string;
@@ -50,8 +52,8 @@ type ResponseHeaders = Dispatcher.ResponseData['headers'];
  * waiting. Timeouts are ours (one deadline for a request, one for silence of a stream), on the injected clock.
  */
 export class HttpTransport {
-  private readonly requests: Agent;
-  private readonly streams: Agent;
+  private readonly requests: Dispatcher;
+  private readonly streams: Dispatcher;
 
   private readonly origin: string;
   private readonly basePath: string;
@@ -64,7 +66,10 @@ export class HttpTransport {
     this.streams = newAgent(options, null);
   }
 
-  /** One attempt. Rejects with the signal's reason, {@link TimeoutError}, or {@link ApiConnectionError}. */
+  /**
+   * One attempt. Rejects with the signal's reason, with what `mayStart` threw, {@link TimeoutError}, or
+   * {@link ApiConnectionError}.
+   */
   async request(request: HttpRequest): Promise<HttpAnswer> {
     const answer = await this.start(this.requests, request);
     try {
@@ -85,12 +90,13 @@ export class HttpTransport {
     await Promise.all([this.requests.destroy(), this.streams.destroy()]);
   }
 
-  private async start(agent: Agent, request: HttpRequest): Promise<StreamingAnswer> {
+  private async start(agent: Dispatcher, request: HttpRequest): Promise<StreamingAnswer> {
     const { connection, clock } = this.options;
     const name = `${request.method} ${connection.serverUrl}${request.path}`;
     const scope = new AbortScope(clock, request.signal, request.timeoutMs, () => timedOut(name, request));
     const explain = (error: unknown): unknown => {
       if (scope.signal.aborted) return scope.signal.reason;
+      if (error instanceof NotStartedError) return error.reason;
       return new ApiConnectionError(`${name}: ${describe(error)}`, { cause: error });
     };
     try {
@@ -113,25 +119,28 @@ export class HttpTransport {
   }
 
   private async send(
-    agent: Agent,
-    { body, method, path }: HttpRequest,
+    agent: Dispatcher,
+    { body, mayStart, method, path }: HttpRequest,
     headers: Record<string, string>,
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData> {
     const { clock, metrics } = this.options;
     const startedMs = clock.monotonicNow();
-    let code = '<error>';
+    let code: string | undefined = '<error>';
     try {
       const { origin } = this;
       // undici would close the connection after every DELETE that has a body, as all of ours have.
       const reset = false;
-      const request = { origin, path: this.basePath + path, method, headers, body, signal, reset };
+      const request = { origin, path: this.basePath + path, method, headers, body, signal, reset, mayStart };
       const response = await agent.request(request);
       code = String(response.statusCode);
       return response;
+    } catch (error) {
+      if (error instanceof NotStartedError) code = undefined;
+      throw error;
     } finally {
       const durationMs = clock.monotonicNow() - startedMs;
-      metrics?.request({ method, code, host: new URL(this.origin).host, durationMs });
+      if (code !== undefined) metrics?.request({ method, code, host: new URL(this.origin).host, durationMs });
     }
   }
 
@@ -147,10 +156,13 @@ export class HttpTransport {
   }
 }
 
-function newAgent({ connection, connectTimeoutMs }: HttpTransportOptions, connections: number | null): Agent {
+function newAgent(
+  { connection, connectTimeoutMs }: HttpTransportOptions,
+  connections: number | null,
+): Dispatcher {
   const { ca, cert, key, serverName, insecureSkipVerify } = connection.tls;
   const isTls = connection.serverUrl.startsWith('https:');
-  return new Agent({
+  const agent = new Agent({
     connections,
     pipelining: 1,
     allowH2: false,
@@ -169,6 +181,7 @@ function newAgent({ connection, connectTimeoutMs }: HttpTransportOptions, connec
       rejectUnauthorized: !insecureSkipVerify,
     },
   });
+  return agent.compose(askBeforeStart);
 }
 
 function headOf(request: string, status: number, headers: ResponseHeaders): Omit<HttpAnswer, 'text'> {

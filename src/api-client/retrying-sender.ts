@@ -4,9 +4,10 @@ import { LinkedAbort } from '../cancellation/index.js';
 import { decideRetry } from './decide-retry.js';
 import type { HttpRequest, HttpTransport } from './http-transport.js';
 import type { HttpAnswer } from './parse-response.js';
+import { ApiConnectionError } from './transport-errors.js';
 import { hasCode } from '../errors/index.js';
 
-export interface SendRequest extends Omit<HttpRequest, 'timeoutMs'> {
+export interface SendRequest extends Omit<HttpRequest, 'timeoutMs' | 'mayStart'> {
   readonly guard?: AbortSignal;
   readonly assertMayWrite?: () => void;
 }
@@ -26,8 +27,7 @@ export class RetryingSender {
   async send(request: SendRequest): Promise<HttpAnswer> {
     let authenticatedAgain = false;
     for (let attempts = 1; ; attempts++) {
-      request.guard?.throwIfAborted();
-      request.assertMayWrite?.();
+      mayStart(request);
       const attempt = await this.attempt(request);
       if (attempt.answered && attempt.answer.status === 401 && !authenticatedAgain) {
         // Refused before anything was done, so a write may be repeated as well.
@@ -58,17 +58,29 @@ export class RetryingSender {
   private async attempt(request: SendRequest): Promise<Attempt> {
     try {
       const timeoutMs = this.options.requestTimeoutMs;
-      const answer = await this.transport.request({ ...request, timeoutMs });
+      const answer = await this.transport.request({ ...request, timeoutMs, mayStart: startGuardOf(request) });
       return { answered: true, answer, failure: failureOf(answer) };
     } catch (error) {
-      if (request.signal?.aborted) throw error;
-      return {
-        answered: false,
-        error,
-        failure: { type: hasCode(error, 'TIMEOUT') ? 'timeout' : 'connection' },
-      };
+      const failure = transportFailureOf(error);
+      if (request.signal?.aborted || !failure) throw error;
+      return { answered: false, error, failure };
     }
   }
+}
+
+function mayStart({ guard, assertMayWrite }: SendRequest): void {
+  guard?.throwIfAborted();
+  assertMayWrite?.();
+}
+
+function startGuardOf(request: SendRequest): (() => void) | undefined {
+  return request.guard || request.assertMayWrite ? () => mayStart(request) : undefined;
+}
+
+/** Undefined for what is no matter of the transport: it was not allowed to start. */
+function transportFailureOf(error: unknown): FailedAttempt | undefined {
+  if (hasCode(error, 'TIMEOUT')) return { type: 'timeout' };
+  return error instanceof ApiConnectionError ? { type: 'connection' } : undefined;
 }
 
 function failureOf(answer: HttpAnswer): FailedAttempt | undefined {

@@ -6,8 +6,8 @@ import type { ApiClient, DeleteOptions, ListOptions, PatchType, WriteOptions } f
  * repeat of one that met 429; it rejects with the signal's reason. A write under way is let finish, so that its
  * outcome is known. Reads without a signal of their own are given this one.
  *
- * @param assertMayWrite asked right before each attempt as well, for rights that end with time: a timer, and with it
- * the signal, comes late when the process was paused
+ * @param assertMayWrite asked as well, for rights that end with time: a timer, and with it the signal, comes late when the
+ * process was paused. Both are looked at before each attempt, and again right before its first byte goes out
  */
 export function withWriteGuard(
   client: ApiClient,

@@ -280,6 +280,39 @@ describe('what goes wrong', () => {
     expect(server.received).toHaveLength(1);
   });
 
+  it.each(['guard', 'clock'] as const)(
+    'sends nothing of a write that waited for a connection until the right to write was lost, by its %s',
+    async (lostBy) => {
+      await client.close();
+      client = connect({ maxSockets: 1 });
+      const right = new AbortController();
+      let isExpired = false;
+      const guarded = withWriteGuard(client, right.signal, () => {
+        if (isExpired) throw new Error('the lock is lost');
+      });
+      const answered = json(200, pod('p'));
+      let answerNow = (): void => undefined;
+      const told = new Promise<void>((resolve) => (answerNow = resolve));
+      server.always(answered).next(async (response, request) => {
+        await told;
+        return answered(response, request);
+      });
+      const reading = client.get(PODS, { namespace: 'a', name: 'p' });
+      await waitFor(() => server.received.length === 1);
+      const late = guarded.create(PODS, pod('late')).catch((thrown: unknown) => thrown);
+      // By the next turn it waits for the only connection.
+      await new Promise((resolve) => setImmediate(resolve));
+      if (lostBy === 'guard') right.abort(new Error('the lock is lost'));
+      else isExpired = true;
+      answerNow();
+      expect(await late).toEqual(new Error('the lock is lost'));
+      await reading;
+      await client.get(PODS, { namespace: 'a', name: 'p' });
+      expect(server.received.map(({ method }) => method)).toEqual(['GET', 'GET']);
+      expect(new Set(server.received.map(({ raw }) => raw.socket)).size).toBe(1);
+    },
+  );
+
   it('gives up on a server that accepts and never answers', async () => {
     server.always(silence);
     const clock = new FakeClock();
