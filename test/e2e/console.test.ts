@@ -179,6 +179,8 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     await page.waitForSelector('.row[aria-selected=true]');
     await page.focus('#rows');
     await page.keyboard.press('End');
+    const rows = await page.getAttribute('.row', 'aria-setsize');
+    await page.waitForSelector(`.row[aria-selected=true][aria-posinset="${rows}"]`);
     const last = await text('.row[aria-selected=true] .name');
     await page.keyboard.press('ArrowUp');
     await waitFor(async () => (await text('.row[aria-selected=true] .name')) !== last, {
