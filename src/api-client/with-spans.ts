@@ -2,7 +2,7 @@ import type { Span, Tracer } from '@opentelemetry/api';
 import { SpanKind, SpanStatusCode, context, trace } from '@opentelemetry/api';
 import { errorMessage } from '../errors/index.js';
 import { qualifiedResource } from '../kubernetes/index.js';
-import { coveringContext } from '../trace-context/index.js';
+import { coverRequests } from '../trace-context/index.js';
 import type { ApiWrite } from './around-writes.js';
 import { WriteInterceptingClient } from './around-writes.js';
 import type { ApiClient } from './api-client.js';
@@ -29,8 +29,8 @@ export function withSpans(client: ApiClient, tracer: Tracer): ApiClient {
     // The context that is active names the trace as well.
     if (!span.isRecording()) return send();
     span.setAttributes(attributesOf(write));
-    const inside = coveringContext(trace.setSpan(context.active(), span));
-    return context.with(inside, () => traced(span, send));
+    coverRequests(span);
+    return context.with(trace.setSpan(context.active(), span), () => traced(span, send));
   });
 }
 

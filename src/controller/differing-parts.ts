@@ -3,47 +3,53 @@ import { sameJson } from '../kubernetes/index.js';
 import { TRACE_ANNOTATION } from '../trace-context/index.js';
 
 /** Changes with every write and says nothing. */
-const NOISE: ReadonlySet<string> = new Set(['metadata.resourceVersion', 'metadata.managedFields']);
+const NOISE: Readonly<Record<string, readonly string[]>> = { metadata: ['resourceVersion', 'managedFields'] };
 
-/** The parts of an object, two levels deep, that are not the same: `spec.replicas`, `status.conditions`. */
+/**
+ * The parts of an object, two levels deep, that are not the same: `spec.replicas`, `status.conditions`. Asked for every
+ * change of a traced leader, hence without anything made on the way.
+ */
 export function differingParts(
   old: DeepReadonly<KubernetesObject>,
   object: DeepReadonly<KubernetesObject>,
 ): string[] {
   const found: string[] = [];
-  for (const section of namesOf(old, object)) {
-    const [before, after] = [valueOf(old, section), valueOf(object, section)];
-    if (isObject(before) && isObject(after)) noteFields(section, before, after, found);
-    else if (!sameJson(before, after)) found.push(section);
-  }
+  const [before, after] = [old, object];
+  for (const section in before) noteSection(section, before[section], after[section], found);
+  for (const section in after)
+    if (!Object.hasOwn(before, section)) noteSection(section, undefined, after[section], found);
   return found;
 }
 
-function noteFields(section: string, before: object, after: object, found: string[]): void {
-  for (const name of namesOf(before, after)) {
-    const part = `${section}.${name}`;
-    if (NOISE.has(part)) continue;
-    const isSame = part === 'metadata.annotations' ? sameButForTrace : sameJson;
-    if (!isSame(valueOf(before, name), valueOf(after, name))) found.push(part);
-  }
+type Fields = Readonly<Record<string, unknown>>;
+
+function noteSection(section: string, before: unknown, after: unknown, found: string[]): void {
+  if (before === after) return;
+  if (isFields(before) && isFields(after)) noteFields(section, before, after, found);
+  else if (!sameJson(before, after)) found.push(section);
+}
+
+function noteFields(section: string, before: Fields, after: Fields, found: string[]): void {
+  const noise = NOISE[section];
+  const note = (name: string): void => {
+    if (noise?.includes(name)) return;
+    const isSame = section === 'metadata' && name === 'annotations' ? sameButForTrace : sameJson;
+    if (!isSame(before[name], after[name])) found.push(`${section}.${name}`);
+  };
+  for (const name in before) note(name);
+  for (const name in after) if (!Object.hasOwn(before, name)) note(name);
 }
 
 /** Every traced write changes its annotation, which says nothing either. */
 function sameButForTrace(before: unknown, after: unknown): boolean {
-  const [a, b] = [isObject(before) ? before : {}, isObject(after) ? after : {}];
-  return namesOf(a, b).every((name) => name === TRACE_ANNOTATION || a[name] === b[name]);
+  const [a, b] = [isFields(before) ? before : NOTHING, isFields(after) ? after : NOTHING];
+  for (const name in a) if (name !== TRACE_ANNOTATION && a[name] !== b[name]) return false;
+  for (const name in b) if (name !== TRACE_ANNOTATION && !Object.hasOwn(a, name)) return false;
+  return true;
 }
 
-function namesOf(a: object, b: object): string[] {
-  const names = Object.keys(a);
-  for (const name of Object.keys(b)) if (!Object.hasOwn(a, name)) names.push(name);
-  return names;
-}
+const NOTHING: Fields = {};
 
-function valueOf(object: object, name: string): unknown {
-  return (object as Record<string, unknown>)[name];
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
+function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -15,7 +15,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
 type Fields = Readonly<Record<string, unknown>>;
 
 function sameFields(a: Fields, b: Fields): boolean {
-  for (const name of Object.keys(a)) if (!sameJson(a[name], b[name])) return false;
-  for (const name of Object.keys(b)) if (b[name] !== undefined && !Object.hasOwn(a, name)) return false;
+  for (const name in a) if (!sameJson(a[name], b[name])) return false;
+  for (const name in b) if (b[name] !== undefined && !Object.hasOwn(a, name)) return false;
   return true;
 }

@@ -8,8 +8,8 @@ export {
 } from './trace-annotation.js';
 export type { AnnotatedTrace } from './trace-annotation.js';
 export {
+  coverRequests,
   coveredByActiveSpan,
-  coveringContext,
   isCovered,
   readTraceHeaders,
   writeTraceHeaders,

@@ -1,31 +1,35 @@
-import type { Context } from '@opentelemetry/api';
-import { INVALID_TRACEID, context, createContextKey, trace } from '@opentelemetry/api';
-import { contextOfTraceparent, formatTraceparent } from './traceparent.js';
+import type { Context, Span, SpanContext } from '@opentelemetry/api';
+import { INVALID_TRACEID, ROOT_CONTEXT, context, trace } from '@opentelemetry/api';
+import { formatTraceparent, parseTraceparent } from './traceparent.js';
 
 /**
- * The id of the span that tells all there is to tell of the requests of its context, so that the server needs none. It is
- * an id, because contexts are inherited: a span below that one covers nothing of itself.
+ * Marks the span that tells all there is to tell of the requests made below it, so that the server needs none. The mark is
+ * on the span, not in the context: a span below that one covers nothing of itself, and a context is a copy of all it holds.
  */
-const COVERING_SPAN = createContextKey('rollkeeper: the span that covers the request');
+const COVERS = Symbol('rollkeeper: covers its requests');
+
+interface MarkedSpanContext extends SpanContext {
+  [COVERS]?: true;
+}
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** `parent` with its span, which covers the requests made in it: a client's span around one request, say. */
-export function coveringContext(parent: Context): Context {
-  const spanContext = trace.getSpanContext(parent);
-  return spanContext ? parent.setValue(COVERING_SPAN, spanContext.spanId) : parent;
+/** From here on, `span` covers the requests made in its context: a client's span around one request, say. */
+export function coverRequests(span: Span): void {
+  (span.spanContext() as MarkedSpanContext)[COVERS] = true;
 }
 
 /** Runs `work`, of whose requests there is nothing to tell that the active span does not say already. */
 export function coveredByActiveSpan<T>(work: () => T): T {
   const active = context.active();
-  return trace.getSpanContext(active) ? context.with(coveringContext(active), work) : work();
+  const spanContext = trace.getSpanContext(active);
+  return spanContext ? context.with(trace.setSpanContext(active, covering(spanContext)), work) : work();
 }
 
 /** Whether the context's span covers the request that is made, or served, in it. */
 export function isCovered(requestContext: Context): boolean {
-  const covering = requestContext.getValue(COVERING_SPAN);
-  return covering !== undefined && covering === trace.getSpanContext(requestContext)?.spanId;
+  const spanContext: MarkedSpanContext | undefined = trace.getSpanContext(requestContext);
+  return spanContext?.[COVERS] === true;
 }
 
 /**
@@ -42,18 +46,19 @@ export function writeTraceHeaders(headers: Record<string, string>): void {
 
 /** The context that a request's headers name, covered where they say so. */
 export function readTraceHeaders({ traceparent, tracestate }: Headers): Context {
-  if (typeof traceparent !== 'string') return contextOfTraceparent(undefined);
-  const parent = contextOfTraceparent(traceparent);
-  return typeof tracestate === 'string' && namesAsCovering(tracestate, parent)
-    ? coveringContext(parent)
-    : parent;
+  const parent = typeof traceparent === 'string' ? parseTraceparent(traceparent) : undefined;
+  if (!parent) return ROOT_CONTEXT;
+  const isCovering = typeof tracestate === 'string' && namesAsCovering(tracestate, parent);
+  return trace.setSpanContext(ROOT_CONTEXT, isCovering ? covering(parent) : parent);
 }
 
 const VENDOR = 'rollkeeper';
 
-function namesAsCovering(tracestate: string, parent: Context): boolean {
-  const spanContext = trace.getSpanContext(parent);
-  if (!spanContext) return false;
-  const mark = `${VENDOR}=${spanContext.spanId}`;
+function namesAsCovering(tracestate: string, { spanId }: SpanContext): boolean {
+  const mark = `${VENDOR}=${spanId}`;
   return tracestate === mark || tracestate.split(',').some((entry) => entry.trim() === mark);
+}
+
+function covering(spanContext: SpanContext): MarkedSpanContext {
+  return { ...spanContext, [COVERS]: true };
 }

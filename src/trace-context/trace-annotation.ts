@@ -16,6 +16,8 @@ export const TRACE_ANNOTATION = 'rollkeeper.dev/traceparent';
  */
 export const TRACE_CONTINUES_MS = 15 * 60_000;
 
+const AT = ';at=';
+
 interface Annotated {
   readonly metadata: { annotations?: Record<string, string> };
 }
@@ -35,7 +37,7 @@ export function activeAnnotation(nowMs: number): string | undefined {
   const active = context.active();
   const span = trace.getSpan(active);
   if (!span || !(span.isRecording() || isCovered(active))) return undefined;
-  return `${formatTraceparent(span.spanContext())};at=${secondOf(nowMs)}`;
+  return formatTraceparent(span.spanContext()) + AT + secondOf(nowMs);
 }
 
 let lastSecond = { second: 0, text: '' };
@@ -79,6 +81,10 @@ type ReadableObject =
   { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } } | undefined;
 
 function readAnnotation(object: ReadableObject): { readonly traceparent?: string; readonly at?: string } {
-  const [traceparent, at] = object?.metadata.annotations?.[TRACE_ANNOTATION]?.split(';at=') ?? [];
-  return { traceparent, at };
+  const text = object?.metadata.annotations?.[TRACE_ANNOTATION];
+  if (text === undefined) return {};
+  const end = text.indexOf(AT);
+  return end < 0
+    ? { traceparent: text }
+    : { traceparent: text.slice(0, end), at: text.slice(end + AT.length) };
 }
