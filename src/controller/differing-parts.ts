@@ -14,7 +14,8 @@ export function differingParts(
   object: DeepReadonly<KubernetesObject>,
 ): string[] {
   const found: string[] = [];
-  const [before, after] = [old, object];
+  const before = old as unknown as Fields;
+  const after = object as unknown as Fields;
   for (const section in before) noteSection(section, before[section], after[section], found);
   for (const section in after)
     if (!Object.hasOwn(before, section)) noteSection(section, undefined, after[section], found);

@@ -66,9 +66,9 @@ const look = (observer: SyncObserver, decided: Decision): void => {
   );
 };
 
-const run = (decided: Decision): Promise<void> =>
-  spans.run(item, async (sync) => {
-    const observer = spans.observer(item, sync, logger);
+const run = (decided: Decision, ran = item): Promise<void> =>
+  spans.run(ran, async (sync) => {
+    const observer = spans.observer(ran, sync, logger);
     look(observer, decided);
   });
 
@@ -76,15 +76,27 @@ const syncSpan = (): ReadableSpan | undefined =>
   exporter.getFinishedSpans().find(({ name }) => name === 'sync deployment');
 
 describe('a run on a key', () => {
-  it('hangs on the change that caused it, with the wait as a span of its own and links to merged changes', async () => {
+  it('hangs on the change that caused it, with a wait as a span of its own and links to merged changes', async () => {
     await run(decision);
     const [queue, sync, ...others] = exporter.getFinishedSpans();
     expect(others).toEqual([]);
-    expect(queue).toMatchObject({ name: 'queue', attributes: { 'rollkeeper.attempt': 3 } });
-    expect(queue?.attributes['rollkeeper.queue.wait_ms']).toBe(250);
+    const wait = {
+      'rollkeeper.attempt': 3,
+      'rollkeeper.priority': 'high',
+      'rollkeeper.queue.wait_ms': 250,
+    };
+    expect(queue).toMatchObject({ name: 'queue', attributes: wait, duration: [0, 250e6] });
     expect(queue?.parentSpanContext?.spanId).toBe('b7ad6b7169203331');
-    expect(queue?.links.map((link) => link.context.spanId)).toEqual(['c7ad6b7169203331']);
     expect(sync?.parentSpanContext?.spanId).toBe(queue?.spanContext().spanId);
+    expect(sync?.attributes).toMatchObject(wait);
+    expect(sync?.links.map((link) => link.context.spanId)).toEqual(['c7ad6b7169203331']);
+  });
+
+  it('hangs on the change itself where it hardly had to wait, and tells the wait', async () => {
+    await run(decision, { ...item, readySinceMs: clock.now() - 49 });
+    expect(exporter.getFinishedSpans().map(({ name }) => name)).toEqual(['sync deployment']);
+    expect(syncSpan()?.parentSpanContext?.spanId).toBe('b7ad6b7169203331');
+    expect(syncSpan()?.attributes).toMatchObject({ 'rollkeeper.attempt': 3, 'rollkeeper.queue.wait_ms': 49 });
   });
 
   it('tells in its span what was found, what was decided from what, and how long that took', async () => {

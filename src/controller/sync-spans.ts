@@ -1,4 +1,4 @@
-import type { Attributes, Span, Tracer } from '@opentelemetry/api';
+import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api';
 import { SpanKind, trace } from '@opentelemetry/api';
 import type { Clock } from '../clock/index.js';
 import { errorMessage } from '../errors/index.js';
@@ -16,16 +16,26 @@ export interface SyncSpansOptions {
   readonly replica: string;
 }
 
-/** Makes the spans of a key's run: `queue`, which it has behind it, and `sync` below it. */
+/**
+ * A wait in the queue that is shorter is the gap between `change seen` and `sync`, and an attribute of `sync`: a span of its
+ * own would cost as much as any and show nothing more.
+ */
+const WAIT_WORTH_A_SPAN_MS = 50;
+
+/** Makes the spans of a key's run: `sync`, and above it `queue` where the key had to wait. */
 export class SyncSpans {
   constructor(private readonly options: SyncSpansOptions) {}
 
   /** Runs `work` inside the run's `sync` span; the span ends with it. */
   async run<T>(item: WorkItem, work: (span: Span) => Promise<T>): Promise<T> {
     const { controller, tracer } = this.options;
-    const parent = this.traceQueue(item);
+    const wait = this.waitOf(item);
+    const parent = this.traceQueue(item, wait);
     return tracer.startActiveSpan(`sync ${controller}`, { kind: SpanKind.CONSUMER }, parent, async (span) => {
-      if (span.isRecording()) span.setAttributes(this.attributesOf(item));
+      if (span.isRecording()) {
+        span.setAttributes(this.attributesOf(item, wait));
+        if (item.links) span.addLinks(linksTo(item.links));
+      }
       try {
         return await work(span);
       } finally {
@@ -54,34 +64,46 @@ export class SyncSpans {
     };
   }
 
-  /** The time that the key has waited, as a span that is over; all of it is known only now. */
-  private traceQueue({ links, priority, readySinceMs, retries, traceparent }: WorkItem) {
-    const { clock, tracer } = this.options;
-    const nowMs = clock.now();
-    const startTime = Math.min(readySinceMs, nowMs);
-    const parent = contextOfTraceparent(traceparent);
-    const span = tracer.startSpan('queue', { startTime }, parent);
+  private waitOf({ readySinceMs }: WorkItem): Wait {
+    const untilMs = this.options.clock.now();
+    return { sinceMs: Math.min(readySinceMs, untilMs), untilMs };
+  }
+
+  /** Where the sync hangs: on the wait, as a span that is over, since all of it is known only now; or on the change. */
+  private traceQueue(item: WorkItem, wait: Wait): Context {
+    const parent = contextOfTraceparent(item.traceparent);
+    if (wait.untilMs - wait.sinceMs < WAIT_WORTH_A_SPAN_MS) return parent;
+    const span = this.options.tracer.startSpan('queue', { startTime: wait.sinceMs }, parent);
     if (span.isRecording()) {
-      span.setAttributes({
-        'rollkeeper.queue.wait_ms': nowMs - startTime,
-        'rollkeeper.priority': priority,
-        'rollkeeper.attempt': retries + 1,
-      });
-      if (links) span.addLinks(linksTo(links));
-      span.end(nowMs);
+      span.setAttributes(waitAttributes(item, wait));
+      span.end(wait.untilMs);
     }
     return trace.setSpan(parent, span);
   }
 
-  private attributesOf(item: WorkItem): Attributes {
+  private attributesOf(item: WorkItem, wait: Wait): Attributes {
     return {
       'rollkeeper.controller': this.options.controller,
       'rollkeeper.key': item.key,
       'rollkeeper.replica': this.options.replica,
       'rollkeeper.reason': item.reason,
-      'rollkeeper.retries': item.retries,
+      ...waitAttributes(item, wait),
     };
   }
+}
+
+/** From when to when the key was ready to be worked on and was not, epoch milliseconds. */
+interface Wait {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+function waitAttributes({ priority, retries }: WorkItem, { sinceMs, untilMs }: Wait): Attributes {
+  return {
+    'rollkeeper.queue.wait_ms': untilMs - sinceMs,
+    'rollkeeper.priority': priority,
+    'rollkeeper.attempt': retries + 1,
+  };
 }
 
 /** What becomes of the key: come back when, and why. */

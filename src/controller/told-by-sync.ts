@@ -35,8 +35,8 @@ export class ToldBySync {
     if (!this.sync.isRecording()) return;
     this.closeLook();
     this.hasDecided = true;
+    this.tell(inputs);
     this.tell({
-      ...inputs,
       'rollkeeper.decision': branch,
       'rollkeeper.decision.changes': changes,
       'rollkeeper.decision.summary': summary,
