@@ -59,10 +59,24 @@ function row(span, depth, startMs, whole) {
       ><b>${span.name}</b> <span class="quiet">${span.replica}</span></span
     >
     <span class="span-track"
-      ><i .style=${`left:${Math.min(left, 99.6)}%;width:${Math.min(width, 100 - left)}%`}></i
+      >${waitOf(span, startMs, whole)}<i
+        .style=${`left:${Math.min(left, 99.6)}%;width:${Math.min(width, 100 - left)}%`}
+      ></i
     ></span>
     <span class="span-time">${duration(span.durationMs)}</span>
   </li>`;
+}
+
+/** A short wait in the queue has no span of its own: it is the pale bar before the sync. */
+function waitOf({ attributes, name, startMs }, traceStartMs, whole) {
+  const waitMs = Math.min(attributes['rollkeeper.queue.wait_ms'] ?? 0, startMs - traceStartMs);
+  if (waitMs <= 0 || !name.startsWith('sync ')) return nothing;
+  const left = (100 * (startMs - waitMs - traceStartMs)) / whole;
+  return html`<i
+    class="waited"
+    title=${`${duration(waitMs)} in the queue`}
+    .style=${`left:${left}%;width:${(100 * waitMs) / whole}%`}
+  ></i>`;
 }
 
 /** Children under their parents; a span whose parent nobody has stands at the left. */
