@@ -24,8 +24,13 @@ export class ChangeSpan {
   /** For the queue. */
   readonly traceparent: string;
   private merged = 0;
+  private ended = false;
 
-  private constructor(private readonly span: Span) {
+  private constructor(
+    private readonly span: Span,
+    private readonly controller: string,
+    private readonly request: EnqueueRequest,
+  ) {
     this.traceparent = formatTraceparent(span.spanContext());
   }
 
@@ -37,39 +42,30 @@ export class ChangeSpan {
     const byLastWrite = !wasRemovedAtOnce(request);
     const { links, parent } = traceOf(request.change?.object, clock.now(), { byLastWrite });
     const span = tracer.startSpan('change seen', { kind: SpanKind.PRODUCER, links }, parent);
-    if (!span.isRecording()) return undefined;
-    const { change, delayMs, priority = 'normal', reason = 'child-change', ref } = request;
-    span.setAttributes({
-      'rollkeeper.controller': controller,
-      'rollkeeper.key': keyOf(ref),
-      'rollkeeper.reason': reason,
-      'rollkeeper.priority': priority,
-      ...(delayMs ? { 'rollkeeper.delay_ms': delayMs } : {}),
-      ...changeAttributes(request),
-      ...(change?.type === 'modified'
-        ? { 'rollkeeper.differs': differingParts(change.old, change.object) }
-        : {}),
-    });
-    return new ChangeSpan(span);
+    return span.isRecording() ? new ChangeSpan(span, controller, request) : undefined;
   }
 
   get isOpen(): boolean {
-    return this.span.isRecording();
+    return !this.ended;
   }
 
-  /** One more change that the same add stands for: a link to the write that made it. */
-  merge(request: EnqueueRequest): void {
+  /** One more change that the same add stands for: a link to the write that made it, which says what was written. */
+  merge({ change }: EnqueueRequest): void {
     this.merged += 1;
-    const { change } = request;
     const context = this.merged <= NAMED_MERGES ? writeOf(change?.object) : undefined;
-    if (context && change) this.span.addLink({ context, attributes: objectAttributes(change) });
+    if (context) this.span.addLink({ context });
   }
 
-  /** @param isNeeded false: there turned out to be nothing to do, and the trace ends here */
+  /**
+   * @param isNeeded false: it was an echo with nothing to do, as every write has some. Its span does not end, so it goes
+   *   nowhere: nobody looks for it, and it would cost as much as any.
+   */
   end({ isNeeded = true }: { isNeeded?: boolean } = {}): void {
-    if (!this.isOpen) return;
+    if (this.ended) return;
+    this.ended = true;
+    if (!isNeeded) return;
+    this.span.setAttributes(attributesOf(this.request, this.controller));
     if (this.merged > 0) this.span.setAttribute('rollkeeper.merged', this.merged);
-    if (!isNeeded) this.span.setAttribute('rollkeeper.needed', false);
     this.span.end();
   }
 }
@@ -79,23 +75,27 @@ function wasRemovedAtOnce({ change }: EnqueueRequest): boolean {
   return change?.type === 'deleted' && change.object.metadata.deletionTimestamp === undefined;
 }
 
-function changeAttributes({ cause, change }: EnqueueRequest): Attributes {
-  return {
-    ...(change ? { 'k8s.kind': change.object.kind, ...objectAttributes(change) } : {}),
-    ...(cause
-      ? {
-          'k8s.kind': cause.type.kind,
-          'k8s.resource_version': cause.resourceVersion,
-        }
-      : {}),
+function attributesOf(request: EnqueueRequest, controller: string): Attributes {
+  const { cause, change, delayMs, priority = 'normal', reason = 'child-change', ref } = request;
+  const attributes: Attributes = {
+    'rollkeeper.controller': controller,
+    'rollkeeper.key': keyOf(ref),
+    'rollkeeper.reason': reason,
+    'rollkeeper.priority': priority,
   };
-}
-
-/** Enough to find the change; all that a link says, of which there may be many. */
-function objectAttributes({ object, type }: NonNullable<EnqueueRequest['change']>): Attributes {
-  return {
-    'k8s.object.key': keyOf(object.metadata),
-    'k8s.resource_version': object.metadata.resourceVersion,
-    'k8s.event': type,
-  };
+  if (delayMs) attributes['rollkeeper.delay_ms'] = delayMs;
+  if (change) {
+    const { metadata, kind } = change.object;
+    attributes['k8s.kind'] = kind;
+    attributes['k8s.object.key'] = keyOf(metadata);
+    attributes['k8s.resource_version'] = metadata.resourceVersion;
+    attributes['k8s.event'] = change.type;
+  }
+  if (cause) {
+    attributes['k8s.kind'] = cause.type.kind;
+    attributes['k8s.resource_version'] = cause.resourceVersion;
+  }
+  if (change?.type === 'modified')
+    attributes['rollkeeper.differs'] = differingParts(change.old, change.object);
+  return attributes;
 }

@@ -1,3 +1,4 @@
+import type { Attributes, HrTime } from '@opentelemetry/api';
 import { SpanStatusCode } from '@opentelemetry/api';
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { hrTimeToMilliseconds } from '@opentelemetry/core';
@@ -19,8 +20,6 @@ export interface ShownSpan {
 /** Of one trace, so many spans are kept. */
 const SPANS_OF_A_TRACE = 300;
 
-type KeptSpan = Omit<ShownSpan, 'replica'>;
-
 /**
  * The spans of the last traces that this process had a part in, in memory: bounded in traces and in spans of each.
  *
@@ -38,7 +37,7 @@ export class RecentTraces implements SpanProcessor {
   /** Oldest first; empty where the trace is not known (any more). */
   of(traceId: string): readonly ShownSpan[] {
     return (this.traces.get(traceId) ?? [])
-      .map((span) => ({ ...span, replica: this.replica }))
+      .map((span) => span.shown(this.replica))
       .sort((a, b) => a.startMs - b.startMs);
   }
 
@@ -48,10 +47,10 @@ export class RecentTraces implements SpanProcessor {
     const { traceId } = span.spanContext();
     const spans = this.traces.get(traceId);
     if (spans) {
-      if (spans.length < SPANS_OF_A_TRACE) spans.push(kept(span));
+      if (spans.length < SPANS_OF_A_TRACE) spans.push(new KeptSpan(span));
       return;
     }
-    this.traces.set(traceId, [kept(span)]);
+    this.traces.set(traceId, [new KeptSpan(span)]);
     if (this.traces.size <= this.limit) return;
     const [oldest] = this.traces.keys();
     if (oldest !== undefined) this.traces.delete(oldest);
@@ -64,14 +63,37 @@ export class RecentTraces implements SpanProcessor {
   }
 }
 
-function kept(span: ReadableSpan): KeptSpan {
-  return {
-    spanId: span.spanContext().spanId,
-    ...(span.parentSpanContext ? { parentId: span.parentSpanContext.spanId } : {}),
-    name: span.name,
-    startMs: hrTimeToMilliseconds(span.startTime),
-    durationMs: hrTimeToMilliseconds(span.duration),
-    failed: span.status.code === SpanStatusCode.ERROR,
-    attributes: span.attributes,
-  };
+/** What there is to show of a span that has ended. All of one shape, and nothing is copied: spans end by the thousand. */
+class KeptSpan {
+  private readonly spanId: string;
+  private readonly parentId: string | undefined;
+  private readonly name: string;
+  private readonly startTime: HrTime;
+  private readonly duration: HrTime;
+  private readonly failed: boolean;
+  private readonly attributes: Attributes;
+
+  constructor(span: ReadableSpan) {
+    this.spanId = span.spanContext().spanId;
+    this.parentId = span.parentSpanContext?.spanId;
+    this.name = span.name;
+    this.startTime = span.startTime;
+    this.duration = span.duration;
+    this.failed = span.status.code === SpanStatusCode.ERROR;
+    this.attributes = span.attributes;
+  }
+
+  shown(replica: string): ShownSpan {
+    const { attributes, failed, name, parentId, spanId } = this;
+    return {
+      spanId,
+      ...(parentId === undefined ? {} : { parentId }),
+      name,
+      replica,
+      startMs: hrTimeToMilliseconds(this.startTime),
+      durationMs: hrTimeToMilliseconds(this.duration),
+      failed,
+      attributes,
+    };
+  }
 }

@@ -1,4 +1,5 @@
 import type { Decision } from '../../controller/decision.js';
+import { countsAboveZero } from '../../controller/decision.js';
 import type { DeepReadonly, ReplicaSet } from '../../kubernetes/index.js';
 
 interface Decided {
@@ -28,10 +29,12 @@ export function describeDecision(replicaSet: DeepReadonly<ReplicaSet>, decided: 
     inputs: {
       'rollkeeper.replicas': replicaSet.spec.replicas ?? 1,
       'rollkeeper.pods.active': active.length,
-      'rollkeeper.pods.create': creates.length,
-      'rollkeeper.pods.delete': deletes.length,
-      'rollkeeper.intents.create': recreate.length,
-      'rollkeeper.intents.delete': pendingDeletes.length,
+      ...countsAboveZero({
+        'rollkeeper.pods.create': creates.length,
+        'rollkeeper.pods.delete': deletes.length,
+        'rollkeeper.intents.create': recreate.length,
+        'rollkeeper.intents.delete': pendingDeletes.length,
+      }),
     },
   };
 }
