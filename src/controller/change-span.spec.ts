@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../clock/index.js';
 import type { Deployment } from '../kubernetes/index.js';
 import { DEPLOYMENTS } from '../kubernetes/index.js';
-import { TRACE_ANNOTATION, parseTraceparent } from '../trace-context/index.js';
+import { TRACE_ANNOTATION, formatTraceparent, parseTraceparent } from '../trace-context/index.js';
 import { ChangeSpan } from './change-span.js';
 import type { EnqueueRequest } from './controller-definition.js';
 
@@ -59,16 +59,20 @@ describe('the span of a change', () => {
     expect(span?.attributes).not.toHaveProperty('rollkeeper.merged');
   });
 
-  it('links the writes of the changes that were merged with it, and counts those that it does not name', () => {
+  it('links the writes of merged changes of other traces, and counts all that were merged', () => {
     const started = start();
-    for (let index = 0; index < 20; index++) started?.merge(request);
+    const other = WRITE.replace('0af7', '1bf7');
+    const ofOtherTrace = web(2, { annotations: { [TRACE_ANNOTATION]: `${other};at=2026-01-01T00:00:00Z` } });
+    for (let index = 0; index < 20; index++) {
+      started?.merge(request);
+      started?.merge({ ...request, change: { ...request.change, object: ofOtherTrace } });
+    }
     expect(started?.isOpen).toBe(true);
     started?.end();
     expect(started?.isOpen).toBe(false);
     const [span] = exporter.getFinishedSpans();
-    expect(span?.attributes['rollkeeper.merged']).toBe(20);
-    expect(span?.links).toHaveLength(16);
-    expect(span?.links[0]?.context.spanId).toBe('b7ad6b7169203331');
+    expect(span?.attributes['rollkeeper.merged']).toBe(40);
+    expect(span?.links.map((link) => formatTraceparent(link.context))).toEqual(Array(16).fill(other));
   });
 
   it('is not sent where there turned out to be nothing to do', () => {

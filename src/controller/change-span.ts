@@ -6,8 +6,8 @@ import { formatTraceparent, traceOf, writeOf } from '../trace-context/index.js';
 import type { EnqueueRequest } from './controller-definition.js';
 import { differingParts } from './differing-parts.js';
 
-/** Of more merged changes than this, only the number is told. */
-const NAMED_MERGES = 16;
+/** Of merged changes of more other traces than this, only the number is told. */
+const MAX_LINKS = 16;
 
 export interface ChangeSpanOptions {
   readonly clock: Clock;
@@ -24,6 +24,7 @@ export class ChangeSpan {
   /** For the queue. */
   readonly traceparent: string;
   private merged = 0;
+  private linked = 0;
   private ended = false;
 
   private constructor(
@@ -49,11 +50,16 @@ export class ChangeSpan {
     return !this.ended;
   }
 
-  /** One more change that the same add stands for: a link to the write that made it, which says what was written. */
+  /**
+   * One more change that the same add stands for: a link to the write that made it, which says what was written. One of
+   * the same trace, as when pods of one rollout become ready together, is to be found there, and only counted.
+   */
   merge({ change }: EnqueueRequest): void {
     this.merged += 1;
-    const context = this.merged <= NAMED_MERGES ? writeOf(change?.object) : undefined;
-    if (context) this.span.addLink({ context });
+    const context = this.linked < MAX_LINKS ? writeOf(change?.object) : undefined;
+    if (!context || context.traceId === this.span.spanContext().traceId) return;
+    this.linked += 1;
+    this.span.addLink({ context });
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { Context, Span, SpanContext } from '@opentelemetry/api';
-import { INVALID_TRACEID, ROOT_CONTEXT, context, trace } from '@opentelemetry/api';
+import { INVALID_TRACEID, context, trace } from '@opentelemetry/api';
+import { EMPTY_CONTEXT } from './linked-context.js';
 import { formatTraceparent, parseTraceparent } from './traceparent.js';
 
 /**
@@ -47,9 +48,9 @@ export function writeTraceHeaders(headers: Record<string, string>): void {
 /** The context that a request's headers name, covered where they say so. */
 export function readTraceHeaders({ traceparent, tracestate }: Headers): Context {
   const parent = typeof traceparent === 'string' ? parseTraceparent(traceparent) : undefined;
-  if (!parent) return ROOT_CONTEXT;
+  if (!parent) return EMPTY_CONTEXT;
   const isCovering = typeof tracestate === 'string' && namesAsCovering(tracestate, parent);
-  return trace.setSpanContext(ROOT_CONTEXT, isCovering ? covering(parent) : parent);
+  return trace.setSpanContext(EMPTY_CONTEXT, isCovering ? covering(parent) : parent);
 }
 
 const VENDOR = 'rollkeeper';

@@ -2,6 +2,7 @@ import { ROOT_CONTEXT, TraceFlags, context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EMPTY_CONTEXT } from './linked-context.js';
 import { TRACE_ANNOTATION, TRACE_CONTINUES_MS, annotateWithActiveSpan, traceOf } from './trace-annotation.js';
 import { formatTraceparent, linksTo, parseTraceparent } from './traceparent.js';
 
@@ -45,14 +46,14 @@ describe('the annotation', () => {
   it('is only linked once the change is another story', () => {
     const later = Date.parse('2025-12-31T23:59:00Z') + TRACE_CONTINUES_MS + 1;
     const { links, parent } = traceOf(annotated(`${TRACEPARENT};at=2025-12-31T23:59:00Z`), later);
-    expect(parent).toBe(ROOT_CONTEXT);
+    expect(parent).toBe(EMPTY_CONTEXT);
     expect(links[0]?.context.spanId).toBe('b7ad6b7169203331');
   });
 
   it.each(['', 'nonsense', TRACEPARENT, `${TRACEPARENT};at=soon`])(
     'that somebody made up begins a trace of its own and breaks nothing: "%s"',
     (value) => {
-      expect(traceOf(annotated(value), NOW).parent).toBe(ROOT_CONTEXT);
+      expect(traceOf(annotated(value), NOW).parent).toBe(EMPTY_CONTEXT);
     },
   );
 

@@ -1,6 +1,7 @@
 import type { Context, Link, SpanContext } from '@opentelemetry/api';
-import { ROOT_CONTEXT, context, trace } from '@opentelemetry/api';
+import { context, trace } from '@opentelemetry/api';
 import { toRfc3339 } from '../clock/index.js';
+import { EMPTY_CONTEXT } from './linked-context.js';
 import { isCovered } from './request-trace.js';
 import { contextOfTraceparent, formatTraceparent, linksTo, parseTraceparent } from './traceparent.js';
 
@@ -65,11 +66,11 @@ export function traceOf(
   options: { readonly byLastWrite: boolean } = { byLastWrite: true },
 ): AnnotatedTrace {
   const { at, traceparent } = readAnnotation(object);
-  if (traceparent === undefined) return { parent: ROOT_CONTEXT, links: [] };
+  if (traceparent === undefined) return { parent: EMPTY_CONTEXT, links: [] };
   const isFresh = options.byLastWrite && nowMs - Date.parse(at ?? '') <= TRACE_CONTINUES_MS;
   return isFresh
     ? { parent: contextOfTraceparent(traceparent), links: [] }
-    : { parent: ROOT_CONTEXT, links: linksTo([traceparent]) };
+    : { parent: EMPTY_CONTEXT, links: linksTo([traceparent]) };
 }
 
 /** The write that an object names as its last one, however long ago. */

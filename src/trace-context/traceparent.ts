@@ -1,5 +1,6 @@
 import type { Context, Link, SpanContext } from '@opentelemetry/api';
-import { ROOT_CONTEXT, TraceFlags, context, isSpanContextValid, trace } from '@opentelemetry/api';
+import { TraceFlags, context, isSpanContextValid, trace } from '@opentelemetry/api';
+import { EMPTY_CONTEXT } from './linked-context.js';
 
 /**
  * W3C Trace Context, as far as a queue and an annotation need it: https://www.w3.org/TR/trace-context/. Written out
@@ -27,7 +28,7 @@ export function parseTraceparent(text: string | undefined): SpanContext | undefi
 /** The context in which a span becomes a child of the one that `traceparent` names; a root where it names none. */
 export function contextOfTraceparent(traceparent: string | undefined): Context {
   const parent = parseTraceparent(traceparent);
-  return parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
+  return parent ? trace.setSpanContext(EMPTY_CONTEXT, parent) : EMPTY_CONTEXT;
 }
 
 /** Names the active span; undefined outside of spans, and where tracing is off. */
