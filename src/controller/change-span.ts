@@ -6,7 +6,7 @@ import { formatTraceparent, traceOf, writeOf } from '../trace-context/index.js';
 import type { EnqueueRequest } from './controller-definition.js';
 import { differingParts } from './differing-parts.js';
 
-/** Of merged changes of more other traces than this, only the number is told. */
+/** Merged changes beyond so many links are only counted. */
 const MAX_LINKS = 16;
 
 export interface ChangeSpanOptions {
@@ -63,8 +63,8 @@ export class ChangeSpan {
   }
 
   /**
-   * @param isNeeded false: it was an echo with nothing to do, as every write has some. Its span does not end, so it goes
-   *   nowhere: nobody looks for it, and it would cost as much as any.
+   * @param isNeeded false: it was an echo, as every write has some, and there is nothing to do. The SDK's span is left
+   *   unended, and so never sent: what is not ended is not exported.
    */
   end({ isNeeded = true }: { isNeeded?: boolean } = {}): void {
     if (this.ended) return;

@@ -13,7 +13,7 @@ export interface Decision {
    * @default false
    */
   readonly routine?: boolean;
-  /** Limits, counts: what it was decided from. Flat, for span attributes. See {@link countsAboveZero}. */
+  /** Limits, counts: what it was decided from. Flat, for span attributes. */
   readonly inputs: Attributes;
 }
 
@@ -33,10 +33,3 @@ export const noSyncObserver: SyncObserver = {
   found: () => undefined,
   decide: (work) => work(),
 };
-
-/** Of counts that are mostly 0, those that are not: one that is not told says as much. */
-export function countsAboveZero(counts: Readonly<Record<string, number>>): Attributes {
-  const above: Attributes = {};
-  for (const [name, count] of Object.entries(counts)) if (count > 0) above[name] = count;
-  return above;
-}

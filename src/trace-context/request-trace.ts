@@ -5,7 +5,7 @@ import { formatTraceparent, parseTraceparent } from './traceparent.js';
 
 /**
  * Marks the span that tells all there is to tell of the requests made below it, so that the server needs none. The mark is
- * on the span, not in the context: a span below that one covers nothing of itself, and a context is a copy of all it holds.
+ * on the span, not in the context, which is inherited: a span below that one covers nothing of itself.
  */
 const COVERS = Symbol('rollkeeper: covers its requests');
 

@@ -5,7 +5,7 @@ import type {
   ReconcileResult,
   Reconciler,
 } from '../../controller/reconciler.js';
-import { countsAboveZero, noSyncObserver } from '../../controller/decision.js';
+import { noSyncObserver } from '../../controller/decision.js';
 import { TerminalError } from '../../errors/index.js';
 import type { EventRecorder } from '../../events/event-recorder.js';
 import type { DeepReadonly, Deployment } from '../../kubernetes/index.js';
@@ -47,10 +47,8 @@ export class DeploymentReconciler implements Reconciler {
       'k8s.resource': 'replicasets.apps',
       'k8s.resource_version': deployment.metadata.resourceVersion ?? '',
       'rollkeeper.replica_sets.owned': claims.owned.length,
-      ...countsAboveZero({
-        'rollkeeper.replica_sets.adopted': claims.adopt.length,
-        'rollkeeper.replica_sets.released': claims.release.length,
-      }),
+      'rollkeeper.replica_sets.adopted': claims.adopt.length,
+      'rollkeeper.replica_sets.released': claims.release.length,
     }));
     if (claims.adopt.length > 0) await recheckBeforeAdoption(deployment, context.client, context.signal);
     return this.rollOut(deployment, claims, context);

@@ -1,5 +1,4 @@
 import type { Decision } from '../../controller/decision.js';
-import { countsAboveZero } from '../../controller/decision.js';
 import type { DeepReadonly, ReplicaSet } from '../../kubernetes/index.js';
 
 interface Decided {
@@ -29,12 +28,10 @@ export function describeDecision(replicaSet: DeepReadonly<ReplicaSet>, decided: 
     inputs: {
       'rollkeeper.replicas': replicaSet.spec.replicas ?? 1,
       'rollkeeper.pods.active': active.length,
-      ...countsAboveZero({
-        'rollkeeper.pods.create': creates.length,
-        'rollkeeper.pods.delete': deletes.length,
-        'rollkeeper.intents.create': recreate.length,
-        'rollkeeper.intents.delete': pendingDeletes.length,
-      }),
+      'rollkeeper.pods.create': creates.length,
+      'rollkeeper.pods.delete': deletes.length,
+      'rollkeeper.intents.create': recreate.length,
+      'rollkeeper.intents.delete': pendingDeletes.length,
     },
   };
 }

@@ -1,7 +1,6 @@
-import type { Attributes } from '@opentelemetry/api';
 import { isConflict } from '../../api-client/api-status-error.js';
 import type { Clock } from '../../clock/index.js';
-import { countsAboveZero, noSyncObserver } from '../../controller/decision.js';
+import { noSyncObserver } from '../../controller/decision.js';
 import type {
   ReconcileContext,
   ReconcileRequest,
@@ -149,13 +148,13 @@ function requeueIn(...waits: readonly (number | undefined)[]): ReconcileResult {
 function readAttributes(
   replicaSet: DeepReadonly<ReplicaSet>,
   { active, controlled, terminating }: ClaimedPods,
-): Attributes {
+): Record<string, string | number> {
   return {
     'k8s.resource': 'pods',
     'k8s.resource_version': replicaSet.metadata.resourceVersion ?? '',
     'rollkeeper.pods.controlled': controlled.length,
     // Before what the stored intents make of them, which the decision names.
     'rollkeeper.pods.active_in_cache': active.length,
-    ...countsAboveZero({ 'rollkeeper.pods.terminating': terminating.length }),
+    'rollkeeper.pods.terminating': terminating.length,
   };
 }
