@@ -16,6 +16,8 @@ if (isNodeTooOld()) {
   );
   process.exitCode = 1;
 } else {
+  const { keepStringsFast } = await import('./process/fast-strings.js');
+  keepStringsFast();
   await import('reflect-metadata');
   const { createProgram } = await import('./cli/program.js');
   await createProgram(fileURLToPath(import.meta.url)).parseAsync();
