@@ -13,8 +13,6 @@ export interface SupervisedProcessOptions {
   /** The program's own entry file. */
   readonly main: string;
   readonly args: readonly string[];
-  /** Options of node itself. @default those of this process */
-  readonly execArgv?: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   /** Where its output goes. */
   readonly logFd: number;
@@ -72,12 +70,11 @@ export class SupervisedProcess {
   }
 
   private async launch(): Promise<ReadyMessage> {
-    const { args, env, execArgv, logFd, main, onChange } = this.options;
+    const { args, env, logFd, main, onChange } = this.options;
     const child = fork(main, args, {
       env,
       stdio: ['ignore', logFd, logFd, 'ipc'],
       detached: true,
-      ...(execArgv && { execArgv: [...process.execArgv, ...execArgv] }),
     });
     this.child = child;
     this.exited = new Promise((resolve) => child.once('exit', () => resolve()));

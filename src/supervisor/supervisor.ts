@@ -40,12 +40,6 @@ export interface UpSummary {
 }
 
 /**
- * Short-lived garbage of requests would otherwise fill a young generation of three times 16 MiB (and its copies), which
- * buys next to no throughput.
- */
-const API_SERVER_NODE_OPTIONS = ['--max-semi-space-size=4'];
-
-/**
  * The all-in-one for one machine: Redis, API server, simulated nodes and controller replicas, each an OS process of
  * its own that is started again when it dies. Starts them in the order in which they need each other and stops
  * them in the opposite one.
@@ -197,7 +191,6 @@ export class Supervisor {
       name,
       main,
       args,
-      ...(name === 'apiserver' && { execArgv: API_SERVER_NODE_OPTIONS }),
       // Not on the command line, where everybody on the machine could read a password.
       env: { ...env, REDIS_URL: this.redis?.url, REDIS_CA_FILE: undefined },
       logFd: this.openLog(name),
