@@ -1,14 +1,18 @@
-import { SpanStatusCode } from '@opentelemetry/api';
+import { SpanStatusCode, context } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
-import { describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { FakeClock } from '../clock/index.js';
 import type { Deployment } from '../kubernetes/index.js';
 import { DEPLOYMENTS, PODS } from '../kubernetes/index.js';
 import { recordingClient } from '../testing/api-client-recorder.js';
 import { ApiStatusError } from './api-status-error.js';
+import type { ApiClient } from './api-client.js';
+import { delegatingClient } from './delegating-client.js';
 import { withOwnWrites } from './with-own-writes.js';
 import { withSpans } from './with-spans.js';
 import { withWriteGuard } from './with-write-guard.js';
@@ -104,12 +108,17 @@ describe('withSpans', () => {
   const make = () => {
     const exporter = new InMemorySpanExporter();
     const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
-    return { exporter, tracer: provider.getTracer('test') };
+    return { clock: new FakeClock(), exporter, tracer: provider.getTracer('test') };
   };
 
+  beforeAll(() => {
+    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  });
+  afterAll(() => context.disable());
+
   it('makes one span of a write, naming what was written, and none of a read', async () => {
-    const { exporter, tracer } = make();
-    const client = withSpans(recordingClient(deployment('5')).client, tracer);
+    const { clock, exporter, tracer } = make();
+    const client = withSpans(recordingClient(deployment('5')).client, tracer, clock);
     await client.get(DEPLOYMENTS, ref);
     await client.patch(DEPLOYMENTS, ref, patch, { subresource: 'status' });
     const [span, ...others] = exporter.getFinishedSpans();
@@ -125,12 +134,13 @@ describe('withSpans', () => {
   });
 
   it('marks a conflict, and keeps the status code of any refusal', async () => {
-    const { exporter, tracer } = make();
+    const { clock, exporter, tracer } = make();
     for (const [code, reason] of [
       [409, 'Conflict'],
       [422, 'Invalid'],
     ] as const) {
-      const client = withSpans(recordingClient(new ApiStatusError({ code, reason })).client, tracer);
+      const failing = recordingClient(new ApiStatusError({ code, reason })).client;
+      const client = withSpans(failing, tracer, clock);
       await expect(client.update(DEPLOYMENTS, deployment())).rejects.toThrow(ApiStatusError);
     }
     const [conflict, invalid] = exporter.getFinishedSpans();
@@ -143,5 +153,48 @@ describe('withSpans', () => {
     expect(invalid?.attributes).not.toHaveProperty('rollkeeper.conflict');
     expect(invalid?.events).toHaveLength(1);
     expect(invalid?.status.code).toBe(SpanStatusCode.ERROR);
+  });
+
+  it('notes a status write that succeeds as an event of the span that is active', async () => {
+    const { clock, exporter, tracer } = make();
+    const { client } = recordingClient(deployment('5'));
+    const update: ApiClient['update'] = async (...args) => {
+      await clock.advance(7);
+      return client.update(...args);
+    };
+    const spanned = withSpans({ ...delegatingClient(client), update }, tracer, clock);
+    await tracer.startActiveSpan('sync', async (sync) => {
+      await spanned.update(DEPLOYMENTS, deployment(), { subresource: 'status' });
+      sync.end();
+    });
+    const [sync, ...others] = exporter.getFinishedSpans();
+    expect(others).toEqual([]);
+    expect(sync?.events).toMatchObject([
+      { name: 'update deployments/status', attributes: { 'rollkeeper.took_ms': 7 } },
+    ]);
+    expect(sync?.attributes).toEqual({});
+  });
+
+  it('gives a status write that fails a span, as long as the write took', async () => {
+    const { clock, exporter, tracer } = make();
+    const { client } = recordingClient(deployment('5'));
+    const update = async (): Promise<never> => {
+      await clock.advance(7);
+      throw new ApiStatusError({ code: 409, reason: 'Conflict' });
+    };
+    const spanned = withSpans({ ...delegatingClient(client), update }, tracer, clock);
+    await tracer.startActiveSpan('sync', async (sync) => {
+      const failed = spanned.update(DEPLOYMENTS, deployment(), { subresource: 'status' });
+      await expect(failed).rejects.toThrow(ApiStatusError);
+      sync.end();
+    });
+    const [write, sync] = exporter.getFinishedSpans();
+    expect(sync?.events).toEqual([]);
+    expect(write).toMatchObject({
+      name: 'update deployments/status',
+      duration: [0, 7e6],
+      parentSpanContext: { spanId: sync?.spanContext().spanId },
+      attributes: { 'http.response.status_code': 409, 'rollkeeper.conflict': true, 'k8s.object.name': 'web' },
+    });
   });
 });

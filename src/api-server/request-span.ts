@@ -7,8 +7,11 @@ import { parseResourcePath } from './routing/resource-path.js';
 
 const SERVER = { kind: SpanKind.SERVER };
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** Written so often, and so far from any change that somebody asked for, that they begin no trace of their own. */
-const QUIET = new Set(['events', 'leases', 'nodes']);
+/**
+ * Written so often, and so far from any change that somebody asked for, that they begin no trace of their own. What a node
+ * tells of a pod leaves the trace that is noted on it alone, as a kubelet does: who sees it goes on with the pod's creation.
+ */
+const QUIET = new Set(['events', 'leases', 'nodes', 'pods/binding', 'pods/status']);
 
 /**
  * Runs a writing request in a span that continues the trace its client named, or begins one: a `kubectl` call is where
@@ -20,13 +23,16 @@ export function inRequestSpan(request: ApiRequest, work: () => Promise<ApiRespon
   const parent = readTraceHeaders(request.headers);
   if (isCovered(parent)) return context.with(parent, work);
   const resource = resourceOf(request);
-  if (QUIET.has(resource.resource.split('/')[0] ?? '') && request.headers['traceparent'] === undefined)
-    return work();
+  if (isQuiet(resource) && request.headers['traceparent'] === undefined) return work();
   const name = resource.resource ? `${request.method} ${resource.resource}` : request.method;
   return trace.getTracer('rollkeeper-api-server').startActiveSpan(name, SERVER, parent, (span) => {
     if (span.isRecording()) span.setAttributes(attributesOf(request, resource));
     return traced(span, work);
   });
+}
+
+function isQuiet({ resource }: RequestedResource): boolean {
+  return QUIET.has(resource) || QUIET.has(resource.split('/', 1)[0] ?? '');
 }
 
 async function traced(span: Span, work: () => Promise<ApiResponse>): Promise<ApiResponse> {

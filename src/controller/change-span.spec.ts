@@ -59,7 +59,7 @@ describe('the span of a change', () => {
     expect(span?.attributes).not.toHaveProperty('rollkeeper.merged');
   });
 
-  it('links the writes of merged changes of other traces, and counts all that were merged', () => {
+  it('links the writes of merged changes of other traces, names the first ones and counts all that were merged', () => {
     const started = start();
     const other = WRITE.replace('0af7', '1bf7');
     const ofOtherTrace = web(2, { annotations: { [TRACE_ANNOTATION]: `${other};at=2026-01-01T00:00:00Z` } });
@@ -72,6 +72,9 @@ describe('the span of a change', () => {
     expect(started?.isOpen).toBe(false);
     const [span] = exporter.getFinishedSpans();
     expect(span?.attributes['rollkeeper.merged']).toBe(40);
+    expect(span?.attributes['rollkeeper.merged_changes']).toEqual(
+      Array(16).fill('modified Deployment a/web'),
+    );
     expect(span?.links.map((link) => formatTraceparent(link.context))).toEqual(Array(16).fill(other));
   });
 

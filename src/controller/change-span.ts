@@ -6,8 +6,11 @@ import { formatTraceparent, traceOf, writeOf } from '../trace-context/index.js';
 import type { EnqueueRequest } from './controller-definition.js';
 import { differingParts } from './differing-parts.js';
 
-/** Merged changes beyond so many links are only counted. */
+/** Merged changes beyond so many links, or names, are only counted. */
 const MAX_LINKS = 16;
+const MAX_NAMED = 16;
+
+type ObjectChange = NonNullable<EnqueueRequest['change']>;
 
 export interface ChangeSpanOptions {
   readonly clock: Clock;
@@ -24,6 +27,7 @@ export class ChangeSpan {
   /** For the queue. */
   readonly traceparent: string;
   private merged = 0;
+  private readonly named: ObjectChange[] = [];
   private linked = 0;
   private ended = false;
 
@@ -52,10 +56,11 @@ export class ChangeSpan {
 
   /**
    * One more change that the same add stands for: a link to the write that made it, which says what was written. One of
-   * the same trace, as when pods of one rollout become ready together, is to be found there, and only counted.
+   * the same trace, as when pods of one rollout become ready together, is only named.
    */
   merge({ change }: EnqueueRequest): void {
     this.merged += 1;
+    if (change && this.named.length < MAX_NAMED) this.named.push(change);
     const context = this.linked < MAX_LINKS ? writeOf(change?.object) : undefined;
     if (!context || context.traceId === this.span.spanContext().traceId) return;
     this.linked += 1;
@@ -72,8 +77,14 @@ export class ChangeSpan {
     if (!isNeeded) return;
     this.span.setAttributes(attributesOf(this.request, this.controller));
     if (this.merged > 0) this.span.setAttribute('rollkeeper.merged', this.merged);
+    if (this.named.length > 0) this.span.setAttribute('rollkeeper.merged_changes', this.named.map(nameOf));
     this.span.end();
   }
+}
+
+/** `modified Pod default/web-5d-x7k2p`. */
+function nameOf({ object, type }: ObjectChange): string {
+  return `${type} ${object.kind} ${keyOf(object.metadata)}`;
 }
 
 /** The write that removed it has left nothing on it: what it names is an earlier write, of another story. */

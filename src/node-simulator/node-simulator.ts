@@ -1,4 +1,3 @@
-import { context } from '@opentelemetry/api';
 import type { ApiClient } from '../api-client/index.js';
 import { isConflict, isNotFound } from '../api-client/index.js';
 import type { Clock, TimerHandle } from '../clock/index.js';
@@ -8,7 +7,6 @@ import type { Informer, ResourceEvent } from '../informer/index.js';
 import type { DeepReadonly, Node, Pod } from '../kubernetes/index.js';
 import { keyOf, sameJson } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
-import { traceOf } from '../trace-context/index.js';
 import { wantsScheduling } from './decide-scheduling.js';
 import { KeyedExecutor } from './keyed-executor.js';
 import { NodeLoads } from './node-loads.js';
@@ -63,7 +61,7 @@ export class NodeSimulator {
       loads: this.loads,
     });
     this.runner = new PodRunner({ ...dependencies, addresses: this.addresses, options });
-    this.executor = new KeyedExecutor((key, signal) => this.look(key, signal), {
+    this.executor = new KeyedExecutor((key, signal) => this.play(key, signal), {
       concurrency: options.concurrency,
       clock,
       logger,
@@ -96,12 +94,6 @@ export class NodeSimulator {
       removals.forEach((remove) => remove());
       this.rescheduling?.cancel();
     }
-  }
-
-  /** A node's writes go on with the trace of the pod's last one. */
-  private look(key: string, signal: AbortSignal): Promise<{ wakeInMs?: number }> {
-    const { parent } = traceOf(this.newest.get(key), this.dependencies.clock.now());
-    return context.with(parent, () => this.play(key, signal));
   }
 
   private async play(key: string, signal: AbortSignal): Promise<{ wakeInMs?: number }> {

@@ -4,7 +4,7 @@ import type { Clock } from '../clock/index.js';
 import type { EventRecorder } from '../events/index.js';
 import type { DeepReadonly, Pod, PodStatus } from '../kubernetes/index.js';
 import { PODS } from '../kubernetes/index.js';
-import { coveredByActiveSpan } from '../trace-context/index.js';
+import { coveredByWriteOf } from '../trace-context/index.js';
 import { decideContainerEvents } from './container-events.js';
 import type { PodPlan } from './decide-pod-lifecycle.js';
 import { decidePodLifecycle } from './decide-pod-lifecycle.js';
@@ -79,8 +79,8 @@ export class PodRunner {
     const { name, namespace, uid } = pod.metadata;
     if (plan.action === 'delete') {
       const options = { gracePeriodSeconds: 0, preconditions: { uid }, signal };
-      // The end of the deletion that somebody asked for, whose span is the active one.
-      await coveredByActiveSpan(() => client.delete(PODS, { namespace, name }, options));
+      // The end of the deletion that somebody asked for, whose span is the pod's last one.
+      await coveredByWriteOf(pod, () => client.delete(PODS, { namespace, name }, options));
       return {};
     }
     const wakeInMs = plan.wakeAtMs === undefined ? undefined : Math.max(plan.wakeAtMs - clock.now(), 0);

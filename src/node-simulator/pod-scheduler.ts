@@ -6,7 +6,6 @@ import type { EventRecorder } from '../events/index.js';
 import type { Lister } from '../informer/index.js';
 import type { DeepReadonly, KubernetesObject, Node, Pod } from '../kubernetes/index.js';
 import { PODS, keyOf, sameJson } from '../kubernetes/index.js';
-import { coveredByActiveSpan } from '../trace-context/index.js';
 import { decideScheduling } from './decide-scheduling.js';
 import type { NodeLoads } from './node-loads.js';
 import { unschedulableConditions } from './pod-conditions.js';
@@ -63,9 +62,7 @@ export class PodScheduler {
       metadata: { name, namespace, uid },
       target: { apiVersion: 'v1', kind: 'Node', name: node },
     };
-    const { client } = this.dependencies;
-    // On the way from the creation to the first status, which tells of both.
-    await coveredByActiveSpan(() => client.create(PODS, binding, { subresource: 'binding', signal }));
+    await this.dependencies.client.create(PODS, binding, { subresource: 'binding', signal });
   }
 
   private async explain(pod: ReadablePod, message: string, signal: AbortSignal): Promise<void> {

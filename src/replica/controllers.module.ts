@@ -66,7 +66,7 @@ function buildControllers(
 ): ManagedController[] {
   const dependencies: Omit<ControllerDependencies, 'events'> = { informers, clock, random, logger };
   const metrics = createControllerMetrics(meter, options.workersOf);
-  const traced = withSpans(withTraceAnnotations(client, clock), tracer);
+  const traced = withSpans(withTraceAnnotations(client, clock), tracer, clock);
   return options.definitions.map((definition) => {
     const { name } = definition;
     const built = definition.build({

@@ -31,6 +31,16 @@ describe('the recent traces', () => {
     ]);
   });
 
+  it('keeps what happened in a span', () => {
+    const { recent, tracer } = setUp(10);
+    const sync = tracer.startSpan('sync deployment', { startTime: 1000 });
+    sync.addEvent('update deployments/status', { 'rollkeeper.took_ms': 3 }, 1020);
+    sync.end(1050);
+    expect(recent.of(sync.spanContext().traceId)[0]?.events).toEqual([
+      { name: 'update deployments/status', atMs: 1020, attributes: { 'rollkeeper.took_ms': 3 } },
+    ]);
+  });
+
   it('forgets the oldest trace', () => {
     const { recent, tracer } = setUp(2);
     const ids = [1, 2, 3].map((number) => {

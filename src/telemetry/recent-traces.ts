@@ -1,6 +1,6 @@
 import type { Attributes, HrTime } from '@opentelemetry/api';
 import { SpanStatusCode } from '@opentelemetry/api';
-import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base';
+import type { ReadableSpan, SpanProcessor, TimedEvent } from '@opentelemetry/sdk-trace-base';
 import { hrTimeToMilliseconds } from '@opentelemetry/core';
 
 /** A span as the console draws it. */
@@ -14,6 +14,16 @@ export interface ShownSpan {
   readonly startMs: number;
   readonly durationMs: number;
   readonly failed: boolean;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  /** What happened in it that has no span of its own: a status write, say. */
+  readonly events?: readonly ShownEvent[];
+}
+
+/** A moment of a span. */
+export interface ShownEvent {
+  readonly name: string;
+  /** Epoch milliseconds. */
+  readonly atMs: number;
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
@@ -72,6 +82,7 @@ class KeptSpan {
   private readonly duration: HrTime;
   private readonly failed: boolean;
   private readonly attributes: Attributes;
+  private readonly events: readonly TimedEvent[];
 
   constructor(span: ReadableSpan) {
     this.spanId = span.spanContext().spanId;
@@ -81,10 +92,11 @@ class KeptSpan {
     this.duration = span.duration;
     this.failed = span.status.code === SpanStatusCode.ERROR;
     this.attributes = span.attributes;
+    this.events = span.events;
   }
 
   shown(replica: string): ShownSpan {
-    const { attributes, failed, name, parentId, spanId } = this;
+    const { attributes, events, failed, name, parentId, spanId } = this;
     return {
       spanId,
       ...(parentId === undefined ? {} : { parentId }),
@@ -94,6 +106,11 @@ class KeptSpan {
       durationMs: hrTimeToMilliseconds(this.duration),
       failed,
       attributes,
+      ...(events.length === 0 ? {} : { events: events.map(shownEvent) }),
     };
   }
+}
+
+function shownEvent({ attributes = {}, name, time }: TimedEvent): ShownEvent {
+  return { name, atMs: hrTimeToMilliseconds(time), attributes };
 }

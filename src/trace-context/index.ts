@@ -3,13 +3,14 @@ export {
   TRACE_CONTINUES_MS,
   activeAnnotation,
   annotateWithActiveSpan,
+  coveredByWriteOf,
   traceOf,
   writeOf,
 } from './trace-annotation.js';
 export type { AnnotatedTrace } from './trace-annotation.js';
 export {
   coverRequests,
-  coveredByActiveSpan,
+  coveredBySpan,
   isCovered,
   readTraceHeaders,
   writeTraceHeaders,

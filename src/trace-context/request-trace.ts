@@ -20,11 +20,9 @@ export function coverRequests(span: Span): void {
   (span.spanContext() as MarkedSpanContext)[COVERS] = true;
 }
 
-/** Runs `work`, of whose requests there is nothing to tell that the active span does not say already. */
-export function coveredByActiveSpan<T>(work: () => T): T {
-  const active = context.active();
-  const spanContext = trace.getSpanContext(active);
-  return spanContext ? context.with(trace.setSpanContext(active, covering(spanContext)), work) : work();
+/** Runs `work`, of whose requests there is nothing to tell that the span does not say already. */
+export function coveredBySpan<T>(spanContext: SpanContext, work: () => T): T {
+  return context.with(trace.setSpanContext(context.active(), covering(spanContext)), work);
 }
 
 /** Whether the context's span covers the request that is made, or served, in it. */

@@ -2,7 +2,7 @@ import type { Context, Link, SpanContext } from '@opentelemetry/api';
 import { context, trace } from '@opentelemetry/api';
 import { toRfc3339 } from '../clock/index.js';
 import { EMPTY_CONTEXT } from './linked-context.js';
-import { isCovered } from './request-trace.js';
+import { coveredBySpan, isCovered } from './request-trace.js';
 import { contextOfTraceparent, formatTraceparent, linksTo, parseTraceparent } from './traceparent.js';
 
 /**
@@ -76,6 +76,12 @@ export function traceOf(
 /** The write that an object names as its last one, however long ago. */
 export function writeOf(object: ReadableObject): SpanContext | undefined {
   return parseTraceparent(readAnnotation(object).traceparent);
+}
+
+/** Runs `work`, whose requests only end what the last write of the object began: its span tells of them as well. */
+export function coveredByWriteOf<T>(object: ReadableObject, work: () => T): T {
+  const write = writeOf(object);
+  return write ? coveredBySpan(write, work) : work();
 }
 
 type ReadableObject =

@@ -27,6 +27,12 @@ describe('the trace of one change', () => {
     return parent ? [parent, ...ancestorsOf(parent)] : [];
   };
 
+  /** What a `change seen` stands for. */
+  const changesOf = ({ attributes }: ReceivedSpan): string[] => [
+    `${String(attributes['k8s.event'])} ${String(attributes['k8s.kind'])} ${String(attributes['k8s.object.key'])}`,
+    ...((attributes['rollkeeper.merged_changes'] as string[] | undefined) ?? []),
+  ];
+
   beforeAll(async () => {
     receiver = await OtlpReceiver.start();
     up = await Up.start({
@@ -181,10 +187,18 @@ describe('the trace of one change', () => {
       if (write.attributes['http.response.status_code'] === 409)
         expect(write.attributes['rollkeeper.conflict']).toBe(true);
     }
-    const served = tree.filter(({ service }) => service === 'rollkeeper-apiserver');
-    expect(new Set(served.map(({ name }) => name))).toEqual(
-      new Set(['PATCH deployments', 'PATCH pods/status']),
+    expect(tree.filter(({ service }) => service === 'rollkeeper-apiserver')).toEqual([root]);
+  });
+
+  it('tells of a status write that succeeds as an event of its sync', () => {
+    const statusWrites = inTree('sync deployment').flatMap(({ events }) =>
+      events.filter(({ name }) => name === 'update deployments/status'),
     );
+    expect(statusWrites.length).toBeGreaterThan(0);
+    for (const { attributes } of statusWrites)
+      expect(attributes['rollkeeper.took_ms']).toBeGreaterThanOrEqual(0);
+    const inSpans = tree.filter(({ attributes }) => attributes['k8s.subresource'] === 'status');
+    expect(inSpans.filter(({ failed }) => !failed)).toEqual([]);
   });
 
   it('leads from the Deployment to its ReplicaSets, to the creation of each pod and to its becoming ready', () => {
@@ -196,13 +210,25 @@ describe('the trace of one change', () => {
       expect(names).toContain('sync deployment');
       expect(names.at(-1)).toBe('PATCH deployments');
     }
-    const ready = tree.filter(
-      ({ attributes, name, service }) =>
-        service === 'rollkeeper-apiserver' && name === 'PATCH pods/status' && attributes['k8s.object.name'],
+    // Of what became one sync, the first has the span and names the others.
+    const seen = inTree('change seen');
+    const named = new Set(seen.flatMap(changesOf));
+    for (const { attributes } of created)
+      expect(named).toContain(`modified Pod default/${String(attributes['k8s.object.name'])}`);
+    expect(seen.some((span) => parentOf(span)?.name === 'create pods')).toBe(true);
+    const ready = inTree('sync replicaset')
+      .filter((span) => ancestorsOf(span).some(({ name }) => name === 'create pods'))
+      .map(({ attributes }) => Number(attributes['rollkeeper.pods.ready']));
+    expect(Math.max(...ready)).toBe(10);
+  });
+
+  it('comes back from the pods that are ready to the status of the Deployment', () => {
+    const toldBy = inTree('sync deployment').filter(({ events }) =>
+      events.some(({ name }) => name === 'update deployments/status'),
     );
-    const names = new Set(ready.map(({ attributes }) => attributes['k8s.object.name']));
-    expect(created.every(({ attributes }) => names.has(attributes['k8s.object.name']))).toBe(true);
-    expect(new Set(ready.map((span) => parentOf(span)?.name))).toEqual(new Set(['create pods']));
+    const newSet = inTree('create replicasets')[0]?.attributes['k8s.object.name'];
+    const seen = toldBy.flatMap(ancestorsOf).flatMap(changesOf);
+    expect(seen).toContain(`modified ReplicaSet default/${String(newSet)}`);
   });
 
   it('spans two replicas at least', () => {

@@ -43,7 +43,7 @@ const pod: Pod = {
 
 it('carries the span of a write to the server, as a child of the work it belongs to', async () => {
   const tracer = trace.getTracer('test');
-  const traced = withSpans(client, tracer);
+  const traced = withSpans(client, tracer, new SystemClock());
   await tracer.startActiveSpan('sync', async (sync) => {
     await traced.create(PODS, pod);
     sync.end();
@@ -52,6 +52,24 @@ it('carries the span of a write to the server, as a child of the work it belongs
   expect(write?.name).toBe('create pods');
   expect(write?.parentSpanContext?.spanId).toBe(sync?.spanContext().spanId);
   const { traceId, spanId } = write?.spanContext() ?? {};
+  expect(server.received[0]?.headers).toMatchObject({
+    traceparent: `00-${traceId}-${spanId}-01`,
+    tracestate: `rollkeeper=${spanId}`,
+  });
+});
+
+it('lets a status write go on from the work it belongs to, which covers it', async () => {
+  const tracer = trace.getTracer('test');
+  const traced = withSpans(client, tracer, new SystemClock());
+  await tracer.startActiveSpan('sync', async (sync) => {
+    await traced.update(PODS, pod, { subresource: 'status' });
+    sync.end();
+  });
+  const [sync, ...others] = exporter.getFinishedSpans();
+  expect(others).toEqual([]);
+  expect(sync?.events.map(({ name }) => name)).toEqual(['update pods/status']);
+  expect(sync?.attributes).toEqual({});
+  const { traceId, spanId } = sync?.spanContext() ?? {};
   expect(server.received[0]?.headers).toMatchObject({
     traceparent: `00-${traceId}-${spanId}-01`,
     tracestate: `rollkeeper=${spanId}`,
@@ -68,7 +86,7 @@ it('claims to cover no request that only belongs to a span', async () => {
 
 it('tells in the span of a write with which status the server failed', async () => {
   server.always(json(503, { kind: 'Status', code: 503, reason: 'ServiceUnavailable', message: 'down' }));
-  const failed = withSpans(client, trace.getTracer('test')).create(PODS, pod);
+  const failed = withSpans(client, trace.getTracer('test'), new SystemClock()).create(PODS, pod);
   await expect(failed).rejects.toThrow();
   const [write] = exporter.getFinishedSpans();
   expect(write?.status.code).toBe(SpanStatusCode.ERROR);

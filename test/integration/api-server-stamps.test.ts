@@ -79,6 +79,26 @@ describe('the API server', () => {
     expect((await get()).metadata.annotations[STAMP]).toBeDefined();
   });
 
+  it('leaves what a node writes of a pod without a trace, and the pod’s own trace as it is', async () => {
+    record();
+    const pods = '/api/v1/namespaces/default/pods';
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: web.spec.template.spec };
+    await server.call('POST', pods, pod, traced);
+    const stampOf = async (): Promise<string | undefined> =>
+      ((await server.call('GET', `${pods}/p`)).body as Stored).metadata.annotations[STAMP];
+    const creation = await stampOf();
+    expect(creation).toContain(TRACE);
+    const target = { apiVersion: 'v1', kind: 'Binding', metadata: { name: 'p' }, target: { name: 'n' } };
+    expect((await server.call('POST', `${pods}/p/binding`, target)).status).toBe(201);
+    const status = { status: { phase: 'Running' } };
+    expect((await server.call('PATCH', `${pods}/p/status`, status, merge)).status).toBe(200);
+    expect(exporter.getFinishedSpans().map(({ name }) => name)).toEqual(['POST pods']);
+    expect(await stampOf()).toBe(creation);
+    await server.call('PATCH', `${pods}/p/status`, { status: { phase: 'Failed' } }, { ...merge, ...traced });
+    expect(exporter.getFinishedSpans().map(({ name }) => name)).toEqual(['POST pods', 'PATCH pods/status']);
+    expect(await stampOf()).not.toBe(creation);
+  });
+
   it('makes no write out of a patch that changes nothing, and stamps no dry run', async () => {
     record();
     await server.call('POST', PATH, web, traced);

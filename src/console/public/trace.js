@@ -53,16 +53,19 @@ export function traceDialog({ shownTrace }, actions) {
 function row(span, depth, startMs, whole) {
   const left = (100 * (span.startMs - startMs)) / whole;
   const width = Math.max(0.4, (100 * span.durationMs) / whole);
+  const events = span.events ?? [];
   const told = TOLD.map((name) => span.attributes[name]).filter((value) => value !== undefined);
   return html`<li class=${span.failed ? 'failed' : ''}>
     <span class="span-name" .style=${`padding-left:${Math.min(depth, 8) * 14}px`} title=${told.join(' · ')}
-      ><b>${span.name}</b> <span class="quiet">${span.replica}</span></span
+      ><b>${span.name}</b>
+      <span class="quiet">${[span.replica, ...events.map(eventText)].join(' · ')}</span></span
     >
     <span class="span-track"
       >${waitOf(span, startMs, whole)}<i
         .style=${`left:${Math.min(left, 99.6)}%;width:${Math.min(width, 100 - left)}%`}
       ></i
-    ></span>
+      >${events.map((event) => mark(event, startMs, whole))}</span
+    >
     <span class="span-time">${duration(span.durationMs)}</span>
   </li>`;
 }
@@ -77,6 +80,22 @@ function waitOf({ attributes, name, startMs }, traceStartMs, whole) {
     title=${`${duration(waitMs)} in the queue`}
     .style=${`left:${left}%;width:${(100 * waitMs) / whole}%`}
   ></i>`;
+}
+
+/** A status write, which is an event of its sync: a mark where it ended. */
+function mark(event, traceStartMs, whole) {
+  const left = (100 * (event.atMs - traceStartMs)) / whole;
+  return html`<i
+    class="event"
+    aria-hidden="true"
+    title=${eventText(event)}
+    .style=${`left:${Math.max(0, Math.min(left, 99.6))}%`}
+  ></i>`;
+}
+
+function eventText({ attributes, name }) {
+  const tookMs = attributes['rollkeeper.took_ms'];
+  return tookMs === undefined ? name : `${name} (${duration(tookMs)})`;
 }
 
 /** Children under their parents; a span whose parent nobody has stands at the left. */

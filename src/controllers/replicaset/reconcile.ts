@@ -17,6 +17,7 @@ import type { ClaimedPods } from './claim-pods.js';
 import { claimPods } from './claim-pods.js';
 import type { ManageResult, PodManagerDependencies } from './manage-pods.js';
 import { PodManager } from './manage-pods.js';
+import { isPodReady } from '../shared/index.js';
 import { msUntilNextAvailable } from './next-available.js';
 import { decideStatus, isSameStatus } from './status.js';
 
@@ -155,6 +156,7 @@ function readAttributes(
     'rollkeeper.pods.controlled': controlled.length,
     // Before what the stored intents make of them, which the decision names.
     'rollkeeper.pods.active_in_cache': active.length,
+    'rollkeeper.pods.ready': active.filter(isPodReady).length,
     'rollkeeper.pods.terminating': terminating.length,
   };
 }

@@ -47,8 +47,14 @@ interface WireSpan {
   startTimeUnixNano: number;
   endTimeUnixNano: number;
   attributes?: WireAttribute[];
+  events?: { name: string; attributes?: WireAttribute[] }[];
   links?: { traceId: Uint8Array; spanId: Uint8Array }[];
   status?: { code?: number };
+}
+
+export interface ReceivedEvent {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, Value | undefined>>;
 }
 
 export interface ReceivedSpan {
@@ -60,6 +66,7 @@ export interface ReceivedSpan {
   readonly service: string;
   readonly instance: string;
   readonly attributes: Readonly<Record<string, Value | undefined>>;
+  readonly events: readonly ReceivedEvent[];
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
   readonly durationMs: number;
   readonly failed: boolean;
@@ -145,6 +152,10 @@ function spanOf(span: WireSpan): Omit<ReceivedSpan, 'service' | 'instance'> {
     parentSpanId: span.parentSpanId?.length ? hex(span.parentSpanId, 8) : '',
     name: span.name,
     attributes: attributesOf(span.attributes),
+    events: (span.events ?? []).map(({ attributes, name }) => ({
+      name,
+      attributes: attributesOf(attributes),
+    })),
     links: (span.links ?? []).map(({ spanId, traceId }) => ({
       traceId: hex(traceId, 16),
       spanId: hex(spanId, 8),
