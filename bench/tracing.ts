@@ -1,97 +1,96 @@
-import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { Deployment } from '../src/kubernetes/index.js';
-import { DEPLOYMENTS } from '../src/kubernetes/index.js';
-import { waitFor } from '../src/testing/wait-for.js';
-import { aDeployment } from '../test/e2e/support/a-deployment.js';
 import { OtlpReceiver } from '../test/e2e/support/otlp-receiver.js';
-import { Up } from '../test/e2e/support/up.js';
+import { startMeasuredUp } from './support/measured-up.js';
 
-/** What tracing costs: the CPU of all processes for the same rollouts, with spans sent and without, in turns. */
+/**
+ * What tracing costs: the CPU of all processes for the same rollouts, with spans sent and without, in turns.
+ *
+ * Twice: with rollouts that begin one after the other, at a rate that the processors can carry; and with all of them at
+ * once. In the storm all processors are busy all the time, and processes that share them and their caches slow each
+ * other: whatever takes part then costs more than it does, in every process. What Redis needs, which makes no spans and
+ * is given the same commands, shows how much of a difference that is.
+ */
 const { values } = parseArgs({
   options: {
     deployments: { type: 'string', default: '30' },
     pods: { type: 'string', default: '10' },
     rounds: { type: 'string', default: '4' },
+    // A rollout begins every so many milliseconds; 0: all at once.
+    every: { type: 'string', default: '150,0' },
   },
 });
-const names = Array.from({ length: Number(values.deployments) }, (_, index) => `bench-${index}`);
+const deployments = Number(values.deployments);
 const pods = Number(values.pods);
-const TICKS_PER_SECOND = 100;
+
+interface Measured {
+  readonly ours: number;
+  readonly redis: number;
+  /** What part of the processors' time was used, 0 to 1. */
+  readonly busy: number;
+}
 
 const receiver = await OtlpReceiver.start({ decodesLater: true });
-const off: number[] = [];
-const on: number[] = [];
 try {
-  for (let round = 0; round < Number(values.rounds); round++) {
-    off.push(await measure({ OTEL_SDK_DISABLED: 'true' }));
-    on.push(await measure({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url }));
-  }
+  for (const every of values.every.split(',')) await compare(Number(every));
 } finally {
   await receiver.stop();
 }
-receiver.decodeAll();
-const without = meanOf(off);
-const withSpans = meanOf(on);
-const overhead = (round: number): number => (on[round]! / off[round]! - 1) * 100;
-console.log(
-  `${names.length} Deployments x ${pods} pods, rolled out three times, ${off.length} rounds each in turns`,
-);
-console.log(`CPU without tracing: ${without.toFixed(2)} s (${off.map((s) => s.toFixed(2)).join(', ')})`);
-console.log(`CPU with tracing:    ${withSpans.toFixed(2)} s (${on.map((s) => s.toFixed(2)).join(', ')})`);
-console.log(
-  `${receiver.spans.length} spans received; overhead ${((withSpans / without - 1) * 100).toFixed(1)} % ` +
-    `(by round: ${off.map((_, round) => overhead(round).toFixed(1)).join(', ')})`,
-);
+
+async function compare(everyMs: number): Promise<void> {
+  const off: Measured[] = [];
+  const on: Measured[] = [];
+  for (let round = 0; round < Number(values.rounds); round++) {
+    const withSpans = async () =>
+      on.push(await measure({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url }, everyMs));
+    const without = async () => off.push(await measure({ OTEL_SDK_DISABLED: 'true' }, everyMs));
+    // Not always the same first: the machine may grow slower, or faster, all the while.
+    for (const turn of round % 2 === 0 ? [without, withSpans] : [withSpans, without]) await turn();
+  }
+  receiver.decodeAll();
+  const spans = receiver.spans.splice(0).length;
+  const begun = everyMs > 0 ? `one begun every ${everyMs} ms` : 'all begun at once';
+  console.log(
+    `${deployments} Deployments x ${pods} pods, rolled out three times, ${begun}: processors ` +
+      `${(100 * meanOf(off, 'busy')).toFixed(0)} % busy without tracing, ${(100 * meanOf(on, 'busy')).toFixed(0)} % with`,
+  );
+  console.log(`  CPU without tracing ${told(off)}`);
+  console.log(`  CPU with tracing    ${told(on)}`);
+  const overheads = off.map((without, round) => percent(on[round]!.ours, without.ours));
+  console.log(
+    `  overhead ${percent(meanOf(on, 'ours'), meanOf(off, 'ours'))} % (by round: ${overheads.join(', ')}); ` +
+      `Redis, which traces nothing: ${percent(meanOf(on, 'redis'), meanOf(off, 'redis'))} %; ${spans} spans received`,
+  );
+}
+
+function told(rounds: readonly Measured[]): string {
+  return `${meanOf(rounds, 'ours').toFixed(2)} s (${rounds.map(({ ours }) => ours.toFixed(2)).join(', ')})`;
+}
 
 /** Not the best of them: from one set of processes to the next the same work costs up to 10 % more or less. */
-function meanOf(rounds: readonly number[]): number {
-  return rounds.reduce((sum, seconds) => sum + seconds, 0) / rounds.length;
+function meanOf(rounds: readonly Measured[], of: keyof Measured): number {
+  return rounds.reduce((sum, round) => sum + round[of], 0) / rounds.length;
 }
 
-/** CPU seconds of API server, nodes and replicas for three rollouts, once they have warmed up. */
-async function measure(env: NodeJS.ProcessEnv): Promise<number> {
-  const up = await Up.start({ env });
-  const client = await up.client();
+function percent(more: number, than: number): string {
+  return ((more / than - 1) * 100).toFixed(1);
+}
+
+/** Three rollouts of each Deployment, by processes that have warmed up. */
+async function measure(env: NodeJS.ProcessEnv, everyMs: number): Promise<Measured> {
+  const up = await startMeasuredUp({ env, deployments, pods });
   try {
-    const { apiServer, nodes, replicas } = await up.status();
-    const pids = [apiServer?.pid, nodes?.pid, ...replicas.map(({ pid }) => pid)].filter(
-      (pid) => pid !== undefined,
-    );
-    const cpu = (): number => pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
-    await Promise.all(names.map((name) => client.create(DEPLOYMENTS, aDeployment({ name, replicas: pods }))));
-    await rolledOut();
     // Five times before anything is counted: what a process spends on compiling its own code is no cost of tracing.
-    for (const image of ['web:2', 'web:3', 'web:4', 'web:5', 'web:6']) await rollOut(image);
-    const before = cpu();
-    for (const image of ['web:7', 'web:8', 'web:9']) await rollOut(image);
-    return cpu() - before;
+    for (const image of ['web:2', 'web:3', 'web:4', 'web:5', 'web:6']) await up.rollOut(image, everyMs);
+    const before = up.cpu();
+    const startedMs = performance.now();
+    for (const image of ['web:7', 'web:8', 'web:9']) await up.rollOut(image, everyMs);
+    const after = up.cpu();
+    const ours = after.ours - before.ours;
+    const redis = after.redis - before.redis;
+    const seconds = (performance.now() - startedMs) / 1000;
+    return { ours, redis, busy: (ours + redis) / (seconds * availableParallelism()) };
   } finally {
-    await client.close();
-    await up.stopAndRemove();
+    await up.stop();
   }
-
-  async function rollOut(image: string): Promise<void> {
-    const body = { spec: { template: { spec: { containers: [{ name: 'web', image }] } } } };
-    const patch = { type: 'strategic', body } as const;
-    await Promise.all(names.map((name) => client.patch(DEPLOYMENTS, { namespace: 'default', name }, patch)));
-    await rolledOut();
-  }
-
-  function rolledOut(): Promise<unknown> {
-    const isDone = ({ metadata, status }: Deployment): boolean =>
-      status?.observedGeneration === metadata.generation &&
-      [status?.replicas, status?.updatedReplicas, status?.availableReplicas].every((count) => count === pods);
-    return waitFor(
-      async () => (await client.list<Deployment>(DEPLOYMENTS, { namespace: 'default' })).items.every(isDone),
-      { timeoutMs: 300_000, intervalMs: 50, what: 'the rollouts' },
-    );
-  }
-}
-
-/** User and system time of a process, from the 14th and 15th field of its `stat`. */
-function cpuSeconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }

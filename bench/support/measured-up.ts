@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SeededRandom, SystemClock } from '../../src/clock/index.js';
+import { SharedInformer } from '../../src/informer/index.js';
+import type { Deployment } from '../../src/kubernetes/index.js';
+import { DEPLOYMENTS } from '../../src/kubernetes/index.js';
+import { silentLogger } from '../../src/logging/index.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+import { aDeployment } from '../../test/e2e/support/a-deployment.js';
+import { Up } from '../../test/e2e/support/up.js';
+import { isRolledOut } from './rollout-world.js';
+
+/** Of Linux, whatever the kernel was built with. */
+const TICKS_PER_SECOND = 100;
+
+/** CPU seconds since the start of the processes. */
+export interface CpuOfSet {
+  /** API server, nodes and replicas. */
+  readonly ours: number;
+  /** The same commands cost it the same work: what it needs more says how much the processes hinder each other. */
+  readonly redis: number;
+}
+
+/** A `rollkeeper up` with Deployments to roll out, whose CPU is looked at. */
+export interface MeasuredUp {
+  /** Gives every Deployment the image, one every so many milliseconds, and waits until all have rolled out. */
+  rollOut(image: string, everyMs: number): Promise<void>;
+  cpu(): CpuOfSet;
+  stop(): Promise<void>;
+}
+
+export interface MeasuredUpOptions {
+  readonly env: NodeJS.ProcessEnv;
+  readonly deployments: number;
+  readonly pods: number;
+}
+
+export async function startMeasuredUp({ deployments, env, pods }: MeasuredUpOptions): Promise<MeasuredUp> {
+  const names = Array.from({ length: deployments }, (_, index) => `bench-${index}`);
+  const up = await Up.start({ env });
+  const client = await up.client();
+  const { apiServer, nodes, redis, replicas } = await up.status();
+  const ours = [apiServer, nodes, ...replicas].map((process) => pidOf(process?.pid));
+  const redisPid = pidOf(redis?.pid);
+  // Watched, not listed again and again: the server's answers would be part of what is measured.
+  const shared = { client, clock: new SystemClock(), random: new SeededRandom(1), logger: silentLogger };
+  const informer = new SharedInformer<Deployment>({ ...shared, type: DEPLOYMENTS });
+  const watching = new AbortController();
+  const watch = informer.run(watching.signal);
+  await informer.waitForSync(watching.signal);
+
+  const rolledOut = async (image: string): Promise<void> => {
+    const all = (): boolean => {
+      const known = informer.lister.list() as readonly Deployment[];
+      return known.length === names.length && known.every((deployment) => isRolledOut(deployment, image));
+    };
+    await waitFor(all, { timeoutMs: 300_000, intervalMs: 20, what: 'the rollouts' });
+  };
+  await Promise.all(names.map((name) => client.create(DEPLOYMENTS, aDeployment({ name, replicas: pods }))));
+  await rolledOut('web:1');
+
+  return {
+    async rollOut(image, everyMs) {
+      const body = { spec: { template: { spec: { containers: [{ name: 'web', image }] } } } };
+      const patch = { type: 'strategic', body } as const;
+      const setImage = async (name: string, index: number): Promise<void> => {
+        if (everyMs > 0) await sleep(index * everyMs);
+        await client.patch(DEPLOYMENTS, { namespace: 'default', name }, patch);
+      };
+      await Promise.all(names.map(setImage));
+      await rolledOut(image);
+    },
+    cpu: () => ({
+      ours: ours.reduce((sum, pid) => sum + cpuSeconds(pid), 0),
+      redis: cpuSeconds(redisPid),
+    }),
+    async stop() {
+      watching.abort(new Error('measured'));
+      await watch;
+      await client.close();
+      await up.stopAndRemove();
+    },
+  };
+}
+
+function pidOf(pid: number | null | undefined): number {
+  if (pid === null || pid === undefined) throw new Error('a process of the set is not running');
+  return pid;
+}
+
+/** User and system time of a process, from the 14th and 15th field of its `stat`. */
+function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
