@@ -123,6 +123,9 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     await page.locator('button.trace').first().click();
     await page.waitForSelector('.waterfall li');
     expect(await text('.waterfall')).toContain('sync');
+    // A status write is a mark on its sync, and said in words.
+    expect(await text('.waterfall')).toMatch(/update deployments\/status \([\d.]+ (µs|ms|s)\)/);
+    expect(await page.locator('.waterfall .event').count()).toBeGreaterThan(0);
     await waitFor(async () => (await page.evaluate('document.activeElement.id')) === 'close-trace', {
       what: 'the dialog to take the keyboard',
     });
