@@ -188,6 +188,11 @@ describe('the trace of one change', () => {
         expect(write.attributes['rollkeeper.conflict']).toBe(true);
     }
     expect(tree.filter(({ service }) => service === 'rollkeeper-apiserver')).toEqual([root]);
+    // What nodes write of pods, the end of a deletion included, begins no trace either.
+    const begun = receiver.spans.filter(
+      ({ parentSpanId, service }) => parentSpanId === '' && service.endsWith('apiserver'),
+    );
+    expect(begun.filter(({ name }) => name.includes('pods'))).toEqual([]);
   });
 
   it('tells of a status write that succeeds as an event of its sync', () => {
