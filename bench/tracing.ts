@@ -8,8 +8,8 @@ import { startMeasuredUp } from './support/measured-up.js';
  *
  * Twice: with rollouts that begin one after the other, at a rate that the processors can carry; and with all of them at
  * once. In the storm all processors are busy all the time, and processes that share them and their caches slow each
- * other: whatever takes part then costs more than it does, in every process. What Redis needs, which makes no spans and
- * is given the same commands, shows how much of a difference that is.
+ * other: whatever takes part then costs more than it does, in every process. What Redis needs, which makes no spans,
+ * shows how much of a difference that is, and how much faster or slower the machine has become meanwhile.
  */
 const { values } = parseArgs({
   options: {
@@ -58,8 +58,11 @@ async function compare(everyMs: number): Promise<void> {
   console.log(`  CPU with tracing    ${told(on)}`);
   const overheads = off.map((without, round) => percent(on[round]!.ours, without.ours));
   console.log(
-    `  overhead ${percent(meanOf(on, 'ours'), meanOf(off, 'ours'))} % (by round: ${overheads.join(', ')}); ` +
-      `Redis, which traces nothing: ${percent(meanOf(on, 'redis'), meanOf(off, 'redis'))} %; ${spans} spans received`,
+    `  overhead ${percent(meanOf(on, 'ours'), meanOf(off, 'ours'))} % (by round: ${overheads.join(', ')}); ${spans} spans received`,
+  );
+  console.log(
+    `  Redis, which traces nothing: ${percent(meanOf(on, 'redis'), meanOf(off, 'redis'))} %; ` +
+      `overhead in relation to it: ${percent(inRedis(on), inRedis(off))} %`,
   );
 }
 
@@ -70,6 +73,11 @@ function told(rounds: readonly Measured[]): string {
 /** Not the best of them: from one set of processes to the next the same work costs up to 10 % more or less. */
 function meanOf(rounds: readonly Measured[], of: keyof Measured): number {
   return rounds.reduce((sum, round) => sum + round[of], 0) / rounds.length;
+}
+
+/** The CPU of ours for a second of Redis's. */
+function inRedis(rounds: readonly Measured[]): number {
+  return meanOf(rounds, 'ours') / meanOf(rounds, 'redis');
 }
 
 function percent(more: number, than: number): string {
