@@ -12,6 +12,7 @@ import type { Standing } from '../test/chaos/hopeless/standings.js';
 import { queuedOf, standingsOf } from '../test/chaos/hopeless/standings.js';
 import { ChaosSet } from '../test/chaos/set/chaos-set.js';
 import { aDeployment } from '../test/e2e/support/a-deployment.js';
+import { setImage } from './support/deployments.js';
 
 /** Calls of a hopeless Deployment after which it has certainly begun to fail. */
 const CALLS_OF_A_FIRST_FAILURE = 3;
@@ -82,12 +83,7 @@ async function createGood(name: string): Promise<void> {
 /** Milliseconds until the last good Deployment runs the image. */
 async function rollOut(image: string): Promise<number> {
   const startedMs = performance.now();
-  const body = { spec: { template: { spec: { containers: [{ name: 'web', image }] } } } };
-  await Promise.all(
-    good.map((name) =>
-      set.client.patch(DEPLOYMENTS, { namespace: 'default', name }, { type: 'strategic', body }),
-    ),
-  );
+  await Promise.all(good.map((name) => setImage(set.client, name, image)));
   await untilRolledOut(image);
   return performance.now() - startedMs;
 }

@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SeededRandom, SystemClock } from '../../src/clock/index.js';
-import { SharedInformer } from '../../src/informer/index.js';
-import type { Deployment } from '../../src/kubernetes/index.js';
 import { DEPLOYMENTS } from '../../src/kubernetes/index.js';
-import { silentLogger } from '../../src/logging/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../../test/e2e/support/a-deployment.js';
 import { Up } from '../../test/e2e/support/up.js';
+import { setImage, watchDeployments } from './deployments.js';
 import { isRolledOut } from './rollout-world.js';
 
 /** Of Linux, whatever the kernel was built with. */
@@ -17,7 +14,7 @@ const TICKS_PER_SECOND = 100;
 export interface CpuOfSet {
   /** API server, nodes and replicas. */
   readonly ours: number;
-  /** The same commands cost it the same work: what it needs more says how much the processes hinder each other. */
+  /** It makes no spans: what it needs more says how slow the machine is, and how much the processes hinder each other. */
   readonly redis: number;
 }
 
@@ -42,16 +39,11 @@ export async function startMeasuredUp({ deployments, env, pods }: MeasuredUpOpti
   const { apiServer, nodes, redis, replicas } = await up.status();
   const ours = [apiServer, nodes, ...replicas].map((process) => pidOf(process?.pid));
   const redisPid = pidOf(redis?.pid);
-  // Watched, not listed again and again: the server's answers would be part of what is measured.
-  const shared = { client, clock: new SystemClock(), random: new SeededRandom(1), logger: silentLogger };
-  const informer = new SharedInformer<Deployment>({ ...shared, type: DEPLOYMENTS });
-  const watching = new AbortController();
-  const watch = informer.run(watching.signal);
-  await informer.waitForSync(watching.signal);
+  const watched = await watchDeployments(client);
 
   const rolledOut = async (image: string): Promise<void> => {
     const all = (): boolean => {
-      const known = informer.lister.list() as readonly Deployment[];
+      const known = watched.list();
       return known.length === names.length && known.every((deployment) => isRolledOut(deployment, image));
     };
     await waitFor(all, { timeoutMs: 300_000, intervalMs: 20, what: 'the rollouts' });
@@ -61,13 +53,11 @@ export async function startMeasuredUp({ deployments, env, pods }: MeasuredUpOpti
 
   return {
     async rollOut(image, everyMs) {
-      const body = { spec: { template: { spec: { containers: [{ name: 'web', image }] } } } };
-      const patch = { type: 'strategic', body } as const;
-      const setImage = async (name: string, index: number): Promise<void> => {
+      const begin = async (name: string, index: number): Promise<void> => {
         if (everyMs > 0) await sleep(index * everyMs);
-        await client.patch(DEPLOYMENTS, { namespace: 'default', name }, patch);
+        await setImage(client, name, image);
       };
-      await Promise.all(names.map(setImage));
+      await Promise.all(names.map(begin));
       await rolledOut(image);
     },
     cpu: () => ({
@@ -75,8 +65,7 @@ export async function startMeasuredUp({ deployments, env, pods }: MeasuredUpOpti
       redis: cpuSeconds(redisPid),
     }),
     async stop() {
-      watching.abort(new Error('measured'));
-      await watch;
+      await watched.stop();
       await client.close();
       await up.stopAndRemove();
     },

@@ -170,7 +170,16 @@ describe('withSpans', () => {
     const [sync, ...others] = exporter.getFinishedSpans();
     expect(others).toEqual([]);
     expect(sync?.events).toMatchObject([
-      { name: 'update deployments/status', attributes: { 'rollkeeper.took_ms': 7 } },
+      {
+        name: 'update deployments/status',
+        attributes: {
+          'k8s.verb': 'update',
+          'k8s.resource': 'deployments.apps',
+          'k8s.subresource': 'status',
+          'k8s.object.name': 'web',
+          'rollkeeper.took_ms': 7,
+        },
+      },
     ]);
     expect(sync?.attributes).toEqual({});
   });

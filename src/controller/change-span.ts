@@ -6,9 +6,8 @@ import { formatTraceparent, traceOf, writeOf } from '../trace-context/index.js';
 import type { EnqueueRequest } from './controller-definition.js';
 import { differingParts } from './differing-parts.js';
 
-/** Merged changes beyond so many links, or names, are only counted. */
-const MAX_LINKS = 16;
-const MAX_NAMED = 16;
+/** So many merged changes are named, and so many linked; beyond that they are only counted. */
+const MAX_TOLD = 16;
 
 type ObjectChange = NonNullable<EnqueueRequest['change']>;
 
@@ -60,8 +59,8 @@ export class ChangeSpan {
    */
   merge({ change }: EnqueueRequest): void {
     this.merged += 1;
-    if (change && this.named.length < MAX_NAMED) this.named.push(change);
-    const context = this.linked < MAX_LINKS ? writeOf(change?.object) : undefined;
+    if (change && this.named.length < MAX_TOLD) this.named.push(change);
+    const context = this.linked < MAX_TOLD ? writeOf(change?.object) : undefined;
     if (!context || context.traceId === this.span.spanContext().traceId) return;
     this.linked += 1;
     this.span.addLink({ context });

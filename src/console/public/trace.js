@@ -95,7 +95,8 @@ function mark(event, traceStartMs, whole) {
 
 function eventText({ attributes, name }) {
   const tookMs = attributes['rollkeeper.took_ms'];
-  return tookMs === undefined ? name : `${name} (${duration(tookMs)})`;
+  const told = tookMs === undefined ? attributes['exception.message'] : duration(tookMs);
+  return told === undefined ? name : `${name} (${told})`;
 }
 
 /** Children under their parents; a span whose parent nobody has stands at the left. */

@@ -1,0 +1,34 @@
+import type { ApiClient } from '../../src/api-client/index.js';
+import { SeededRandom, SystemClock } from '../../src/clock/index.js';
+import { SharedInformer } from '../../src/informer/index.js';
+import type { Deployment } from '../../src/kubernetes/index.js';
+import { DEPLOYMENTS } from '../../src/kubernetes/index.js';
+import { silentLogger } from '../../src/logging/index.js';
+
+/** The Deployments that are known here. */
+export interface WatchedDeployments {
+  list(): readonly Deployment[];
+  stop(): Promise<void>;
+}
+
+/** Watches them, which a benchmark must do instead of listing them again and again: that would cost as much as what is measured. */
+export async function watchDeployments(client: ApiClient): Promise<WatchedDeployments> {
+  const shared = { client, clock: new SystemClock(), random: new SeededRandom(1), logger: silentLogger };
+  const informer = new SharedInformer<Deployment>({ ...shared, type: DEPLOYMENTS });
+  const watching = new AbortController();
+  const watch = informer.run(watching.signal);
+  await informer.waitForSync(watching.signal);
+  return {
+    list: () => informer.lister.list() as readonly Deployment[],
+    stop: async () => {
+      watching.abort(new Error('measured'));
+      await watch;
+    },
+  };
+}
+
+/** As `kubectl set image` does, of a Deployment in `default` with one container, `web`. */
+export async function setImage(client: ApiClient, name: string, image: string): Promise<void> {
+  const body = { spec: { template: { spec: { containers: [{ name: 'web', image }] } } } };
+  await client.patch(DEPLOYMENTS, { namespace: 'default', name }, { type: 'strategic', body });
+}
