@@ -18,10 +18,15 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '4' },
     // A rollout begins every so many milliseconds; 0: all at once.
     every: { type: 'string', default: '150,0' },
+    // So many times every Deployment is rolled out before anything is counted, and while it is.
+    'warm-up': { type: 'string', default: '12' },
+    measured: { type: 'string', default: '6' },
   },
 });
 const deployments = Number(values.deployments);
 const pods = Number(values.pods);
+const warmUp = Number(values['warm-up']);
+const measured = Number(values.measured);
 
 interface Measured {
   readonly ours: number;
@@ -51,18 +56,19 @@ async function compare(everyMs: number): Promise<void> {
   const spans = receiver.spans.splice(0).length;
   const begun = everyMs > 0 ? `one begun every ${everyMs} ms` : 'all begun at once';
   console.log(
-    `${deployments} Deployments x ${pods} pods, rolled out three times, ${begun}: processors ` +
+    `${deployments} Deployments x ${pods} pods, rolled out ${measured} times after ${warmUp} times, ${begun}: processors ` +
       `${(100 * meanOf(off, 'busy')).toFixed(0)} % busy without tracing, ${(100 * meanOf(on, 'busy')).toFixed(0)} % with`,
   );
   console.log(`  CPU without tracing ${told(off)}`);
   console.log(`  CPU with tracing    ${told(on)}`);
-  const overheads = off.map((without, round) => percent(on[round]!.ours, without.ours));
+  const byRound = off.map((without, round) => more(on[round]!.ours, without.ours));
+  const inRelation = off.map((without, round) => more(inRedis([on[round]!]), inRedis([without])));
   console.log(
-    `  overhead ${percent(meanOf(on, 'ours'), meanOf(off, 'ours'))} % (by round: ${overheads.join(', ')}); ${spans} spans received`,
+    `  overhead ${percent(more(meanOf(on, 'ours'), meanOf(off, 'ours')))} (${spread(byRound)}); ${spans} spans received`,
   );
   console.log(
-    `  Redis, which traces nothing: ${percent(meanOf(on, 'redis'), meanOf(off, 'redis'))} %; ` +
-      `overhead in relation to it: ${percent(inRedis(on), inRedis(off))} %`,
+    `  Redis, which traces nothing: ${percent(more(meanOf(on, 'redis'), meanOf(off, 'redis')))}; ` +
+      `overhead in relation to it: ${percent(more(inRedis(on), inRedis(off)))} (${spread(inRelation)})`,
   );
 }
 
@@ -80,19 +86,32 @@ function inRedis(rounds: readonly Measured[]): number {
   return meanOf(rounds, 'ours') / meanOf(rounds, 'redis');
 }
 
-function percent(more: number, than: number): string {
-  return ((more / than - 1) * 100).toFixed(1);
+/** What `figure` is more than `than`, as a part of it. */
+function more(figure: number, than: number): number {
+  return figure / than - 1;
 }
 
-/** Three rollouts of each Deployment, by processes that have warmed up. */
+function percent(part: number): string {
+  return `${(part * 100).toFixed(1)} %`;
+}
+
+/** How far the rounds can be believed, and each of them. */
+function spread(rounds: readonly number[]): string {
+  const mean = rounds.reduce((sum, each) => sum + each, 0) / rounds.length;
+  const variance = rounds.reduce((sum, each) => sum + (each - mean) ** 2, 0) / (rounds.length - 1);
+  const error = rounds.length > 1 ? `standard error ${percent(Math.sqrt(variance / rounds.length))}, ` : '';
+  return `${error}by round: ${rounds.map(percent).join(', ')}`;
+}
+
+/** Rollouts of each Deployment, by processes that have warmed up. */
 async function measure(env: NodeJS.ProcessEnv, everyMs: number): Promise<Measured> {
   const up = await startMeasuredUp({ env, deployments, pods });
   try {
-    // Five times before anything is counted: what a process spends on compiling its own code is no cost of tracing.
-    for (const image of ['web:2', 'web:3', 'web:4', 'web:5', 'web:6']) await up.rollOut(image, everyMs);
+    // What a process spends on code of its own that is not compiled yet is a cost of its first seconds, not of tracing.
+    for (let image = 0; image < warmUp; image++) await up.rollOut(`web:warm-up-${image}`, 0);
     const before = up.cpu();
     const startedMs = performance.now();
-    for (const image of ['web:7', 'web:8', 'web:9']) await up.rollOut(image, everyMs);
+    for (let image = 0; image < measured; image++) await up.rollOut(`web:measured-${image}`, everyMs);
     const after = up.cpu();
     const ours = after.ours - before.ours;
     const redis = after.redis - before.redis;
