@@ -76,9 +76,13 @@ function told(rounds: readonly Measured[]): string {
   return `${meanOf(rounds, 'ours').toFixed(2)} s (${rounds.map(({ ours }) => ours.toFixed(2)).join(', ')})`;
 }
 
-/** Not the best of them: from one set of processes to the next the same work costs up to 10 % more or less. */
+/** Not the best of them: on a shared machine the same work costs up to 60 % more from one minute to the next. */
 function meanOf(rounds: readonly Measured[], of: keyof Measured): number {
-  return rounds.reduce((sum, round) => sum + round[of], 0) / rounds.length;
+  return mean(rounds.map((round) => round[of]));
+}
+
+function mean(figures: readonly number[]): number {
+  return figures.reduce((sum, each) => sum + each, 0) / figures.length;
 }
 
 /** The CPU of ours for a second of Redis's. */
@@ -97,10 +101,9 @@ function percent(part: number): string {
 
 /** How far the rounds can be believed, and each of them. */
 function spread(rounds: readonly number[]): string {
-  const mean = rounds.reduce((sum, each) => sum + each, 0) / rounds.length;
-  const variance = rounds.reduce((sum, each) => sum + (each - mean) ** 2, 0) / (rounds.length - 1);
-  const error = rounds.length > 1 ? `standard error ${percent(Math.sqrt(variance / rounds.length))}, ` : '';
-  return `${error}by round: ${rounds.map(percent).join(', ')}`;
+  const squares = mean(rounds.map((each) => (each - mean(rounds)) ** 2));
+  const error = percent(Math.sqrt(squares / (rounds.length - 1)));
+  return `${rounds.length > 1 ? `standard error ${error}, ` : ''}by round: ${rounds.map(percent).join(', ')}`;
 }
 
 /** Rollouts of each Deployment, by processes that have warmed up. */
