@@ -9,3 +9,14 @@ export async function freePort(): Promise<number> {
   await new Promise((done) => probe.close(done));
   return port;
 }
+
+/** Whether this process could listen on `port` of `host` at this moment. */
+export async function isPortFree(port: number, host: string): Promise<boolean> {
+  const probe = createServer();
+  const isFree = await new Promise<boolean>((done) => {
+    probe.once('error', () => done(false));
+    probe.listen(port, host, () => done(true));
+  });
+  if (isFree) await new Promise((done) => probe.close(done));
+  return isFree;
+}

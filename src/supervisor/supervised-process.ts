@@ -12,7 +12,8 @@ export interface SupervisedProcessOptions {
   readonly name: string;
   /** The program's own entry file. */
   readonly main: string;
-  readonly args: readonly string[];
+  /** Asked before each start; `former` is what it said when it was ready last, undefined before the first start. */
+  readonly args: (former: ReadyMessage | undefined) => readonly string[] | Promise<readonly string[]>;
   readonly env: NodeJS.ProcessEnv;
   /** Where its output goes. */
   readonly logFd: number;
@@ -37,6 +38,7 @@ const STOP_TIMEOUT_MS = 10_000;
  */
 export class SupervisedProcess {
   private child: ChildProcess | undefined;
+  private former: ReadyMessage | undefined;
   private stopping = false;
   private exited: Promise<void> = Promise.resolve();
   private readonly stopRestarts = new AbortController();
@@ -70,7 +72,9 @@ export class SupervisedProcess {
   }
 
   private async launch(): Promise<ReadyMessage> {
-    const { args, env, logFd, main, onChange } = this.options;
+    const { env, logFd, main, onChange } = this.options;
+    const args = await this.options.args(this.former);
+    if (this.isStopping()) throw new StartupError(`${this.name} was stopped before it started`);
     const child = fork(main, args, {
       env,
       stdio: ['ignore', logFd, logFd, 'ipc'],
@@ -79,6 +83,7 @@ export class SupervisedProcess {
     this.child = child;
     this.exited = new Promise((resolve) => child.once('exit', () => resolve()));
     const ready = await this.waitUntilReady(child);
+    this.former = ready;
     onChange({ pid: child.pid ?? 0, ready });
     void this.exited.then(() => onChange(undefined));
     return ready;
@@ -120,7 +125,9 @@ export class SupervisedProcess {
       logger.warn(`${name} ended; starting it again`, { exitCode, signalCode, delayMs });
       await clock.sleep(delayMs, this.stopRestarts.signal).catch(() => undefined);
       if (this.isStopping()) return;
-      await this.launch().catch((error: unknown) => logger.error(`${name} did not come back`, { error }));
+      await this.launch().catch((error: unknown) => {
+        if (!this.isStopping()) logger.error(`${name} did not come back`, { error });
+      });
     }
   }
 

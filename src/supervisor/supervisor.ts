@@ -7,6 +7,7 @@ import { StartupError, errorMessage } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
 import { describeRedis } from '../redis/index.js';
 import { freePort } from './free-port.js';
+import { adminPortAgain } from './admin-port.js';
 import type { RedisProcess } from './redis-process.js';
 import { startRedis, useRedis } from './redis-process.js';
 import type { RunState } from './run-state.js';
@@ -14,7 +15,7 @@ import { isAlive, readRunState, removeRunState, writeRunState } from './run-stat
 import { adminTokenFile, ensureAdminToken } from './admin-token.js';
 import { readCredentials } from './credentials.js';
 import { waitUntilReady } from './wait-until-ready.js';
-import type { ReadyMessage } from './supervised-process.js';
+import type { ReadyMessage, SupervisedProcessOptions } from './supervised-process.js';
 import { SupervisedProcess } from './supervised-process.js';
 import type { CompiledUpOptions } from './up.options.js';
 
@@ -148,8 +149,10 @@ export class Supervisor {
     const port = up.port === 0 ? await freePort() : up.port;
     const flags = { '--port': String(port), '--data-dir': up['data-dir'] };
     const args = ['apiserver', ...Object.entries(flags).flat()];
-    const ready = await this.startChild('apiserver', args, (pid, { url }) =>
-      this.update({ apiServer: pid ? { pid, url } : undefined }),
+    const ready = await this.startChild(
+      'apiserver',
+      () => args,
+      (pid, { url }) => this.update({ apiServer: pid ? { pid, url } : undefined }),
     );
     if (!ready.url) throw new StartupError('the API server did not say where it listens');
     return ready.url;
@@ -159,7 +162,11 @@ export class Supervisor {
     const { up } = this.options;
     if (up.nodes === 0) return;
     const args = ['node', '--nodes', String(up.nodes), '--kubeconfig', kubeconfig];
-    await this.startChild('node', args, (pid) => this.update({ nodes: pid ? { pid } : undefined }));
+    await this.startChild(
+      'node',
+      () => args,
+      (pid) => this.update({ nodes: pid ? { pid } : undefined }),
+    );
   }
 
   private async startReplica(index: number, kubeconfig: string): Promise<void> {
@@ -171,8 +178,21 @@ export class Supervisor {
       '--admin-token-file': tokenFile,
       '--recent-traces': RECENT_TRACES,
     };
-    const args = ['controller', ...Object.entries(flags).flat(), ...this.options.up['controller-args']];
+    // Its pages stay where somebody has them open; what the user asks for comes last, and so wins.
+    const args = async (former: ReadyMessage | undefined): Promise<string[]> => [
+      'controller',
+      ...Object.entries({ ...flags, '--admin-port': await adminPortAgain(former?.adminUrl) }).flat(),
+      ...this.options.up['controller-args'],
+    ];
+    let known: string | undefined;
     await this.startChild(identity, args, (pid, { adminUrl = '' }) => {
+      if (pid && known !== undefined && known !== adminUrl) {
+        this.options.logger.warn(`${identity} has its admin pages elsewhere now`, {
+          adminUrl,
+          before: known,
+        });
+      }
+      if (pid) known = adminUrl;
       const others = this.state.replicas.filter((replica) => replica.identity !== identity);
       const replicas = pid ? [...others, { identity, pid, adminUrl }] : others;
       this.update({
@@ -183,7 +203,7 @@ export class Supervisor {
 
   private startChild(
     name: string,
-    args: readonly string[],
+    args: SupervisedProcessOptions['args'],
     note: (pid: number | undefined, ready: ReadyMessage) => void,
   ): Promise<ReadyMessage> {
     const { clock, env, logger, main } = this.options;

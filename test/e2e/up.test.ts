@@ -22,6 +22,18 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
+/** Listens where somebody else does, as soon as that one is gone. */
+const take = (url: string): Promise<Server> =>
+  waitFor(
+    () =>
+      new Promise<Server | undefined>((done) => {
+        const server = createServer();
+        server.once('error', () => done(undefined));
+        server.listen(Number(new URL(url).port), '127.0.0.1', () => done(server));
+      }),
+    { what: `${url} to be free`, intervalMs: 1 },
+  );
+
 describe('rollkeeper up', () => {
   const dataDir = join(folder, 'kept');
   let up: Up | undefined;
@@ -83,6 +95,33 @@ describe('rollkeeper up', () => {
   it('takes numbers of replicas and nodes', async () => {
     up = await Up.start({ dataDir: join(folder, 'small'), args: ['--replicas', '1', '--nodes', '1'] });
     expect((await up.status()).replicas).toHaveLength(1);
+  });
+
+  const again = async (running: Up, former: { identity: string; pid: number }): Promise<string> =>
+    waitFor(
+      async () =>
+        (await running.status()).replicas.find(
+          ({ identity, pid }) => identity === former.identity && pid !== former.pid,
+        )?.adminUrl,
+      { timeoutMs: 30_000, what: `${former.identity} to come back` },
+    );
+
+  it('brings a killed replica back where its console was, or elsewhere when its port was taken meanwhile', async () => {
+    up = await Up.start({ dataDir: join(folder, 'ports') });
+    const [first, second] = (await up.status()).replicas;
+    if (!first || !second) throw new Error('no replicas');
+    expect(up.printed).toContain(`${first.adminUrl}/console`);
+    process.kill(first.pid, 'SIGKILL');
+    expect(await again(up, first)).toBe(first.adminUrl);
+    expect((await fetch(`${first.adminUrl}/console`)).status).toBe(200);
+
+    process.kill(second.pid, 'SIGKILL');
+    const taker = await take(second.adminUrl);
+    const elsewhere = await again(up, second);
+    expect(elsewhere).not.toBe(second.adminUrl);
+    expect((await fetch(`${elsewhere}/livez`)).status).toBe(200);
+    expect(up.printed).toContain(elsewhere);
+    taker.close();
   });
 
   it('refuses to run twice from one folder', async () => {
