@@ -3,7 +3,7 @@ import type { RolloutPlan } from './simulate-rollout.js';
 /** The plan as a table for people. */
 export function renderPlan(plan: RolloutPlan): string {
   const { ceiling, fewestAvailable, floor, mostPods, name, namespace, replicas, steps, strategy } = plan;
-  const title = `Deployment ${namespace}/${name}: ${replicas} replicas, ${strategy}, at least ${floor} available, at most ${ceiling} in all`;
+  const title = `Deployment ${namespace}/${name}: ${counted(replicas, 'replica')}, ${strategy}, at least ${floor} available, at most ${ceiling} in all`;
   if (steps.length === 0) return `${title}\nNothing would change.`;
   const rows = [
     ['STEP', 'NEW', 'OLD', 'TOTAL', 'OVER', 'AVAILABLE', 'UNDER', 'WHAT'],
@@ -18,7 +18,11 @@ export function renderPlan(plan: RolloutPlan): string {
   const table = rows.map((row) =>
     row.map((cell, column) => (column < 7 ? cell.padStart(widths[column] ?? 0) : cell)).join('  '),
   );
-  const summary = `${steps.length} steps; at most ${mostPods} pods, at least ${fewestAvailable} available.`;
+  const summary = `${counted(steps.length, 'step')}; at most ${mostPods} pods, at least ${fewestAvailable} available.`;
   const rest = plan.completes ? '' : ' It would rest there, not complete.';
   return [title, '', ...table, '', `${summary}${rest} Assumes that every new pod becomes ready.`].join('\n');
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

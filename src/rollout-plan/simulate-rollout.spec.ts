@@ -63,6 +63,8 @@ describe('the plan of a rollout', () => {
     const plan = simulateRollout({ wanted: aDeployment({ replicas: 3 }), replicaSets: [], nowMs });
     expect(plan.steps).toMatchObject([{ step: 1, newSize: 3, oldSize: 0, available: 0, under: 3 }]);
     expect(plan.completes).toBe(true);
+    expect(renderPlan(plan)).toContain('3 replicas');
+    expect(renderPlan(plan)).toContain('1 step; at most 3 pods');
   });
 
   it('has no pod at all in between with Recreate', () => {
