@@ -176,6 +176,21 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     });
   });
 
+  it('is live again by itself when the replica that serves it was killed and came back', async () => {
+    await create(aDeployment({ name: 'served', replicas: 1 }));
+    await open('?deployment=default/served');
+    const { origin } = new URL(page.url());
+    const serving = (await up.status()).replicas.find(({ adminUrl }) => adminUrl === origin);
+    process.kill(serving?.pid ?? 0, 'SIGKILL');
+    await page.waitForSelector('.fact.live:not(.on)');
+    await page.waitForSelector('.fact.live.on');
+    await setImage('served', 'web:2');
+    await waitFor(async () => (await page.evaluate<RolloutOnPage>(ROLLOUT_ON_PAGE)).image === 'web:2', {
+      timeoutMs: 30_000,
+      what: 'the page to show what happens now',
+    });
+  });
+
   it('is walked with the keyboard alone', async () => {
     await create(aDeployment({ name: 'another', replicas: 1 }));
     await open();
