@@ -14,6 +14,7 @@ import { ApiStatusError } from './api-status-error.js';
 import type { ApiClient } from './api-client.js';
 import { delegatingClient } from './delegating-client.js';
 import { withOwnWrites } from './with-own-writes.js';
+import { tellStatus } from '../trace-context/index.js';
 import { withSpans } from './with-spans.js';
 import { withWriteGuard } from './with-write-guard.js';
 
@@ -116,7 +117,7 @@ describe('withSpans', () => {
   });
   afterAll(() => context.disable());
 
-  it('makes one span of a write, naming what was written, and none of a read', async () => {
+  it('makes one span of a write outside of spans, naming what was written, and none of a read', async () => {
     const { clock, exporter, tracer } = make();
     const client = withSpans(recordingClient(deployment('5')).client, tracer, clock);
     await client.get(DEPLOYMENTS, ref);
@@ -155,16 +156,18 @@ describe('withSpans', () => {
     expect(invalid?.status.code).toBe(SpanStatusCode.ERROR);
   });
 
-  it('notes a status write that succeeds as an event of the span that is active', async () => {
+  it('notes a write that succeeds as an event of the span that is active, with how it was answered', async () => {
     const { clock, exporter, tracer } = make();
     const { client } = recordingClient(deployment('5'));
     const update: ApiClient['update'] = async (...args) => {
       await clock.advance(7);
+      tellStatus(200);
       return client.update(...args);
     };
     const spanned = withSpans({ ...delegatingClient(client), update }, tracer, clock);
     await tracer.startActiveSpan('sync', async (sync) => {
       await spanned.update(DEPLOYMENTS, deployment(), { subresource: 'status' });
+      await spanned.delete(DEPLOYMENTS, ref);
       sync.end();
     });
     const [sync, ...others] = exporter.getFinishedSpans();
@@ -177,14 +180,16 @@ describe('withSpans', () => {
           'k8s.resource': 'deployments.apps',
           'k8s.subresource': 'status',
           'k8s.object.name': 'web',
+          'http.response.status_code': 200,
           'rollkeeper.took_ms': 7,
         },
       },
+      { name: 'delete deployments', attributes: { 'k8s.verb': 'delete', 'k8s.object.name': 'web' } },
     ]);
     expect(sync?.attributes).toEqual({});
   });
 
-  it('gives a status write that fails a span, as long as the write took', async () => {
+  it('gives a write that fails a span, as long as the write took', async () => {
     const { clock, exporter, tracer } = make();
     const { client } = recordingClient(deployment('5'));
     const update = async (): Promise<never> => {
@@ -193,14 +198,14 @@ describe('withSpans', () => {
     };
     const spanned = withSpans({ ...delegatingClient(client), update }, tracer, clock);
     await tracer.startActiveSpan('sync', async (sync) => {
-      const failed = spanned.update(DEPLOYMENTS, deployment(), { subresource: 'status' });
+      const failed = spanned.update(DEPLOYMENTS, deployment());
       await expect(failed).rejects.toThrow(ApiStatusError);
       sync.end();
     });
     const [write, sync] = exporter.getFinishedSpans();
     expect(sync?.events).toEqual([]);
     expect(write).toMatchObject({
-      name: 'update deployments/status',
+      name: 'update deployments',
       duration: [0, 7e6],
       parentSpanContext: { spanId: sync?.spanContext().spanId },
       attributes: { 'http.response.status_code': 409, 'rollkeeper.conflict': true, 'k8s.object.name': 'web' },

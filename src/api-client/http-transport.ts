@@ -1,10 +1,9 @@
 import { createSecureContext } from 'node:tls';
-import { trace } from '@opentelemetry/api';
 import { Agent } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock/index.js';
 import { TimeoutError, errorMessage } from '../errors/index.js';
-import { writeTraceHeaders } from '../trace-context/index.js';
+import { tellStatus, writeTraceHeaders } from '../trace-context/index.js';
 import { AbortScope } from './abort-scope.js';
 import type { MayStart } from './ask-before-start.js';
 import { NotStartedError, askBeforeStart } from './ask-before-start.js';
@@ -106,9 +105,8 @@ export class HttpTransport {
       const response = await this.send(agent, request, headers, scope.signal);
       // Who reads the body hears of its errors; an abort between two reads must not crash the process.
       response.body.on('error', () => undefined);
-      // Of a write, that is the write's own span; reads have none.
-      if (request.method !== 'GET')
-        trace.getActiveSpan()?.setAttribute('http.response.status_code', response.statusCode);
+      // Nothing is told of reads.
+      if (request.method !== 'GET') tellStatus(response.statusCode);
       const head = headOf(name, response.statusCode, response.headers);
       return { status: response.statusCode, body: response.body, scope, explain, head };
     } catch (error) {

@@ -1,15 +1,16 @@
-import type { Span, Tracer } from '@opentelemetry/api';
+import type { Attributes, Span, Tracer } from '@opentelemetry/api';
 import { SpanKind, SpanStatusCode, context, trace } from '@opentelemetry/api';
 import type { Clock } from '../clock/index.js';
 import { errorMessage } from '../errors/index.js';
 import { qualifiedResource } from '../kubernetes/index.js';
+import type { CoveredRequest } from '../trace-context/index.js';
 import { coverRequests, coveredBySpan } from '../trace-context/index.js';
 import type { ApiWrite } from './around-writes.js';
 import { WriteInterceptingClient } from './around-writes.js';
 import type { ApiClient } from './api-client.js';
 import { ApiStatusError, isConflict } from './api-status-error.js';
 
-/** Names of the attributes of an API write's span. */
+/** Names of the attributes of an API write, span or event. */
 export const API_WRITE_ATTRIBUTES = {
   verb: 'k8s.verb',
   resource: 'k8s.resource',
@@ -23,14 +24,14 @@ export const API_WRITE_ATTRIBUTES = {
 } as const;
 
 /**
- * `client`, with one client span around every write, which covers the request for the server as well; a conflict is
- * marked, since it is not unusual. A status write that succeeds, below a span that is active, is an event of that span: it
- * tells what has been found, not what is done, and is nearly a third of all writes. One that fails has a span.
+ * `client`, whose writes are told of. One that succeeds below a span that is active, a sync say, is an event of that span:
+ * verb, resource, object, status and how long it took. One that fails, and one outside of spans, has a span of its own; a
+ * conflict is marked, since it is not unusual. Either way the server hears that there is nothing left to tell of the request.
  */
 export function withSpans(client: ApiClient, tracer: Tracer, clock: Clock): ApiClient {
   const spans = new WriteSpans(tracer, clock);
   return new WriteInterceptingClient(client, (write, send) => {
-    const active = write.subresource === 'status' ? trace.getSpan(context.active()) : undefined;
+    const active = trace.getSpan(context.active());
     return active?.isRecording() ? spans.note(active, write, send) : spans.around(write, send);
   });
 }
@@ -53,10 +54,13 @@ class WriteSpans {
   async note<T>(active: Span, write: ApiWrite, send: () => Promise<T>): Promise<T> {
     const startedMs = this.clock.monotonicNow();
     const tookMs = (): number => this.clock.monotonicNow() - startedMs;
+    const request: CoveredRequest = {};
     try {
-      const answer = await coveredBySpan(active.spanContext(), send);
-      const took = Math.round(tookMs() * 1000) / 1000;
-      active.addEvent(nameOf(write), { ...attributesOf(write), [API_WRITE_ATTRIBUTES.tookMs]: took });
+      const answer = await coveredBySpan(active.spanContext(), send, request);
+      const attributes = attributesOf(write);
+      attributes[API_WRITE_ATTRIBUTES.statusCode] = request.statusCode;
+      attributes[API_WRITE_ATTRIBUTES.tookMs] = Math.round(tookMs() * 1000) / 1000;
+      active.addEvent(nameOf(write), attributes);
       return answer;
     } catch (error) {
       const endedMs = this.clock.now();
@@ -97,7 +101,7 @@ function nameOf({ verb, type, subresource }: ApiWrite): string {
   return `${verb} ${type.resource}${subresource ? `/${subresource}` : ''}`;
 }
 
-function attributesOf({ verb, type, ref, subresource }: ApiWrite): Record<string, string> {
+function attributesOf({ verb, type, ref, subresource }: ApiWrite): Attributes {
   return {
     [API_WRITE_ATTRIBUTES.verb]: verb,
     [API_WRITE_ATTRIBUTES.resource]: qualifiedResource(type),

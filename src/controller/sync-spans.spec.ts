@@ -99,32 +99,38 @@ describe('a run on a key', () => {
     expect(syncSpan()?.attributes).toMatchObject({ 'rollkeeper.attempt': 3, 'rollkeeper.queue.wait_ms': 49 });
   });
 
-  it('tells in its span what was found, what was decided from what, and how long that took', async () => {
+  it('tells as events of its span what was found, and what was decided from what and how long that took', async () => {
     await run(decision);
-    expect(syncSpan()?.attributes).toMatchObject({
-      'k8s.resource_version': '7',
-      'rollkeeper.replica_sets.owned': 2,
-      'rollkeeper.decision': 'rolling-update',
-      'rollkeeper.decision.summary': 'create web-1 with 3',
-      'rollkeeper.decision.changes': true,
-      'rollkeeper.decide_ms': expect.any(Number),
-      'rollkeeper.max_surge': 3,
-    });
-    expect(syncSpan()?.events).toEqual([]);
+    expect(syncSpan()?.attributes['rollkeeper.decision']).toBe('rolling-update');
+    expect(syncSpan()?.events).toMatchObject([
+      {
+        name: 'read caches',
+        attributes: { 'k8s.resource_version': '7', 'rollkeeper.replica_sets.owned': 2 },
+      },
+      {
+        name: 'decided',
+        attributes: {
+          'rollkeeper.decision': 'rolling-update',
+          'rollkeeper.decision.summary': 'create web-1 with 3',
+          'rollkeeper.decision.changes': true,
+          'rollkeeper.decide_ms': expect.any(Number),
+          'rollkeeper.max_surge': 3,
+        },
+      },
+    ]);
   });
 
-  it('tells of the last look, and of those before it as events', async () => {
+  it('tells of every look, and names the branch of the last one', async () => {
     await spans.run(item, async (sync) => {
       const observer = spans.observer(item, sync, logger);
       look(observer, decision);
       look(observer, { ...decision, branch: 'rest', summary: '', changes: false });
     });
     expect(syncSpan()?.attributes['rollkeeper.decision']).toBe('rest');
-    expect(syncSpan()?.events).toMatchObject([
-      {
-        name: 'looked before',
-        attributes: { 'k8s.resource_version': '7', 'rollkeeper.decision': 'rolling-update' },
-      },
+    const decided = syncSpan()?.events.filter(({ name }) => name === 'decided') ?? [];
+    expect(decided.map(({ attributes }) => attributes?.['rollkeeper.decision'])).toEqual([
+      'rolling-update',
+      'rest',
     ]);
   });
 
@@ -173,7 +179,9 @@ describe('a run on a key', () => {
   it('says nothing of what it does a thousand times, but its span does', async () => {
     await run({ ...decision, routine: true });
     expect(lines).toEqual([]);
-    expect(syncSpan()?.attributes['rollkeeper.decision.summary']).toBe('create web-1 with 3');
+    expect(syncSpan()?.events.at(-1)?.attributes).toMatchObject({
+      'rollkeeper.decision.summary': 'create web-1 with 3',
+    });
   });
 
   it('says nothing where everything stays as it is', async () => {

@@ -3,21 +3,24 @@ import { SpanStatusCode } from '@opentelemetry/api';
 import { errorMessage } from '../errors/index.js';
 import type { Decision } from './decision.js';
 
+/** Names of the events of a sync's span that are not writes. */
+export const SYNC_EVENTS = {
+  /** What the caches show, at which resourceVersion. */
+  read: 'read caches',
+  /** Inputs, branch and outcome of a decision. */
+  decided: 'decided',
+} as const;
+
 /**
- * What a reconciler tells of one sync, as attributes of the sync's span. Of a sync that looks again after a conflict they
- * tell of the last look; what was seen and decided before becomes an event of the span.
+ * What a reconciler tells of one sync, as events of the sync's span. A sync that looks again after a conflict has them once
+ * more. Events, since all of it as attributes of the span would be more than V8 keeps in an object without turning it into a
+ * hash table (19, where they are set by computed names), which makes such a span cost twice as much.
  */
 export class ToldBySync {
-  /** Of the look that is not over. */
-  private told: Attributes[] = [];
-  private hasDecided = false;
-
   constructor(private readonly sync: Span) {}
 
   found(describe: () => Attributes): void {
-    if (!this.sync.isRecording()) return;
-    this.closeLook();
-    this.tell(describe());
+    if (this.sync.isRecording()) this.sync.addEvent(SYNC_EVENTS.read, describe());
   }
 
   /** Runs `work`; that it failed is seen although whoever called it may cope with that. */
@@ -31,28 +34,16 @@ export class ToldBySync {
     }
   }
 
+  /** The branch that was taken last is an attribute as well, to find syncs by. */
   decided({ branch, changes, inputs, summary }: Decision, tookMs: number): void {
     if (!this.sync.isRecording()) return;
-    this.closeLook();
-    this.hasDecided = true;
-    this.tell(inputs);
-    this.tell({
+    this.sync.setAttribute('rollkeeper.decision', branch);
+    this.sync.addEvent(SYNC_EVENTS.decided, {
       'rollkeeper.decision': branch,
-      'rollkeeper.decision.changes': changes,
       'rollkeeper.decision.summary': summary,
+      'rollkeeper.decision.changes': changes,
+      ...inputs,
       'rollkeeper.decide_ms': Math.round(tookMs * 1000) / 1000,
     });
-  }
-
-  private tell(attributes: Attributes): void {
-    this.told.push(attributes);
-    this.sync.setAttributes(attributes);
-  }
-
-  private closeLook(): void {
-    if (!this.hasDecided) return;
-    this.sync.addEvent('looked before', Object.assign({}, ...this.told) as Attributes);
-    this.told = [];
-    this.hasDecided = false;
   }
 }

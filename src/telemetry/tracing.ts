@@ -38,6 +38,11 @@ export const SHUTDOWN_TIMEOUT_MS = 2000;
 const SLOW_MS = 1000;
 /** Spans that wait to be sent, unless `OTEL_BSP_MAX_QUEUE_SIZE` says otherwise; more are dropped. */
 const MAX_QUEUE_SIZE = 8192;
+/**
+ * Events of a span, unless `OTEL_SPAN_EVENT_COUNT_LIMIT` says otherwise; the oldest go first. The standard's 128 are fewer
+ * than a sync writes that creates as many pods as it may at once.
+ */
+const MAX_EVENTS = 1024;
 
 /**
  * Spans go out by OTLP when `OTEL_EXPORTER_OTLP_ENDPOINT` (or its `_TRACES_` form) is set, and cost next to nothing when
@@ -62,6 +67,7 @@ export function startTracing(options: TracingOptions): Tracing {
       }),
     ),
     sampler: samplerFor(env),
+    spanLimits: { eventCountLimit: numberOf(env['OTEL_SPAN_EVENT_COUNT_LIMIT']) ?? MAX_EVENTS },
     spanProcessors: [...(sends ? [sendingProcessor(env)] : []), ...processors],
   });
   provider.register();

@@ -13,8 +13,10 @@ export {
   coveredBySpan,
   isCovered,
   readTraceHeaders,
+  tellStatus,
   writeTraceHeaders,
 } from './request-trace.js';
+export type { CoveredRequest } from './request-trace.js';
 export {
   activeTraceparent,
   contextOfTraceparent,

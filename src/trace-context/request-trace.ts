@@ -1,5 +1,5 @@
 import type { Context, Span, SpanContext } from '@opentelemetry/api';
-import { INVALID_TRACEID, context, trace } from '@opentelemetry/api';
+import { INVALID_TRACEID, context, createContextKey, trace } from '@opentelemetry/api';
 import { EMPTY_CONTEXT } from './linked-context.js';
 import { formatTraceparent, parseTraceparent } from './traceparent.js';
 
@@ -20,9 +20,28 @@ export function coverRequests(span: Span): void {
   (span.spanContext() as MarkedSpanContext)[COVERS] = true;
 }
 
-/** Runs `work`, of whose requests there is nothing to tell that the span does not say already. */
-export function coveredBySpan<T>(spanContext: SpanContext, work: () => T): T {
-  return context.with(trace.setSpanContext(context.active(), covering(spanContext)), work);
+/** Filled in by the transport, for who tells of a request as a part of another span. */
+export interface CoveredRequest {
+  statusCode?: number;
+}
+
+const REQUEST = createContextKey('rollkeeper: covered request');
+
+/**
+ * Runs `work`, of whose requests there is nothing to tell that the span does not say already.
+ * @param request told with which status it was answered
+ */
+export function coveredBySpan<T>(spanContext: SpanContext, work: () => T, request?: CoveredRequest): T {
+  const covered = trace.setSpanContext(context.active(), covering(spanContext));
+  return context.with(request ? covered.setValue(REQUEST, request) : covered, work);
+}
+
+/** Says with which status the request was answered that is made in this context. */
+export function tellStatus(statusCode: number): void {
+  const active = context.active();
+  const request = active.getValue(REQUEST) as CoveredRequest | undefined;
+  if (request) request.statusCode = statusCode;
+  else trace.getSpan(active)?.setAttribute('http.response.status_code', statusCode);
 }
 
 /** Whether the context's span covers the request that is made, or served, in it. */

@@ -123,8 +123,10 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     await page.locator('button.trace').first().click();
     await page.waitForSelector('.waterfall li');
     expect(await text('.waterfall')).toContain('sync');
-    // A status write is a mark on its sync, and said in words.
+    // Writes are lines on their sync, decisions marks; both are said in words.
     expect(await text('.waterfall')).toMatch(/update deployments\/status \([\d.]+ (µs|ms|s)\)/);
+    expect(await text('.waterfall')).toMatch(/create \d+ pods?/);
+    expect(await page.locator('.waterfall .write').count()).toBeGreaterThan(0);
     expect(await page.locator('.waterfall .event').count()).toBeGreaterThan(0);
     await waitFor(async () => (await page.evaluate('document.activeElement.id')) === 'close-trace', {
       what: 'the dialog to take the keyboard',
@@ -142,7 +144,8 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     expect(await text('.causes .blocked code')).toBe('image-pull');
     expect(await text('.sentence')).toMatch(/^Stuck: .*cannot be pulled/);
     expect(await text('.ways')).toContain('kubectl rollout undo');
-    expect(await page.getAttribute('.set.new .dots', 'aria-label')).toContain('image not pulled');
+    // The pods come by the feed, the explanation is asked for: either may be first.
+    await page.waitForSelector('.set.new .dots[aria-label*="image not pulled"]');
     await page.waitForSelector('.filters .stuck span');
     expect(await text('.sums')).toContain('room to shrink');
     // The list says so as well, and screen readers are told.

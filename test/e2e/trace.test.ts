@@ -5,7 +5,7 @@ import { DEPLOYMENTS, PODS } from '../../src/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
 import { anyKubectl } from './support/kubectl.js';
-import type { ReceivedSpan } from './support/otlp-receiver.js';
+import type { ReceivedEvent, ReceivedSpan } from './support/otlp-receiver.js';
 import { OtlpReceiver } from './support/otlp-receiver.js';
 import { Up } from './support/up.js';
 
@@ -26,6 +26,12 @@ describe('the trace of one change', () => {
     const parent = parentOf(span);
     return parent ? [parent, ...ancestorsOf(parent)] : [];
   };
+
+  /** What a span tells of, by name: writes of a sync, or what it read and decided. */
+  const eventsOf = (span: ReceivedSpan, name: string): ReceivedEvent['attributes'][] =>
+    span.events.filter((event) => event.name === name).map(({ attributes }) => attributes);
+  const eventsInTree = (name: string): ReceivedEvent['attributes'][] =>
+    tree.flatMap((span) => eventsOf(span, name));
 
   /** What a `change seen` stands for. */
   const changesOf = ({ attributes }: ReceivedSpan): string[] => [
@@ -155,13 +161,19 @@ describe('the trace of one change', () => {
   });
 
   it('says what was read, and what was decided from what', () => {
-    const decisions = inTree('sync deployment').filter(
-      ({ attributes }) => attributes['rollkeeper.decision'] === 'rolling-update',
+    const creation = inTree('sync deployment').find((span) =>
+      eventsOf(span, 'decided').some((decided) =>
+        String(decided['rollkeeper.decision.summary']).includes('create web-'),
+      ),
     );
-    const creation = decisions.find(({ attributes }) =>
-      String(attributes['rollkeeper.decision.summary']).includes('create web-'),
-    );
-    expect(creation?.attributes).toMatchObject({
+    expect(creation?.attributes['rollkeeper.decision']).toBe('rolling-update');
+    expect(eventsOf(creation as ReceivedSpan, 'read caches').at(-1)).toMatchObject({
+      'k8s.resource': 'replicasets.apps',
+      'k8s.resource_version': expect.stringMatching(/^\d+$/),
+      'rollkeeper.replica_sets.owned': expect.any(Number),
+    });
+    expect(eventsOf(creation as ReceivedSpan, 'decided').at(-1)).toMatchObject({
+      'rollkeeper.decision': 'rolling-update',
       'rollkeeper.replicas': 10,
       'rollkeeper.max_surge': 3,
       'rollkeeper.max_unavailable': 2,
@@ -169,24 +181,34 @@ describe('the trace of one change', () => {
       'rollkeeper.min_available': 8,
       'rollkeeper.decision.changes': true,
       'rollkeeper.decide_ms': expect.any(Number),
-      'k8s.resource': 'replicasets.apps',
-      'k8s.resource_version': expect.stringMatching(/^\d+$/),
-      'rollkeeper.replica_sets.owned': expect.any(Number),
     });
   });
 
-  it('names verb, resource and status of each write, below its sync, with no span of the server for the same', () => {
-    const writes = tree.filter(
+  it('names verb, resource, object and status of each write, in its sync, with no span of the server for the same', () => {
+    const succeeded = tree.flatMap((span) =>
+      span.events
+        .filter(({ attributes }) => attributes['k8s.verb'] !== undefined)
+        .map(({ attributes }) => ({ attributes, span })),
+    );
+    expect(succeeded.length).toBeGreaterThan(20);
+    for (const { attributes, span } of succeeded) {
+      expect(span.name).toMatch(/^sync /);
+      expect(attributes['k8s.object.name']).toMatch(/^web/);
+      expect(attributes['http.response.status_code']).toBeOneOf([200, 201]);
+      expect(attributes['rollkeeper.took_ms']).toBeGreaterThanOrEqual(0);
+    }
+    // Whatever fails has a span.
+    const failed = tree.filter(
       ({ attributes, service }) => service === 'rollkeeper' && attributes['k8s.verb'] !== undefined,
     );
-    expect(writes.length).toBeGreaterThan(20);
-    for (const write of writes) {
+    for (const write of failed) {
       expect(parentOf(write)?.name).toMatch(/^sync /);
-      expect(write.attributes['k8s.resource']).toMatch(/^(deployments\.apps|replicasets\.apps|pods)$/);
-      expect(write.attributes['http.response.status_code']).toBeGreaterThanOrEqual(200);
+      expect(write.attributes['http.response.status_code']).toBeGreaterThanOrEqual(400);
       if (write.attributes['http.response.status_code'] === 409)
         expect(write.attributes['rollkeeper.conflict']).toBe(true);
     }
+    for (const { attributes } of [...succeeded, ...failed])
+      expect(attributes['k8s.resource']).toMatch(/^(deployments\.apps|replicasets\.apps|pods)$/);
     expect(tree.filter(({ service }) => service === 'rollkeeper-apiserver')).toEqual([root]);
     // What nodes write of pods, the end of a deletion included, begins no trace either.
     const begun = receiver.spans.filter(
@@ -195,47 +217,39 @@ describe('the trace of one change', () => {
     expect(begun.filter(({ name }) => name.includes('pods'))).toEqual([]);
   });
 
-  it('tells of a status write that succeeds as an event of its sync', () => {
-    const statusWrites = inTree('sync deployment').flatMap(({ events }) =>
-      events.filter(({ name }) => name === 'update deployments/status'),
-    );
-    expect(statusWrites.length).toBeGreaterThan(0);
-    for (const { attributes } of statusWrites) {
-      expect(attributes).toMatchObject({ 'k8s.verb': 'update', 'k8s.resource': 'deployments.apps' });
-      expect(attributes['rollkeeper.took_ms']).toBeGreaterThanOrEqual(0);
-    }
-    const inSpans = tree.filter(({ attributes }) => attributes['k8s.subresource'] === 'status');
-    expect(inSpans.filter(({ failed }) => !failed)).toEqual([]);
-  });
-
   it('leads from the Deployment to its ReplicaSets, to the creation of each pod and to its becoming ready', () => {
-    const created = inTree('create pods');
+    const creators = inTree('sync replicaset').filter((span) => eventsOf(span, 'create pods').length > 0);
+    const created = eventsInTree('create pods').map(
+      (attributes) => `default/${String(attributes['k8s.object.name'])}`,
+    );
+    expect(new Set(created).size).toBe(10);
     expect(created).toHaveLength(10);
-    for (const creation of created) {
-      const names = ancestorsOf(creation).map(({ name }) => name);
-      expect(names).toContain('sync replicaset');
-      expect(names).toContain('sync deployment');
-      expect(names.at(-1)).toBe('PATCH deployments');
+    for (const creator of creators) {
+      const above = ancestorsOf(creator);
+      expect(above.at(-1)).toBe(root);
+      // The ReplicaSet hangs on the sync of the Deployment that created or scaled it.
+      const byDeployment = above.find(({ name }) => name === 'sync deployment');
+      expect(byDeployment?.events.map(({ name }) => name)).toEqual(
+        expect.arrayContaining([expect.stringMatching(/^(create|update|patch) replicasets/)]),
+      );
     }
     // Of what became one sync, the first has the span and names the others.
     const seen = inTree('change seen');
     const named = new Set(seen.flatMap(changesOf));
-    for (const { attributes } of created)
-      expect(named).toContain(`modified Pod default/${String(attributes['k8s.object.name'])}`);
-    // Until a pod is to be deleted, what is seen of it hangs on its own creation.
-    const newPods = new Set(
-      created.map(({ attributes }) => `default/${String(attributes['k8s.object.name'])}`),
-    );
-    const ofNewPods = seen.filter(({ attributes }) => newPods.has(String(attributes['k8s.object.key'])));
+    for (const pod of created) expect(named).toContain(`modified Pod ${pod}`);
+    // Until a pod is to be deleted, what is seen of it hangs on the sync that created it.
+    const ofNewPods = seen.filter(({ attributes }) => created.includes(String(attributes['k8s.object.key'])));
     expect(ofNewPods.length).toBeGreaterThan(0);
-    for (const span of ofNewPods)
-      expect(parentOf(span)).toMatchObject({
-        name: 'create pods',
-        attributes: { 'k8s.object.name': String(span.attributes['k8s.object.key']).split('/')[1] },
-      });
+    for (const span of ofNewPods) {
+      const creations = eventsOf(parentOf(span) as ReceivedSpan, 'create pods');
+      expect(creations.map((creation) => `default/${String(creation['k8s.object.name'])}`)).toContain(
+        span.attributes['k8s.object.key'],
+      );
+    }
     const ready = inTree('sync replicaset')
-      .filter((span) => ancestorsOf(span).some(({ name }) => name === 'create pods'))
-      .map(({ attributes }) => Number(attributes['rollkeeper.pods.ready']));
+      .filter((span) => ancestorsOf(span).some((above) => creators.includes(above)))
+      .flatMap((span) => eventsOf(span, 'read caches'))
+      .map((read) => Number(read['rollkeeper.pods.ready']));
     expect(Math.max(...ready)).toBe(10);
   });
 
@@ -243,7 +257,7 @@ describe('the trace of one change', () => {
     const toldBy = inTree('sync deployment').filter(({ events }) =>
       events.some(({ name }) => name === 'update deployments/status'),
     );
-    const newSet = inTree('create replicasets')[0]?.attributes['k8s.object.name'];
+    const newSet = eventsInTree('create replicasets')[0]?.['k8s.object.name'];
     const seen = toldBy.flatMap(ancestorsOf).flatMap(changesOf);
     expect(seen).toContain(`modified ReplicaSet default/${String(newSet)}`);
   });
@@ -292,18 +306,21 @@ describe('the trace of one change', () => {
     expect(seen).toMatchObject({ name: 'change seen' });
     expect(seen?.attributes).toMatchObject({ 'k8s.event': 'modified', 'k8s.object.key': 'default/web' });
     expect(seen?.attributes['rollkeeper.differs']).toContain('metadata.deletionTimestamp');
-    const collected = below.find(({ attributes }) =>
-      String(attributes['rollkeeper.decision.summary']).startsWith('delete ReplicaSet default/web-'),
+    const collected = below.find((span) =>
+      eventsOf(span, 'decided').some((decided) =>
+        String(decided['rollkeeper.decision.summary']).startsWith('delete ReplicaSet default/web-'),
+      ),
     );
-    expect(collected).toMatchObject({ name: 'sync garbage-collector' });
-    expect(collected?.attributes).toMatchObject({
-      'rollkeeper.decision': 'delete',
+    expect(collected).toMatchObject({
+      name: 'sync garbage-collector',
+      attributes: { 'rollkeeper.decision': 'delete' },
+    });
+    const told = collected?.events.map(({ attributes }) => attributes);
+    expect(Object.assign({}, ...(told ?? []))).toMatchObject({
       'rollkeeper.owners.waiting': 1,
       'rollkeeper.owners.solid': 0,
     });
-    const ends = below.filter(
-      ({ attributes, name }) => name === 'delete pods' && attributes['k8s.object.name'],
-    );
-    expect(new Set(ends.map(({ attributes }) => attributes['k8s.object.name'])).size).toBe(10);
+    const ends = below.flatMap((span) => eventsOf(span, 'delete pods'));
+    expect(new Set(ends.map((attributes) => attributes['k8s.object.name'])).size).toBe(10);
   });
 });

@@ -41,16 +41,11 @@ const pod: Pod = {
   spec: { containers: [] },
 };
 
-it('carries the span of a write to the server, as a child of the work it belongs to', async () => {
-  const tracer = trace.getTracer('test');
-  const traced = withSpans(client, tracer, new SystemClock());
-  await tracer.startActiveSpan('sync', async (sync) => {
-    await traced.create(PODS, pod);
-    sync.end();
-  });
-  const [write, sync] = exporter.getFinishedSpans();
-  expect(write?.name).toBe('create pods');
-  expect(write?.parentSpanContext?.spanId).toBe(sync?.spanContext().spanId);
+it('carries the span of a write that belongs to no work to the server', async () => {
+  await withSpans(client, trace.getTracer('test'), new SystemClock()).create(PODS, pod);
+  const [write, ...others] = exporter.getFinishedSpans();
+  expect(others).toEqual([]);
+  expect(write).toMatchObject({ name: 'create pods', attributes: { 'http.response.status_code': 200 } });
   const { traceId, spanId } = write?.spanContext() ?? {};
   expect(server.received[0]?.headers).toMatchObject({
     traceparent: `00-${traceId}-${spanId}-01`,
@@ -58,21 +53,42 @@ it('carries the span of a write to the server, as a child of the work it belongs
   });
 });
 
-it('lets a status write go on from the work it belongs to, which covers it', async () => {
+it('lets a write go on from the work it belongs to, which covers it and tells how it was answered', async () => {
   const tracer = trace.getTracer('test');
   const traced = withSpans(client, tracer, new SystemClock());
   await tracer.startActiveSpan('sync', async (sync) => {
+    await traced.create(PODS, pod);
     await traced.update(PODS, pod, { subresource: 'status' });
     sync.end();
   });
   const [sync, ...others] = exporter.getFinishedSpans();
   expect(others).toEqual([]);
-  expect(sync?.events.map(({ name }) => name)).toEqual(['update pods/status']);
+  expect(sync?.events.map(({ name }) => name)).toEqual(['create pods', 'update pods/status']);
+  for (const { attributes } of sync?.events ?? [])
+    expect(attributes?.['http.response.status_code']).toBe(200);
   expect(sync?.attributes).toEqual({});
   const { traceId, spanId } = sync?.spanContext() ?? {};
-  expect(server.received[0]?.headers).toMatchObject({
-    traceparent: `00-${traceId}-${spanId}-01`,
-    tracestate: `rollkeeper=${spanId}`,
+  for (const { headers } of server.received)
+    expect(headers).toMatchObject({
+      traceparent: `00-${traceId}-${spanId}-01`,
+      tracestate: `rollkeeper=${spanId}`,
+    });
+});
+
+it('gives a write that fails a span below its work, with the status', async () => {
+  server.always(json(409, { kind: 'Status', code: 409, reason: 'Conflict', message: 'changed' }));
+  const tracer = trace.getTracer('test');
+  const traced = withSpans(client, tracer, new SystemClock());
+  await tracer.startActiveSpan('sync', async (sync) => {
+    await expect(traced.update(PODS, pod)).rejects.toThrow('changed');
+    sync.end();
+  });
+  const [write, sync] = exporter.getFinishedSpans();
+  expect(sync?.events).toEqual([]);
+  expect(write).toMatchObject({
+    name: 'update pods',
+    parentSpanContext: { spanId: sync?.spanContext().spanId },
+    attributes: { 'http.response.status_code': 409, 'rollkeeper.conflict': true },
   });
 });
 

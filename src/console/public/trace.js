@@ -7,7 +7,6 @@ const TOLD = [
   'k8s.event',
   'k8s.object.key',
   'rollkeeper.priority',
-  'rollkeeper.decision.summary',
   'rollkeeper.outcome',
   'rollkeeper.why',
   'k8s.resource',
@@ -55,19 +54,33 @@ function row(span, depth, startMs, whole) {
   const width = Math.max(0.4, (100 * span.durationMs) / whole);
   const events = span.events ?? [];
   const told = TOLD.map((name) => span.attributes[name]).filter((value) => value !== undefined);
+  const happened = [...changeText(span.attributes), ...eventTexts(events)].join(' · ');
   return html`<li class=${span.failed ? 'failed' : ''}>
-    <span class="span-name" .style=${`padding-left:${Math.min(depth, 8) * 14}px`} title=${told.join(' · ')}
-      ><b>${span.name}</b>
-      <span class="quiet">${[span.replica, ...events.map(eventText)].join(' · ')}</span></span
+    <span class="span-name" .style=${indent(depth)} title=${told.join(' · ')}
+      ><b>${span.name}</b> <span class="quiet">${span.replica}</span></span
     >
     <span class="span-track"
       >${waitOf(span, startMs, whole)}<i
         .style=${`left:${Math.min(left, 99.6)}%;width:${Math.min(width, 100 - left)}%`}
       ></i
-      >${events.map((event) => mark(event, startMs, whole))}</span
+      >${events.filter(eventText).map((event) => mark(event, startMs, whole))}</span
     >
     <span class="span-time">${duration(span.durationMs)}</span>
+    ${happened === '' ? nothing : html`<span class="span-told" .style=${indent(depth)}>${happened}</span>`}
   </li>`;
+}
+
+function indent(depth) {
+  return `padding-left:${Math.min(depth, 8) * 14}px`;
+}
+
+/** What a `change seen` stands for. */
+function changeText(attributes) {
+  const event = attributes['k8s.event'];
+  if (event === undefined) return [];
+  const merged = attributes['rollkeeper.merged'] ?? 0;
+  const more = merged === 0 ? '' : `, and ${merged} more ${merged === 1 ? 'change' : 'changes'}`;
+  return [`${event} ${attributes['k8s.kind']} ${attributes['k8s.object.key']}${more}`];
 }
 
 /** A short wait in the queue has no span of its own: it is the pale bar before the sync. */
@@ -82,18 +95,33 @@ function waitOf({ attributes, name, startMs }, traceStartMs, whole) {
   ></i>`;
 }
 
-/** A status write, which is an event of its sync: a mark where it ended. */
+/** A write, which is an event of its sync: a thin line for as long as it took. Anything else: a mark at its moment. */
 function mark(event, traceStartMs, whole) {
-  const left = (100 * (event.atMs - traceStartMs)) / whole;
+  const tookMs = event.attributes['rollkeeper.took_ms'];
+  const left = (100 * (event.atMs - (tookMs ?? 0) - traceStartMs)) / whole;
+  const at = `left:${Math.max(0, Math.min(left, 99.6))}%`;
+  const object = event.attributes['k8s.object.name'];
   return html`<i
-    class="event"
+    class=${tookMs === undefined ? 'event' : 'write'}
     aria-hidden="true"
-    title=${eventText(event)}
-    .style=${`left:${Math.max(0, Math.min(left, 99.6))}%`}
+    title=${object === undefined ? eventText(event) : `${eventText(event)}: ${object}`}
+    .style=${tookMs === undefined ? at : `${at};width:${(100 * tookMs) / whole}%`}
   ></i>`;
 }
 
+/** What there is to say of them in words: writes alike in one, what was read not at all. */
+function eventTexts(events) {
+  const alike = Map.groupBy(events, ({ name }) => name);
+  return [...alike.values()].flatMap((group) => {
+    const took = group.map(({ attributes }) => attributes['rollkeeper.took_ms']);
+    if (group.length === 1 || took.includes(undefined)) return group.map(eventText).filter(Boolean);
+    return [`${group.length} × ${group[0].name} (at most ${duration(Math.max(...took))})`];
+  });
+}
+
 function eventText({ attributes, name }) {
+  if (name === 'read caches') return '';
+  if (name === 'decided') return attributes['rollkeeper.decision.summary'];
   const tookMs = attributes['rollkeeper.took_ms'];
   const told = tookMs === undefined ? attributes['exception.message'] : duration(tookMs);
   return told === undefined ? name : `${name} (${told})`;
