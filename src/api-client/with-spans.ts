@@ -58,7 +58,7 @@ class WriteSpans {
     try {
       const answer = await coveredBySpan(active.spanContext(), send, request);
       const attributes = attributesOf(write);
-      attributes[API_WRITE_ATTRIBUTES.statusCode] = request.statusCode;
+      if (request.statusCode !== undefined) attributes[API_WRITE_ATTRIBUTES.statusCode] = request.statusCode;
       attributes[API_WRITE_ATTRIBUTES.tookMs] = Math.round(tookMs() * 1000) / 1000;
       active.addEvent(nameOf(write), attributes);
       return answer;

@@ -13,7 +13,7 @@ export interface Decision {
    * @default false
    */
   readonly routine?: boolean;
-  /** Limits, counts: what it was decided from. Flat, for span attributes. */
+  /** Limits, counts: what it was decided from. Flat, for attributes. */
   readonly inputs: Attributes;
 }
 
@@ -22,7 +22,7 @@ export interface Decision {
  * a function. A sync that looks again, after a conflict, tells again.
  */
 export interface SyncObserver {
-  /** What the caches show, and at which resourceVersion. Its names must not be those of the decision's inputs. */
+  /** What the caches show, and at which resourceVersion. */
   found(describe: () => Attributes): void;
   /** Runs `work`, the part of the sync that decides and writes nothing, and is told what it came to. */
   decide<T>(work: () => T, describe: (decided: T) => Decision): T;

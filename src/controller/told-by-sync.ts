@@ -3,8 +3,8 @@ import { SpanStatusCode } from '@opentelemetry/api';
 import { errorMessage } from '../errors/index.js';
 import type { Decision } from './decision.js';
 
-/** Names of the events of a sync's span that are not writes. */
-export const SYNC_EVENTS = {
+/** The events of a sync's span that are not writes. */
+const EVENTS = {
   /** What the caches show, at which resourceVersion. */
   read: 'read caches',
   /** Inputs, branch and outcome of a decision. */
@@ -20,7 +20,7 @@ export class ToldBySync {
   constructor(private readonly sync: Span) {}
 
   found(describe: () => Attributes): void {
-    if (this.sync.isRecording()) this.sync.addEvent(SYNC_EVENTS.read, describe());
+    if (this.sync.isRecording()) this.sync.addEvent(EVENTS.read, describe());
   }
 
   /** Runs `work`; that it failed is seen although whoever called it may cope with that. */
@@ -38,7 +38,7 @@ export class ToldBySync {
   decided({ branch, changes, inputs, summary }: Decision, tookMs: number): void {
     if (!this.sync.isRecording()) return;
     this.sync.setAttribute('rollkeeper.decision', branch);
-    this.sync.addEvent(SYNC_EVENTS.decided, {
+    this.sync.addEvent(EVENTS.decided, {
       'rollkeeper.decision': branch,
       'rollkeeper.decision.summary': summary,
       'rollkeeper.decision.changes': changes,
