@@ -14,7 +14,7 @@ describe('the recent traces', () => {
     const { recent, tracer } = setUp(10);
     const sync = tracer.startSpan('sync deployment', { startTime: 1000 });
     const write = tracer.startSpan('update', { startTime: 1010 }, trace.setSpan(context.active(), sync));
-    write.setStatus({ code: SpanStatusCode.ERROR });
+    write.setStatus({ code: SpanStatusCode.ERROR, message: 'it was changed meanwhile' });
     write.end(1030);
     sync.end(1050);
     const { spanId, traceId } = sync.spanContext();
@@ -27,7 +27,14 @@ describe('the recent traces', () => {
         durationMs: 50,
         failed: false,
       },
-      { parentId: spanId, name: 'update', startMs: 1010, durationMs: 20, failed: true },
+      {
+        parentId: spanId,
+        name: 'update',
+        startMs: 1010,
+        durationMs: 20,
+        failed: true,
+        error: 'it was changed meanwhile',
+      },
     ]);
   });
 

@@ -14,8 +14,10 @@ export interface ShownSpan {
   readonly startMs: number;
   readonly durationMs: number;
   readonly failed: boolean;
+  /** Why, of one that failed. */
+  readonly error?: string;
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** What happened in it that has no span of its own: a status write, say. */
+  /** What happened in it that has no span of its own: a write, say. */
   readonly events?: readonly ShownEvent[];
 }
 
@@ -81,6 +83,7 @@ class KeptSpan {
   private readonly startTime: HrTime;
   private readonly duration: HrTime;
   private readonly failed: boolean;
+  private readonly error: string | undefined;
   private readonly attributes: Attributes;
   private readonly events: readonly TimedEvent[];
 
@@ -91,12 +94,13 @@ class KeptSpan {
     this.startTime = span.startTime;
     this.duration = span.duration;
     this.failed = span.status.code === SpanStatusCode.ERROR;
+    this.error = span.status.message;
     this.attributes = span.attributes;
     this.events = span.events;
   }
 
   shown(replica: string): ShownSpan {
-    const { attributes, events, failed, name, parentId, spanId } = this;
+    const { attributes, error, events, failed, name, parentId, spanId } = this;
     return {
       spanId,
       ...(parentId === undefined ? {} : { parentId }),
@@ -105,6 +109,7 @@ class KeptSpan {
       startMs: hrTimeToMilliseconds(this.startTime),
       durationMs: hrTimeToMilliseconds(this.duration),
       failed,
+      ...(error === undefined ? {} : { error }),
       attributes,
       ...(events.length === 0 ? {} : { events: events.map(shownEvent) }),
     };

@@ -54,7 +54,9 @@ function row(span, depth, startMs, whole) {
   const width = Math.max(0.4, (100 * span.durationMs) / whole);
   const events = span.events ?? [];
   const told = TOLD.map((name) => span.attributes[name]).filter((value) => value !== undefined);
-  const happened = [...changeText(span.attributes), ...eventTexts(events)].join(' · ');
+  const happened = [span.error, ...changeText(span.attributes), ...eventTexts(events)]
+    .filter(Boolean)
+    .join(' · ');
   return html`<li class=${span.failed ? 'failed' : ''}>
     <span class="span-name" .style=${indent(depth)} title=${told.join(' · ')}
       ><b>${span.name}</b> <span class="quiet">${span.replica}</span></span
@@ -109,22 +111,21 @@ function mark(event, traceStartMs, whole) {
   ></i>`;
 }
 
-/** What there is to say of them in words: writes alike in one, what was read not at all. */
+/** What there is to say of them in words: writes alike in one; nothing of what was read, and of errors what the span says. */
 function eventTexts(events) {
   const alike = Map.groupBy(events, ({ name }) => name);
   return [...alike.values()].flatMap((group) => {
     const took = group.map(({ attributes }) => attributes['rollkeeper.took_ms']);
-    if (group.length === 1 || took.includes(undefined)) return group.map(eventText).filter(Boolean);
+    if (group.length === 1 || took.includes(undefined)) return group.map(eventText);
     return [`${group.length} × ${group[0].name} (at most ${duration(Math.max(...took))})`];
   });
 }
 
 function eventText({ attributes, name }) {
-  if (name === 'read caches') return '';
+  if (name === 'read caches' || name === 'exception') return '';
   if (name === 'decided') return attributes['rollkeeper.decision.summary'];
   const tookMs = attributes['rollkeeper.took_ms'];
-  const told = tookMs === undefined ? attributes['exception.message'] : duration(tookMs);
-  return told === undefined ? name : `${name} (${told})`;
+  return tookMs === undefined ? name : `${name} (${duration(tookMs)})`;
 }
 
 /** Children under their parents; a span whose parent nobody has stands at the left. */
