@@ -14,7 +14,7 @@ const EVENTS = {
 /**
  * What a reconciler tells of one sync, as events of the sync's span. A sync that looks again after a conflict has them once
  * more. Events, since all of it as attributes of the span would be more than V8 keeps in an object without turning it into a
- * hash table (19, where they are set by computed names), which makes such a span cost twice as much.
+ * hash table (19, where they are set by computed names), which makes such a span cost up to twice as much.
  */
 export class ToldBySync {
   constructor(private readonly sync: Span) {}

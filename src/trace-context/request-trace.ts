@@ -1,5 +1,5 @@
 import type { Context, Span, SpanContext } from '@opentelemetry/api';
-import { INVALID_TRACEID, context, createContextKey, trace } from '@opentelemetry/api';
+import { INVALID_TRACEID, context, trace } from '@opentelemetry/api';
 import { EMPTY_CONTEXT } from './linked-context.js';
 import { formatTraceparent, parseTraceparent } from './traceparent.js';
 
@@ -8,9 +8,11 @@ import { formatTraceparent, parseTraceparent } from './traceparent.js';
  * on the span, not in the context, which is inherited: a span below that one covers nothing of itself.
  */
 const COVERS = Symbol('rollkeeper: covers its requests');
+const REQUEST = Symbol('rollkeeper: the request that is covered');
 
 interface MarkedSpanContext extends SpanContext {
   [COVERS]?: true;
+  [REQUEST]?: CoveredRequest | undefined;
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -25,23 +27,20 @@ export interface CoveredRequest {
   statusCode?: number;
 }
 
-const REQUEST = createContextKey('rollkeeper: covered request');
-
 /**
  * Runs `work`, of whose requests there is nothing to tell that the span does not say already.
  * @param request told with which status it was answered
  */
 export function coveredBySpan<T>(spanContext: SpanContext, work: () => T, request?: CoveredRequest): T {
-  const covered = trace.setSpanContext(context.active(), covering(spanContext));
-  return context.with(request ? covered.setValue(REQUEST, request) : covered, work);
+  return context.with(trace.setSpanContext(context.active(), covering(spanContext, request)), work);
 }
 
 /** Says with which status the request was answered that is made in this context. */
 export function tellStatus(statusCode: number): void {
-  const active = context.active();
-  const request = active.getValue(REQUEST) as CoveredRequest | undefined;
+  const span = trace.getActiveSpan();
+  const request = (span?.spanContext())?.[REQUEST];
   if (request) request.statusCode = statusCode;
-  else trace.getSpan(active)?.setAttribute('http.response.status_code', statusCode);
+  else span?.setAttribute('http.response.status_code', statusCode);
 }
 
 /** Whether the context's span covers the request that is made, or served, in it. */
@@ -77,6 +76,6 @@ function namesAsCovering(tracestate: string, { spanId }: SpanContext): boolean {
   return tracestate === mark || tracestate.split(',').some((entry) => entry.trim() === mark);
 }
 
-function covering(spanContext: SpanContext): MarkedSpanContext {
-  return { ...spanContext, [COVERS]: true };
+function covering(spanContext: SpanContext, request?: CoveredRequest): MarkedSpanContext {
+  return { ...spanContext, [COVERS]: true, [REQUEST]: request };
 }

@@ -191,6 +191,8 @@ describe('the trace of one change', () => {
         .map(({ attributes }) => ({ attributes, span })),
     );
     expect(succeeded.length).toBeGreaterThan(20);
+    for (const write of ['create replicasets', 'create pods', 'delete pods', 'update deployments/status'])
+      expect(eventsInTree(write)).not.toEqual([]);
     for (const { attributes, span } of succeeded) {
       expect(span.name).toMatch(/^sync /);
       expect(attributes['k8s.object.name']).toMatch(/^web/);

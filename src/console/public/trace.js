@@ -54,7 +54,7 @@ function row(span, depth, startMs, whole) {
   const width = Math.max(0.4, (100 * span.durationMs) / whole);
   const events = span.events ?? [];
   const told = TOLD.map((name) => span.attributes[name]).filter((value) => value !== undefined);
-  const happened = [span.error, ...changeText(span.attributes), ...eventTexts(events)]
+  const happened = [span.error, changeText(span.attributes), ...eventTexts(events)]
     .filter(Boolean)
     .join(' · ');
   return html`<li class=${span.failed ? 'failed' : ''}>
@@ -79,10 +79,10 @@ function indent(depth) {
 /** What a `change seen` stands for. */
 function changeText(attributes) {
   const event = attributes['k8s.event'];
-  if (event === undefined) return [];
+  if (event === undefined) return '';
   const merged = attributes['rollkeeper.merged'] ?? 0;
   const more = merged === 0 ? '' : `, and ${merged} more ${merged === 1 ? 'change' : 'changes'}`;
-  return [`${event} ${attributes['k8s.kind']} ${attributes['k8s.object.key']}${more}`];
+  return `${event} ${attributes['k8s.kind']} ${attributes['k8s.object.key']}${more}`;
 }
 
 /** A short wait in the queue has no span of its own: it is the pale bar before the sync. */
