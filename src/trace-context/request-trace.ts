@@ -38,7 +38,8 @@ export function coveredBySpan<T>(spanContext: SpanContext, work: () => T, reques
 /** Says with which status the request was answered that is made in this context. */
 export function tellStatus(statusCode: number): void {
   const span = trace.getActiveSpan();
-  const request = (span?.spanContext())?.[REQUEST];
+  const spanContext: MarkedSpanContext | undefined = span?.spanContext();
+  const request = spanContext?.[REQUEST];
   if (request) request.statusCode = statusCode;
   else span?.setAttribute('http.response.status_code', statusCode);
 }
