@@ -129,8 +129,7 @@ describe('withSpans', () => {
       'k8s.verb': 'patch',
       'k8s.resource': 'deployments.apps',
       'k8s.subresource': 'status',
-      'k8s.namespace.name': 'a',
-      'k8s.object.name': 'web',
+      'k8s.object.key': 'a/web',
     });
   });
 
@@ -179,12 +178,12 @@ describe('withSpans', () => {
           'k8s.verb': 'update',
           'k8s.resource': 'deployments.apps',
           'k8s.subresource': 'status',
-          'k8s.object.name': 'web',
+          'k8s.object.key': 'a/web',
           'http.response.status_code': 200,
           'rollkeeper.took_ms': 7,
         },
       },
-      { name: 'delete deployments', attributes: { 'k8s.verb': 'delete', 'k8s.object.name': 'web' } },
+      { name: 'delete deployments', attributes: { 'k8s.verb': 'delete', 'k8s.object.key': 'a/web' } },
     ]);
     expect(sync?.attributes).toEqual({});
   });
@@ -208,7 +207,11 @@ describe('withSpans', () => {
       name: 'update deployments',
       duration: [0, 7e6],
       parentSpanContext: { spanId: sync?.spanContext().spanId },
-      attributes: { 'http.response.status_code': 409, 'rollkeeper.conflict': true, 'k8s.object.name': 'web' },
+      attributes: {
+        'http.response.status_code': 409,
+        'rollkeeper.conflict': true,
+        'k8s.object.key': 'a/web',
+      },
     });
   });
 });

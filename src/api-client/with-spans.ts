@@ -2,7 +2,7 @@ import type { Attributes, Span, Tracer } from '@opentelemetry/api';
 import { SpanKind, SpanStatusCode, context, trace } from '@opentelemetry/api';
 import type { Clock } from '../clock/index.js';
 import { errorMessage } from '../errors/index.js';
-import { qualifiedResource } from '../kubernetes/index.js';
+import { keyOf, qualifiedResource } from '../kubernetes/index.js';
 import type { CoveredRequest } from '../trace-context/index.js';
 import { coverRequests, coveredBySpan } from '../trace-context/index.js';
 import type { ApiWrite } from './around-writes.js';
@@ -15,8 +15,8 @@ export const API_WRITE_ATTRIBUTES = {
   verb: 'k8s.verb',
   resource: 'k8s.resource',
   subresource: 'k8s.subresource',
-  namespace: 'k8s.namespace.name',
-  name: 'k8s.object.name',
+  /** `namespace/name`; the name alone of what has no namespace. */
+  key: 'k8s.object.key',
   statusCode: 'http.response.status_code',
   conflict: 'rollkeeper.conflict',
   /** Of one that is an event. */
@@ -105,8 +105,7 @@ function attributesOf({ verb, type, ref, subresource }: ApiWrite): Attributes {
   return {
     [API_WRITE_ATTRIBUTES.verb]: verb,
     [API_WRITE_ATTRIBUTES.resource]: qualifiedResource(type),
-    [API_WRITE_ATTRIBUTES.name]: ref.name,
-    ...(ref.namespace ? { [API_WRITE_ATTRIBUTES.namespace]: ref.namespace } : {}),
+    [API_WRITE_ATTRIBUTES.key]: keyOf(ref),
     ...(subresource ? { [API_WRITE_ATTRIBUTES.subresource]: subresource } : {}),
   };
 }

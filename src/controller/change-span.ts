@@ -2,7 +2,7 @@ import type { Attributes, Span, Tracer } from '@opentelemetry/api';
 import { SpanKind } from '@opentelemetry/api';
 import type { Clock } from '../clock/index.js';
 import { keyOf } from '../kubernetes/index.js';
-import { formatTraceparent, traceOf, writeOf } from '../trace-context/index.js';
+import { formatTraceparent, isWrittenIn, traceOf, writeOf } from '../trace-context/index.js';
 import type { EnqueueRequest } from './controller-definition.js';
 import { differingParts } from './differing-parts.js';
 
@@ -60,8 +60,9 @@ export class ChangeSpan {
   merge({ change }: EnqueueRequest): void {
     this.merged += 1;
     if (change && this.named.length < MAX_TOLD) this.named.push(change);
-    const context = this.linked < MAX_TOLD ? writeOf(change?.object) : undefined;
-    if (!context || context.traceId === this.span.spanContext().traceId) return;
+    if (this.linked >= MAX_TOLD || isWrittenIn(change?.object, this.span.spanContext().traceId)) return;
+    const context = writeOf(change?.object);
+    if (!context) return;
     this.linked += 1;
     this.span.addLink({ context });
   }

@@ -93,10 +93,10 @@ describe('a run on a key', () => {
   });
 
   it('hangs on the change itself where it hardly had to wait, and tells the wait', async () => {
-    await run(decision, { ...item, readySinceMs: clock.now() - 49 });
+    await run(decision, { ...item, readySinceMs: clock.now() - 99 });
     expect(exporter.getFinishedSpans().map(({ name }) => name)).toEqual(['sync deployment']);
     expect(syncSpan()?.parentSpanContext?.spanId).toBe('b7ad6b7169203331');
-    expect(syncSpan()?.attributes).toMatchObject({ 'rollkeeper.attempt': 3, 'rollkeeper.queue.wait_ms': 49 });
+    expect(syncSpan()?.attributes).toMatchObject({ 'rollkeeper.attempt': 3, 'rollkeeper.queue.wait_ms': 99 });
   });
 
   it('tells as events of its span what was found, and what was decided from what and how long that took', async () => {
@@ -132,6 +132,9 @@ describe('a run on a key', () => {
       'rolling-update',
       'rest',
     ]);
+    // Nothing to tell of what was not changed.
+    expect(decided[1]?.attributes).not.toHaveProperty('rollkeeper.decision.summary');
+    expect(decided[1]?.attributes).not.toHaveProperty('rollkeeper.decision.changes');
   });
 
   it('shows that deciding failed, also where the failure went no further', async () => {

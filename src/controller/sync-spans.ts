@@ -18,9 +18,9 @@ export interface SyncSpansOptions {
 
 /**
  * A wait in the queue that is shorter is the gap between `change seen` and `sync`, and an attribute of `sync`: a span of its
- * own would cost as much as any and show nothing more.
+ * own would cost as much as any and show nothing more. What people notice begins about here.
  */
-const WAIT_WORTH_A_SPAN_MS = 50;
+const WAIT_WORTH_A_SPAN_MS = 100;
 
 /** Makes the spans of a key's run: `sync`, and above it `queue` where the key had to wait. */
 export class SyncSpans {

@@ -34,16 +34,14 @@ export class ToldBySync {
     }
   }
 
-  /** The branch that was taken last is an attribute as well, to find syncs by. */
+  /** The branch that was taken last is an attribute as well, to find syncs by. Most syncs change nothing, and do not say so. */
   decided({ branch, changes, inputs, summary }: Decision, tookMs: number): void {
     if (!this.sync.isRecording()) return;
     this.sync.setAttribute('rollkeeper.decision', branch);
-    this.sync.addEvent(EVENTS.decided, {
-      'rollkeeper.decision': branch,
-      'rollkeeper.decision.summary': summary,
-      'rollkeeper.decision.changes': changes,
-      ...inputs,
-      'rollkeeper.decide_ms': Math.round(tookMs * 1000) / 1000,
-    });
+    const attributes: Attributes = { 'rollkeeper.decision': branch, ...inputs };
+    if (summary !== '') attributes['rollkeeper.decision.summary'] = summary;
+    if (changes) attributes['rollkeeper.decision.changes'] = true;
+    attributes['rollkeeper.decide_ms'] = Math.round(tookMs * 1000) / 1000;
+    this.sync.addEvent(EVENTS.decided, attributes);
   }
 }

@@ -4,6 +4,7 @@ export {
   activeAnnotation,
   annotateWithActiveSpan,
   coveredByWriteOf,
+  isWrittenIn,
   traceOf,
   writeOf,
 } from './trace-annotation.js';

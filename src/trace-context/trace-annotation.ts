@@ -18,6 +18,8 @@ export const TRACE_ANNOTATION = 'rollkeeper.dev/traceparent';
 export const TRACE_CONTINUES_MS = 15 * 60_000;
 
 const AT = ';at=';
+/** Where the trace's id begins: after the version, `00-`. */
+const AT_TRACE_ID = 3;
 
 interface Annotated {
   readonly metadata: { annotations?: Record<string, string> };
@@ -76,6 +78,11 @@ export function traceOf(
 /** The write that an object names as its last one, however long ago. */
 export function writeOf(object: ReadableObject): SpanContext | undefined {
   return parseTraceparent(readAnnotation(object).traceparent);
+}
+
+/** Whether the last write that an object names belongs to the trace. Parses nothing: asked of every change of a burst. */
+export function isWrittenIn(object: ReadableObject, traceId: string): boolean {
+  return object?.metadata.annotations?.[TRACE_ANNOTATION]?.startsWith(traceId, AT_TRACE_ID) ?? false;
 }
 
 /** Runs `work`, whose requests only end what the last write of the object began: its span tells of them as well. */

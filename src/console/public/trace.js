@@ -102,7 +102,7 @@ function mark(event, traceStartMs, whole) {
   const tookMs = event.attributes['rollkeeper.took_ms'];
   const left = (100 * (event.atMs - (tookMs ?? 0) - traceStartMs)) / whole;
   const at = `left:${Math.max(0, Math.min(left, 99.6))}%`;
-  const object = event.attributes['k8s.object.name'];
+  const object = event.attributes['k8s.object.key'];
   return html`<i
     class=${tookMs === undefined ? 'event' : 'write'}
     aria-hidden="true"

@@ -25,7 +25,7 @@ export function describeDecision(draft: RolloutDraft, plan: DeploymentPlan): Dec
       ),
       'rollkeeper.observed.available': sumAvailable(draft.living),
       'rollkeeper.wanted.total': totalReplicas(draft.living),
-      'rollkeeper.status_write': plan.status !== undefined,
+      ...(plan.status ? { 'rollkeeper.status_write': true } : {}),
     },
   };
 }

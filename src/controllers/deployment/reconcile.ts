@@ -47,8 +47,8 @@ export class DeploymentReconciler implements Reconciler {
       'k8s.resource': 'replicasets.apps',
       'k8s.resource_version': deployment.metadata.resourceVersion ?? '',
       'rollkeeper.replica_sets.owned': claims.owned.length,
-      'rollkeeper.replica_sets.adopted': claims.adopt.length,
-      'rollkeeper.replica_sets.released': claims.release.length,
+      ...(claims.adopt.length > 0 ? { 'rollkeeper.replica_sets.adopted': claims.adopt.length } : {}),
+      ...(claims.release.length > 0 ? { 'rollkeeper.replica_sets.released': claims.release.length } : {}),
     }));
     if (claims.adopt.length > 0) await recheckBeforeAdoption(deployment, context.client, context.signal);
     return this.rollOut(deployment, claims, context);

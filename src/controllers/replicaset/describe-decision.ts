@@ -28,10 +28,12 @@ export function describeDecision(replicaSet: DeepReadonly<ReplicaSet>, decided: 
     inputs: {
       'rollkeeper.replicas': replicaSet.spec.replicas ?? 1,
       'rollkeeper.pods.active': active.length,
-      'rollkeeper.pods.create': creates.length,
-      'rollkeeper.pods.delete': deletes.length,
-      'rollkeeper.intents.create': recreate.length,
-      'rollkeeper.intents.delete': pendingDeletes.length,
+      ...counted({
+        'rollkeeper.pods.create': creates,
+        'rollkeeper.pods.delete': deletes,
+        'rollkeeper.intents.create': recreate,
+        'rollkeeper.intents.delete': pendingDeletes,
+      }),
     },
   };
 }
@@ -44,4 +46,11 @@ function branchOf({ creates, deletes, heldBack }: Decided): string {
 
 function pods({ length }: readonly unknown[]): string {
   return `${length} pod${length === 1 ? '' : 's'}`;
+}
+
+/** How many of each; of which there are none, nothing, as in most syncs. */
+function counted(of: Readonly<Record<string, readonly unknown[]>>): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const [name, { length }] of Object.entries(of)) if (length > 0) counts[name] = length;
+  return counts;
 }

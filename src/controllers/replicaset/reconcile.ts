@@ -157,6 +157,6 @@ function readAttributes(
     // Before what the stored intents make of them, which the decision names.
     'rollkeeper.pods.active_in_cache': active.length,
     'rollkeeper.pods.ready': active.filter(isPodReady).length,
-    'rollkeeper.pods.terminating': terminating.length,
+    ...(terminating.length > 0 ? { 'rollkeeper.pods.terminating': terminating.length } : {}),
   };
 }
