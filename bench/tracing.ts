@@ -1,39 +1,56 @@
 import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { OtlpReceiver } from '../test/e2e/support/otlp-receiver.js';
+import type { MeasuredUp } from './support/measured-up.js';
 import { startMeasuredUp } from './support/measured-up.js';
 
 /**
- * What tracing costs: the CPU of all processes for the same rollouts, with spans sent and without, in turns.
+ * What tracing costs: the CPU of all processes for the same rollouts, with spans sent and without.
+ *
+ * A set that traces and one that does not, side by side and in turns of a few seconds: one is stopped (SIGSTOP) while the
+ * other works. On a shared machine the same work costs up to 60 % more from one minute to the next, and what is measured a
+ * minute apart cannot be compared. Several pairs of sets, since no two sets compile themselves alike.
  *
  * Twice: with rollouts that begin one after the other, at a rate that the processors can carry; and with all of them at
  * once. In the storm all processors are busy all the time, and processes that share them and their caches slow each
  * other: whatever takes part then costs more than it does, in every process. What Redis needs, which makes no spans,
- * shows how much of a difference that is, and how much faster or slower the machine has become meanwhile.
+ * shows how much of a difference that is.
  */
 const { values } = parseArgs({
   options: {
     deployments: { type: 'string', default: '30' },
     pods: { type: 'string', default: '10' },
-    rounds: { type: 'string', default: '4' },
+    // Pairs of sets, and turns of each set.
+    pairs: { type: 'string', default: '3' },
+    turns: { type: 'string', default: '24' },
     // A rollout begins every so many milliseconds; 0: all at once.
     every: { type: 'string', default: '150,0' },
-    // So many times every Deployment is rolled out before anything is counted, and while it is. A set needs half as much CPU
-    // again in its first six times, while it compiles, as from the 36th on; after 24, a tenth more.
+    // So many times every Deployment is rolled out before anything is counted. A set needs half as much CPU again in its
+    // first six times, while it compiles, as from the 36th on; after 24, a tenth more.
     'warm-up': { type: 'string', default: '24' },
-    measured: { type: 'string', default: '6' },
   },
 });
 const deployments = Number(values.deployments);
 const pods = Number(values.pods);
 const warmUp = Number(values['warm-up']);
-const measured = Number(values.measured);
+/** Rollouts of every Deployment in one turn: some four seconds, long against pausing and resuming. */
+const ROLLOUTS = { atARate: 1, allAtOnce: 3 };
+/** Until what follows a rollout, the end of the last pods say, is over; a key that is worked on is not to be stopped. */
+const SETTLE_MS = 500;
+/** Turns without a rollout, of each set: what they cost, pausing and resuming for the most part, is taken off the others. */
+const EMPTY_TURNS = 6;
 
-interface Measured {
+interface Turn {
   readonly ours: number;
   readonly redis: number;
-  /** What part of the processors' time was used, 0 to 1. */
-  readonly busy: number;
+  readonly seconds: number;
+}
+
+/** Turns of both sets, the n-th of one right beside the n-th of the other. */
+interface Compared {
+  readonly off: readonly Turn[];
+  readonly on: readonly Turn[];
 }
 
 const receiver = await OtlpReceiver.start({ decodesLater: true });
@@ -44,84 +61,116 @@ try {
 }
 
 async function compare(everyMs: number): Promise<void> {
-  const off: Measured[] = [];
-  const on: Measured[] = [];
-  for (let round = 0; round < Number(values.rounds); round++) {
-    const withSpans = async () =>
-      on.push(await measure({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url }, everyMs));
-    const without = async () => off.push(await measure({ OTEL_SDK_DISABLED: 'true' }, everyMs));
-    // Not always the same first: the machine may grow slower, or faster, all the while.
-    for (const turn of round % 2 === 0 ? [without, withSpans] : [withSpans, without]) await turn();
+  const begun = everyMs > 0 ? `one begun every ${everyMs} ms` : 'all begun at once';
+  console.log(`${deployments} Deployments x ${pods} pods, ${begun}, after ${warmUp} times:`);
+  const pairs: Compared[] = [];
+  for (let pair = 0; pair < Number(values.pairs); pair++) {
+    // Not always the same first: the one that starts later finds the other's memory taken.
+    pairs.push(await comparePair(everyMs, pair % 2 === 0));
+    console.log(`  pair ${pair + 1}: ${told(pairs.slice(-1))}`);
+  }
+  console.log(`  together: ${told(pairs)}`);
+}
+
+async function comparePair(everyMs: number, offFirst: boolean): Promise<Compared> {
+  const start = {
+    off: () => startWarm({ OTEL_SDK_DISABLED: 'true' }),
+    on: () => startWarm({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url }),
+  };
+  const first = await (offFirst ? start.off() : start.on());
+  first.pause();
+  const second = await (offFirst ? start.on() : start.off());
+  second.pause();
+  const sets = offFirst ? { off: first, on: second } : { off: second, on: first };
+  const rollouts = everyMs > 0 ? ROLLOUTS.atARate : ROLLOUTS.allAtOnce;
+  const full = await takeTurns(sets, Number(values.turns), async (set, image) => {
+    for (let rollout = 0; rollout < rollouts; rollout++) await set.rollOut(`${image}-${rollout}`, everyMs);
+  });
+  const empty = await takeTurns(sets, EMPTY_TURNS, () => Promise.resolve());
+  for (const set of [first, second]) {
+    set.resume();
+    await set.stop();
   }
   receiver.decodeAll();
-  const spans = receiver.spans.splice(0).length;
-  const begun = everyMs > 0 ? `one begun every ${everyMs} ms` : 'all begun at once';
-  console.log(
-    `${deployments} Deployments x ${pods} pods, rolled out ${measured} times after ${warmUp} times, ${begun}: processors ` +
-      `${(100 * meanOf(off, 'busy')).toFixed(0)} % busy without tracing, ${(100 * meanOf(on, 'busy')).toFixed(0)} % with`,
-  );
-  console.log(`  CPU without tracing ${told(off)}`);
-  console.log(`  CPU with tracing    ${told(on)}`);
-  const byRound = off.map((without, round) => more(on[round]!.ours, without.ours));
-  const inRelation = off.map((without, round) => more(inRedis([on[round]!]), inRedis([without])));
-  console.log(
-    `  overhead ${percent(more(meanOf(on, 'ours'), meanOf(off, 'ours')))} (${spread(byRound)}); ${spans} spans received`,
-  );
-  console.log(
-    `  Redis, which traces nothing: ${percent(more(meanOf(on, 'redis'), meanOf(off, 'redis')))}; ` +
-      `overhead in relation to it: ${percent(more(inRedis(on), inRedis(off)))} (${spread(inRelation)})`,
+  if (receiver.spans.splice(0).length === 0) throw new Error('no span was received: nothing was compared');
+  return { off: lessEmpty(full.off, empty.off), on: lessEmpty(full.on, empty.on) };
+}
+
+async function takeTurns(
+  sets: Readonly<Record<'off' | 'on', MeasuredUp>>,
+  turns: number,
+  work: (set: MeasuredUp, image: string) => Promise<void>,
+): Promise<Compared> {
+  const off: Turn[] = [];
+  const on: Turn[] = [];
+  for (let turn = 0; turn < turns; turn++) {
+    const without = async () => off.push(await takeTurn(sets.off, () => work(sets.off, `web:turn-${turn}`)));
+    const withSpans = async () => on.push(await takeTurn(sets.on, () => work(sets.on, `web:turn-${turn}`)));
+    for (const take of turn % 2 === 0 ? [without, withSpans] : [withSpans, without]) await take();
+  }
+  return { off, on };
+}
+
+function lessEmpty(full: readonly Turn[], empty: readonly Turn[]): Turn[] {
+  const least = { ours: mean(empty.map(({ ours }) => ours)), redis: mean(empty.map(({ redis }) => redis)) };
+  return full.map(({ ours, redis, seconds }) => ({
+    ours: ours - least.ours,
+    redis: redis - least.redis,
+    seconds,
+  }));
+}
+
+/** What a process spends on code of its own that is not compiled yet is a cost of its first seconds, not of tracing. */
+async function startWarm(env: NodeJS.ProcessEnv): Promise<MeasuredUp> {
+  const up = await startMeasuredUp({ env, deployments, pods });
+  for (let image = 0; image < warmUp; image++) await up.rollOut(`web:warm-up-${image}`, 0);
+  return up;
+}
+
+/** Counted from stop to stop, so that nothing that a rollout leads to is left out, whenever it happens. */
+async function takeTurn(up: MeasuredUp, work: () => Promise<void>): Promise<Turn> {
+  const before = up.cpu();
+  const startedMs = performance.now();
+  up.resume();
+  await work();
+  await sleep(SETTLE_MS);
+  const seconds = (performance.now() - startedMs) / 1000;
+  up.pause();
+  const after = up.cpu();
+  return { ours: after.ours - before.ours, redis: after.redis - before.redis, seconds };
+}
+
+function told(pairs: readonly Compared[]): string {
+  const off = pairs.flatMap((pair) => pair.off);
+  const on = pairs.flatMap((pair) => pair.on);
+  const ours = ({ ours }: Turn): number => ours;
+  const redis = ({ redis }: Turn): number => redis;
+  const more = (figure: (turn: Turn) => number): string =>
+    overhead(off.map((turn, index) => figure(on[index]!) / figure(turn)));
+  return (
+    `CPU of a turn ${mean(off.map(ours)).toFixed(2)} -> ${mean(on.map(ours)).toFixed(2)} s, processors ` +
+    `${percent(busy(off), 0)} -> ${percent(busy(on), 0)} busy; overhead ${more(ours)}; Redis, which traces nothing, ` +
+    `${more(redis)}; in relation to Redis ${more((turn) => turn.ours / turn.redis)}`
   );
 }
 
-function told(rounds: readonly Measured[]): string {
-  return `${meanOf(rounds, 'ours').toFixed(2)} s (${rounds.map(({ ours }) => ours.toFixed(2)).join(', ')})`;
+/** What is more, as the geometric mean of the turns, with its standard error: a plain mean of ratios takes noise for cost. */
+function overhead(ratios: readonly number[]): string {
+  const logarithms = ratios.map(Math.log);
+  const centre = mean(logarithms);
+  const error = Math.sqrt(mean(logarithms.map((each) => (each - centre) ** 2)) / (ratios.length - 1));
+  return `${percent(Math.exp(centre) - 1)} ± ${percent(error)}`;
 }
 
-/** Not the best of them: on a shared machine the same work costs up to 60 % more from one minute to the next. */
-function meanOf(rounds: readonly Measured[], of: keyof Measured): number {
-  return mean(rounds.map((round) => round[of]));
+/** What part of the processors' time was used, 0 to 1. */
+function busy(turns: readonly Turn[]): number {
+  return mean(turns.map(({ ours, redis, seconds }) => (ours + redis) / (seconds * availableParallelism())));
 }
 
 function mean(figures: readonly number[]): number {
   return figures.reduce((sum, each) => sum + each, 0) / figures.length;
 }
 
-/** The CPU of ours for a second of Redis's. */
-function inRedis(rounds: readonly Measured[]): number {
-  return meanOf(rounds, 'ours') / meanOf(rounds, 'redis');
-}
-
-/** What `figure` is more than `than`, as a part of it. */
-function more(figure: number, than: number): number {
-  return figure / than - 1;
-}
-
-function percent(part: number): string {
-  return `${(part * 100).toFixed(1)} %`;
-}
-
-/** How far the rounds can be believed, and each of them. */
-function spread(rounds: readonly number[]): string {
-  const squares = mean(rounds.map((each) => (each - mean(rounds)) ** 2));
-  const error = percent(Math.sqrt(squares / (rounds.length - 1)));
-  return `${rounds.length > 1 ? `standard error ${error}, ` : ''}by round: ${rounds.map(percent).join(', ')}`;
-}
-
-/** Rollouts of each Deployment, by processes that have warmed up. */
-async function measure(env: NodeJS.ProcessEnv, everyMs: number): Promise<Measured> {
-  const up = await startMeasuredUp({ env, deployments, pods });
-  try {
-    // What a process spends on code of its own that is not compiled yet is a cost of its first seconds, not of tracing.
-    for (let image = 0; image < warmUp; image++) await up.rollOut(`web:warm-up-${image}`, 0);
-    const before = up.cpu();
-    const startedMs = performance.now();
-    for (let image = 0; image < measured; image++) await up.rollOut(`web:measured-${image}`, everyMs);
-    const after = up.cpu();
-    const ours = after.ours - before.ours;
-    const redis = after.redis - before.redis;
-    const seconds = (performance.now() - startedMs) / 1000;
-    return { ours, redis, busy: (ours + redis) / (seconds * availableParallelism()) };
-  } finally {
-    await up.stop();
-  }
+function percent(part: number, digits = 1): string {
+  return `${(part * 100).toFixed(digits)} %`;
 }

@@ -7,6 +7,8 @@ import { Up } from '../../test/e2e/support/up.js';
 import { setImage, watchDeployments } from './deployments.js';
 import { isRolledOut } from './rollout-world.js';
 
+/** A leader that was paused for as long leads on: a failover would be part of what is measured. */
+const UNHURRIED = ['--', '--lease-duration-ms', '600000', '--renew-deadline-ms', '500000'];
 /** Of Linux, whatever the kernel was built with. */
 const TICKS_PER_SECOND = 100;
 
@@ -23,6 +25,10 @@ export interface MeasuredUp {
   /** Gives every Deployment the image, one every so many milliseconds, and waits until all have rolled out. */
   rollOut(image: string, everyMs: number): Promise<void>;
   cpu(): CpuOfSet;
+  /** Stops every process of the set where it is, so that another one has the machine to itself. */
+  pause(): void;
+  resume(): void;
+  /** Of a set that runs. */
   stop(): Promise<void>;
 }
 
@@ -34,11 +40,13 @@ export interface MeasuredUpOptions {
 
 export async function startMeasuredUp({ deployments, env, pods }: MeasuredUpOptions): Promise<MeasuredUp> {
   const names = Array.from({ length: deployments }, (_, index) => `bench-${index}`);
-  const up = await Up.start({ env });
+  const up = await Up.start({ env, args: UNHURRIED });
   const client = await up.client();
   const { apiServer, nodes, redis, replicas } = await up.status();
   const ours = [apiServer, nodes, ...replicas].map((process) => pidOf(process?.pid));
   const redisPid = pidOf(redis?.pid);
+  const all = [up.pid, redisPid, ...ours];
+  const signalAll = (signal: NodeJS.Signals): void => all.forEach((pid) => process.kill(pid, signal));
   const watched = await watchDeployments(client);
 
   const rolledOut = async (image: string): Promise<void> => {
@@ -64,6 +72,8 @@ export async function startMeasuredUp({ deployments, env, pods }: MeasuredUpOpti
       ours: ours.reduce((sum, pid) => sum + cpuSeconds(pid), 0),
       redis: cpuSeconds(redisPid),
     }),
+    pause: () => signalAll('SIGSTOP'),
+    resume: () => signalAll('SIGCONT'),
     async stop() {
       await watched.stop();
       await client.close();
