@@ -22,18 +22,21 @@ const { values } = parseArgs({
     deployments: { type: 'string', default: '30' },
     pods: { type: 'string', default: '10' },
     // Pairs of sets, and turns of each set.
-    pairs: { type: 'string', default: '3' },
-    turns: { type: 'string', default: '24' },
+    pairs: { type: 'string', default: '4' },
+    turns: { type: 'string', default: '12' },
     // A rollout begins every so many milliseconds; 0: all at once.
     every: { type: 'string', default: '150,0' },
     // So many times every Deployment is rolled out before anything is counted. A set needs half as much CPU again in its
     // first six times, while it compiles, as from the 36th on; after 24, a tenth more.
     'warm-up': { type: 'string', default: '24' },
+    // Neither set traces: what the figures are worth.
+    control: { type: 'boolean', default: false },
   },
 });
 const deployments = Number(values.deployments);
 const pods = Number(values.pods);
 const warmUp = Number(values['warm-up']);
+const UNTRACED = { OTEL_SDK_DISABLED: 'true' };
 /** Rollouts of every Deployment in one turn: some four seconds, long against pausing and resuming. */
 const ROLLOUTS = { atARate: 1, allAtOnce: 3 };
 /** Until what follows a rollout, the end of the last pods say, is over; a key that is worked on is not to be stopped. */
@@ -47,6 +50,8 @@ interface Turn {
   readonly seconds: number;
 }
 
+type Figure = (turn: Turn) => number;
+
 /** Turns of both sets, the n-th of one right beside the n-th of the other. */
 interface Compared {
   readonly off: readonly Turn[];
@@ -54,6 +59,7 @@ interface Compared {
 }
 
 const receiver = await OtlpReceiver.start({ decodesLater: true });
+const TRACED = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url };
 try {
   for (const every of values.every.split(',')) await compare(Number(every));
 } finally {
@@ -65,34 +71,34 @@ async function compare(everyMs: number): Promise<void> {
   console.log(`${deployments} Deployments x ${pods} pods, ${begun}, after ${warmUp} times:`);
   const pairs: Compared[] = [];
   for (let pair = 0; pair < Number(values.pairs); pair++) {
-    // Not always the same first: the one that starts later finds the other's memory taken.
-    pairs.push(await comparePair(everyMs, pair % 2 === 0));
-    console.log(`  pair ${pair + 1}: ${told(pairs.slice(-1))}`);
+    pairs.push(await comparePair(everyMs));
+    console.log(`  pair ${pair + 1}: ${told(pairs.slice(-1), turnsOf)}`);
   }
-  console.log(`  together: ${told(pairs)}`);
+  if (pairs.length > 1) console.log(`  together: ${told(pairs, pairsOf)}`);
 }
 
-async function comparePair(everyMs: number, offFirst: boolean): Promise<Compared> {
-  const start = {
-    off: () => startWarm({ OTEL_SDK_DISABLED: 'true' }),
-    on: () => startWarm({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url }),
-  };
-  const first = await (offFirst ? start.off() : start.on());
-  first.pause();
-  const second = await (offFirst ? start.on() : start.off());
-  second.pause();
-  const sets = offFirst ? { off: first, on: second } : { off: second, on: first };
+/** Both sets start at once: one that had been started before the other was measured 5 % slower, for as long as it lived. */
+async function comparePair(everyMs: number): Promise<Compared> {
+  const [off, on] = await Promise.all([
+    startMeasuredUp({ env: UNTRACED, deployments, pods }),
+    startMeasuredUp({ env: values.control ? UNTRACED : TRACED, deployments, pods }),
+  ]);
+  const sets = { off, on };
+  for (const set of [off, on]) set.pause();
+  // What a process spends on code of its own that is not compiled yet is a cost of its first seconds, not of tracing.
+  await takeTurns(sets, warmUp, (set, image) => set.rollOut(`${image}-warm-up`, 0));
   const rollouts = everyMs > 0 ? ROLLOUTS.atARate : ROLLOUTS.allAtOnce;
   const full = await takeTurns(sets, Number(values.turns), async (set, image) => {
     for (let rollout = 0; rollout < rollouts; rollout++) await set.rollOut(`${image}-${rollout}`, everyMs);
   });
   const empty = await takeTurns(sets, EMPTY_TURNS, () => Promise.resolve());
-  for (const set of [first, second]) {
+  for (const set of [off, on]) {
     set.resume();
     await set.stop();
   }
   receiver.decodeAll();
-  if (receiver.spans.splice(0).length === 0) throw new Error('no span was received: nothing was compared');
+  if (receiver.spans.splice(0).length === 0 && !values.control)
+    throw new Error('no span was received: nothing was compared');
   return { off: lessEmpty(full.off, empty.off), on: lessEmpty(full.on, empty.on) };
 }
 
@@ -120,13 +126,6 @@ function lessEmpty(full: readonly Turn[], empty: readonly Turn[]): Turn[] {
   }));
 }
 
-/** What a process spends on code of its own that is not compiled yet is a cost of its first seconds, not of tracing. */
-async function startWarm(env: NodeJS.ProcessEnv): Promise<MeasuredUp> {
-  const up = await startMeasuredUp({ env, deployments, pods });
-  for (let image = 0; image < warmUp; image++) await up.rollOut(`web:warm-up-${image}`, 0);
-  return up;
-}
-
 /** Counted from stop to stop, so that nothing that a rollout leads to is left out, whenever it happens. */
 async function takeTurn(up: MeasuredUp, work: () => Promise<void>): Promise<Turn> {
   const before = up.cpu();
@@ -140,26 +139,40 @@ async function takeTurn(up: MeasuredUp, work: () => Promise<void>): Promise<Turn
   return { ours: after.ours - before.ours, redis: after.redis - before.redis, seconds };
 }
 
-function told(pairs: readonly Compared[]): string {
+function told(
+  pairs: readonly Compared[],
+  ratiosOf: (pairs: readonly Compared[], figure: Figure) => number[],
+): string {
   const off = pairs.flatMap((pair) => pair.off);
   const on = pairs.flatMap((pair) => pair.on);
-  const ours = ({ ours }: Turn): number => ours;
-  const redis = ({ redis }: Turn): number => redis;
-  const more = (figure: (turn: Turn) => number): string =>
-    overhead(off.map((turn, index) => figure(on[index]!) / figure(turn)));
+  const ours: Figure = (turn) => turn.ours;
+  const more = (figure: Figure): string => overhead(ratiosOf(pairs, figure));
   return (
     `CPU of a turn ${mean(off.map(ours)).toFixed(2)} -> ${mean(on.map(ours)).toFixed(2)} s, processors ` +
     `${percent(busy(off), 0)} -> ${percent(busy(on), 0)} busy; overhead ${more(ours)}; Redis, which traces nothing, ` +
-    `${more(redis)}; in relation to Redis ${more((turn) => turn.ours / turn.redis)}`
+    `${more(({ redis }) => redis)}; in relation to Redis ${more((turn) => turn.ours / turn.redis)}`
   );
 }
 
-/** What is more, as the geometric mean of the turns, with its standard error: a plain mean of ratios takes noise for cost. */
+/** With one set of each kind the error is that of its turns, and says nothing of how sets differ. */
+function turnsOf(pairs: readonly Compared[], figure: Figure): number[] {
+  return pairs.flatMap(({ off, on }) => off.map((turn, index) => figure(on[index]!) / figure(turn)));
+}
+
+function pairsOf(pairs: readonly Compared[], figure: Figure): number[] {
+  return pairs.map((pair) => geometricMean(turnsOf([pair], figure)));
+}
+
+/** What is more, with its standard error. A plain mean of ratios takes noise for cost; the geometric one does not. */
 function overhead(ratios: readonly number[]): string {
   const logarithms = ratios.map(Math.log);
   const centre = mean(logarithms);
   const error = Math.sqrt(mean(logarithms.map((each) => (each - centre) ** 2)) / (ratios.length - 1));
   return `${percent(Math.exp(centre) - 1)} ± ${percent(error)}`;
+}
+
+function geometricMean(ratios: readonly number[]): number {
+  return Math.exp(mean(ratios.map(Math.log)));
 }
 
 /** What part of the processors' time was used, 0 to 1. */
