@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NOW_MS, ready, waiting, progressing, stuckOn } from '../testing/stuck-rollout.js';
+import { NOW_MS, ready, waiting, progressing, stuckOn, done } from '../testing/stuck-rollout.js';
 import { explainDeployment } from './explain-deployment.js';
 import { renderExplanation } from './render-explanation.js';
 
@@ -57,6 +57,11 @@ describe('why a rollout is where it is', () => {
     const { waitsFor } = explainDeployment(stuckOn(waiting('ImagePullBackOff', 'no such image'), exceeded));
     const { summary } = waitsFor.find(({ cause }) => cause === 'deadline-exceeded') ?? {};
     expect(summary).toContain('600 (1 of 1 new pods: ImagePullBackOff (no such image)): the rollout is');
+  });
+
+  it('a deadline that passed before the rollout ended does not make it stuck', () => {
+    const input = done({ conditions: [progressing('ProgressDeadlineExceeded')] });
+    expect(explainDeployment(input).state).toBe('complete');
   });
 
   it('changes none of what it is given', () => {

@@ -32,8 +32,16 @@ function findAll(input: ExplainInput, facts: RolloutFacts): Finding[] {
     ...podFindings(facts),
     ...(deployment.spec.paused ? [] : [...limitFindings(input, facts), ...nextSyncFindings(input, facts)]),
   ];
+  const told = isComplete(facts) ? all : all.map((finding) => onlyKnownCause(finding, all));
   const rank = { blocked: 0, waits: 1, note: 2 };
-  return all.sort((a, b) => rank[a.severity] - rank[b.severity]);
+  return told.sort((a, b) => rank[a.severity] - rank[b.severity]);
+}
+
+/** A deadline that has passed means stuck, also where nothing is known to hold the rollout up: pods that start forever, say. */
+function onlyKnownCause(finding: Finding, all: readonly Finding[]): Finding {
+  const isAlone =
+    finding.cause === 'deadline-exceeded' && all.every(({ severity }) => severity !== 'blocked');
+  return isAlone ? { ...finding, severity: 'blocked' } : finding;
 }
 
 function pausedFinding(complete: boolean): Finding {

@@ -127,6 +127,14 @@ const CASES: readonly StuckCase[] = [
     also: ['deadline-exceeded'],
   },
   {
+    name: 'a deadline that has passed, and no pod that says why',
+    input: stuckOn({ phase: 'Pending' }, { conditions: [progressing('ProgressDeadlineExceeded')] }),
+    state: 'blocked',
+    cause: 'deadline-exceeded',
+    says: 'nothing moved for progressDeadlineSeconds 600',
+    also: ['starting'],
+  },
+  {
     name: 'a quota',
     input: ((): ExplainInput => {
       const web = deployment();
