@@ -43,6 +43,9 @@ const ROLLOUTS = { atARate: 1, allAtOnce: 3 };
 const SETTLE_MS = 500;
 /** Turns without a rollout, of each set: what they cost, pausing and resuming for the most part, is taken off the others. */
 const EMPTY_TURNS = 6;
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+/** What a shell says of a program that Ctrl-C ended. */
+const INTERRUPTED = 130;
 
 interface Turn {
   readonly ours: number;
@@ -50,6 +53,7 @@ interface Turn {
   readonly seconds: number;
 }
 
+type Sets = Readonly<Record<'off' | 'on', MeasuredUp>>;
 type Figure = (turn: Turn) => number;
 
 /** Turns of both sets, the n-th of one right beside the n-th of the other. */
@@ -83,8 +87,23 @@ async function comparePair(everyMs: number): Promise<Compared> {
     startMeasuredUp({ env: UNTRACED, deployments, pods }),
     startMeasuredUp({ env: values.control ? UNTRACED : TRACED, deployments, pods }),
   ]);
-  const sets = { off, on };
-  for (const set of [off, on]) set.pause();
+  // What is stopped by SIGSTOP hears of no Ctrl-C.
+  const interrupt = () => void stopAll([off, on]).finally(() => process.exit(INTERRUPTED));
+  for (const signal of SIGNALS) process.once(signal, interrupt);
+  try {
+    return await compareSets({ off, on }, everyMs);
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, interrupt);
+    await stopAll([off, on]);
+  }
+}
+
+async function stopAll(sets: readonly MeasuredUp[]): Promise<void> {
+  await Promise.all(sets.map((set) => set.stop()));
+}
+
+async function compareSets(sets: Sets, everyMs: number): Promise<Compared> {
+  for (const set of [sets.off, sets.on]) set.pause();
   // What a process spends on code of its own that is not compiled yet is a cost of its first seconds, not of tracing.
   await takeTurns(sets, warmUp, (set, image) => set.rollOut(`${image}-warm-up`, 0));
   const rollouts = everyMs > 0 ? ROLLOUTS.atARate : ROLLOUTS.allAtOnce;
@@ -92,10 +111,6 @@ async function comparePair(everyMs: number): Promise<Compared> {
     for (let rollout = 0; rollout < rollouts; rollout++) await set.rollOut(`${image}-${rollout}`, everyMs);
   });
   const empty = await takeTurns(sets, EMPTY_TURNS, () => Promise.resolve());
-  for (const set of [off, on]) {
-    set.resume();
-    await set.stop();
-  }
   receiver.decodeAll();
   if (receiver.spans.splice(0).length === 0 && !values.control)
     throw new Error('no span was received: nothing was compared');
@@ -103,7 +118,7 @@ async function comparePair(everyMs: number): Promise<Compared> {
 }
 
 async function takeTurns(
-  sets: Readonly<Record<'off' | 'on', MeasuredUp>>,
+  sets: Sets,
   turns: number,
   work: (set: MeasuredUp, image: string) => Promise<void>,
 ): Promise<Compared> {

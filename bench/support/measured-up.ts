@@ -28,7 +28,7 @@ export interface MeasuredUp {
   /** Stops every process of the set where it is, so that another one has the machine to itself. */
   pause(): void;
   resume(): void;
-  /** Of a set that runs. */
+  /** Paused or not; nothing pauses it any more. */
   stop(): Promise<void>;
 }
 
@@ -45,8 +45,10 @@ export async function startMeasuredUp({ deployments, env, pods }: MeasuredUpOpti
   const { apiServer, nodes, redis, replicas } = await up.status();
   const ours = [apiServer, nodes, ...replicas].map((process) => pidOf(process?.pid));
   const redisPid = pidOf(redis?.pid);
-  const all = [up.pid, redisPid, ...ours];
-  const signalAll = (signal: NodeJS.Signals): void => all.forEach((pid) => process.kill(pid, signal));
+  let stopping = false;
+  const signalAll = (signal: NodeJS.Signals): void => {
+    if (!stopping) [up.pid, redisPid, ...ours].forEach((pid) => process.kill(pid, signal));
+  };
   const watched = await watchDeployments(client);
 
   const rolledOut = async (image: string): Promise<void> => {
@@ -75,6 +77,8 @@ export async function startMeasuredUp({ deployments, env, pods }: MeasuredUpOpti
     pause: () => signalAll('SIGSTOP'),
     resume: () => signalAll('SIGCONT'),
     async stop() {
+      signalAll('SIGCONT');
+      stopping = true;
       await watched.stop();
       await client.close();
       await up.stopAndRemove();

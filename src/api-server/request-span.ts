@@ -1,6 +1,7 @@
 import type { Attributes, Span } from '@opentelemetry/api';
 import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { ApiRequest, ApiResponse } from './http/index.js';
+import { keyOf } from '../kubernetes/index.js';
 import { StatusError } from './errors/index.js';
 import { isCovered, readTraceHeaders } from '../trace-context/index.js';
 import { parseResourcePath } from './routing/resource-path.js';
@@ -74,7 +75,8 @@ function attributesOf(request: ApiRequest, { name, namespace, resource }: Reques
     // The client's own span says who it is; where there is none, this is all that does.
     ...(request.headers['traceparent'] ? {} : { 'user_agent.original': request.headers['user-agent'] ?? '' }),
     ...(resource ? { 'k8s.resource': resource } : { 'url.path': request.path }),
-    ...(namespace ? { 'k8s.namespace.name': namespace } : {}),
-    ...(name ? { 'k8s.object.name': name } : {}),
+    // As everywhere else where one object is meant; what is about many has their namespace at most.
+    ...(name ? { 'k8s.object.key': keyOf({ namespace, name }) } : {}),
+    ...(namespace && !name ? { 'k8s.namespace.name': namespace } : {}),
   };
 }

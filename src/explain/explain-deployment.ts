@@ -32,16 +32,17 @@ function findAll(input: ExplainInput, facts: RolloutFacts): Finding[] {
     ...podFindings(facts),
     ...(deployment.spec.paused ? [] : [...limitFindings(input, facts), ...nextSyncFindings(input, facts)]),
   ];
-  const told = isComplete(facts) ? all : all.map((finding) => onlyKnownCause(finding, all));
+  const told = isComplete(facts) ? all : blockedByDeadline(all);
   const rank = { blocked: 0, waits: 1, note: 2 };
-  return told.sort((a, b) => rank[a.severity] - rank[b.severity]);
+  return told.toSorted((a, b) => rank[a.severity] - rank[b.severity]);
 }
 
 /** A deadline that has passed means stuck, also where nothing is known to hold the rollout up: pods that start forever, say. */
-function onlyKnownCause(finding: Finding, all: readonly Finding[]): Finding {
-  const isAlone =
-    finding.cause === 'deadline-exceeded' && all.every(({ severity }) => severity !== 'blocked');
-  return isAlone ? { ...finding, severity: 'blocked' } : finding;
+function blockedByDeadline(findings: readonly Finding[]): readonly Finding[] {
+  if (findings.some(({ severity }) => severity === 'blocked')) return findings;
+  return findings.map((finding) =>
+    finding.cause === 'deadline-exceeded' ? { ...finding, severity: 'blocked' as const } : finding,
+  );
 }
 
 function pausedFinding(complete: boolean): Finding {

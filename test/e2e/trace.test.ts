@@ -63,7 +63,7 @@ describe('the trace of one change', () => {
   });
 
   const isSetImage = ({ attributes, name, parentSpanId }: ReceivedSpan): boolean =>
-    name === 'PATCH deployments' && attributes['k8s.object.name'] === 'web' && parentSpanId === '';
+    name === 'PATCH deployments' && attributes['k8s.object.key'] === 'default/web' && parentSpanId === '';
 
   async function setImage(image: string): Promise<void> {
     const kubectl = anyKubectl();
@@ -296,7 +296,8 @@ describe('the trace of one change', () => {
     });
     await quiet();
     const deletion = receiver.spans.find(
-      ({ attributes, name }) => name === 'DELETE deployments' && attributes['k8s.object.name'] === 'web',
+      ({ attributes, name }) =>
+        name === 'DELETE deployments' && attributes['k8s.object.key'] === 'default/web',
     );
     const below = receiver.spans.filter(({ traceId }) => traceId === deletion?.traceId);
     const seen = below.find(

@@ -10,6 +10,7 @@ import { TerminalError } from '../../errors/index.js';
 import type { EventRecorder } from '../../events/event-recorder.js';
 import type { DeepReadonly, Deployment } from '../../kubernetes/index.js';
 import { DEPLOYMENTS, isEmptySelector } from '../../kubernetes/index.js';
+import { counted } from '../shared/index.js';
 import { applyPlan } from './apply.js';
 import type { ReplicaSetClaims } from './claim-replica-sets.js';
 import { claimReplicaSets, recheckBeforeAdoption } from './claim-replica-sets.js';
@@ -47,8 +48,10 @@ export class DeploymentReconciler implements Reconciler {
       'k8s.resource': 'replicasets.apps',
       'k8s.resource_version': deployment.metadata.resourceVersion ?? '',
       'rollkeeper.replica_sets.owned': claims.owned.length,
-      ...(claims.adopt.length > 0 ? { 'rollkeeper.replica_sets.adopted': claims.adopt.length } : {}),
-      ...(claims.release.length > 0 ? { 'rollkeeper.replica_sets.released': claims.release.length } : {}),
+      ...counted({
+        'rollkeeper.replica_sets.adopted': claims.adopt,
+        'rollkeeper.replica_sets.released': claims.release,
+      }),
     }));
     if (claims.adopt.length > 0) await recheckBeforeAdoption(deployment, context.client, context.signal);
     return this.rollOut(deployment, claims, context);

@@ -1,5 +1,6 @@
 import type { Decision } from '../../controller/decision.js';
 import type { DeepReadonly, ReplicaSet } from '../../kubernetes/index.js';
+import { counted } from '../shared/index.js';
 
 interface Decided {
   readonly active: readonly unknown[];
@@ -46,11 +47,4 @@ function branchOf({ creates, deletes, heldBack }: Decided): string {
 
 function pods({ length }: readonly unknown[]): string {
   return `${length} pod${length === 1 ? '' : 's'}`;
-}
-
-/** How many of each; of which there are none, nothing, as in most syncs. */
-function counted(of: Readonly<Record<string, readonly unknown[]>>): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const [name, { length }] of Object.entries(of)) if (length > 0) counts[name] = length;
-  return counts;
 }

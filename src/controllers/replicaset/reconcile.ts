@@ -17,7 +17,7 @@ import type { ClaimedPods } from './claim-pods.js';
 import { claimPods } from './claim-pods.js';
 import type { ManageResult, PodManagerDependencies } from './manage-pods.js';
 import { PodManager } from './manage-pods.js';
-import { isPodReady } from '../shared/index.js';
+import { counted, isPodReady } from '../shared/index.js';
 import { msUntilNextAvailable } from './next-available.js';
 import { decideStatus, isSameStatus } from './status.js';
 
@@ -157,6 +157,6 @@ function readAttributes(
     // Before what the stored intents make of them, which the decision names.
     'rollkeeper.pods.active_in_cache': active.length,
     'rollkeeper.pods.ready': active.filter(isPodReady).length,
-    ...(terminating.length > 0 ? { 'rollkeeper.pods.terminating': terminating.length } : {}),
+    ...counted({ 'rollkeeper.pods.terminating': terminating }),
   };
 }

@@ -2,6 +2,7 @@ export { adoptionPatch, decideClaims, releasePatch } from './claim-decision.js';
 export type { ClaimDecision } from './claim-decision.js';
 export { byPodName, classifyPod } from './classify-pod.js';
 export type { ClassifiedPod, PodState } from './classify-pod.js';
+export { counted } from './counted.js';
 export { ORPHAN_INDEX, orphanIndex } from './orphan-index.js';
 export {
   isPodActive,
