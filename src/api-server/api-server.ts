@@ -11,6 +11,7 @@ import { noApiServerMetrics } from './api-server-metrics.js';
 import { NamespaceLifecycle } from './admission/index.js';
 import { bearerTokenCheck } from './auth/index.js';
 import { countRequest } from './count-request.js';
+import { translateDocumentLimit } from './decoding/index.js';
 import { ensureInitialNamespaces } from './bootstrap/index.js';
 import { internalError, StatusError, unauthorized } from './errors/index.js';
 import { EventExpiry } from './event-expiry/index.js';
@@ -183,7 +184,7 @@ export class ApiServer {
   }
 
   private refuse(request: ApiRequest, response: ServerResponse, thrown: unknown): void {
-    const error = translateStoreFailure(thrown);
+    const error = translateDocumentLimit(translateStoreFailure(thrown));
     const isOurs = error instanceof StatusError;
     if (!isOurs || error.status.code >= 500) {
       this.options.logger.error('a request failed', {

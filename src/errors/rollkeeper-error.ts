@@ -17,6 +17,7 @@ export type ErrorCode =
   | 'STORAGE_NOT_FOUND'
   | 'STORAGE_CONFLICT'
   | 'STORAGE_EXPIRED'
+  | 'STORAGE_TOO_LARGE'
   | 'STORAGE_UNAVAILABLE';
 
 /** Base of every error that Rollkeeper itself raises; `code` is for programs, `message` for people. */

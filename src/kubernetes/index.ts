@@ -1,4 +1,6 @@
 export { cloneJson } from './clone-json.js';
+export { ownField, setField } from './json-fields.js';
+export type { JsonFields } from './json-fields.js';
 export { keyOf, parseKey } from './key.js';
 export type { ObjectRef } from './key.js';
 export { compileLabelSelector, isEmptySelector } from './label-selector.js';

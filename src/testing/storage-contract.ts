@@ -6,6 +6,7 @@ import {
   StorageExistsError,
   StorageExpiredError,
   StorageNotFoundError,
+  StorageTooLargeError,
 } from '../api-server/storage/index.js';
 import { FakeClock } from '../clock/index.js';
 import { IllegalStateError } from '../errors/index.js';
@@ -70,6 +71,18 @@ export function runStorageContract(
         const created = await storage.create(pod('a'), object('a', { resourceVersion: '77' }));
         expect(created.object.metadata.resourceVersion).toBe(String(created.revision));
         expect(await storage.get(pod('a'))).toEqual(created);
+      });
+
+      it('refuses an object that is too large and changes nothing', async () => {
+        const before = await storage.currentRevision();
+        const large = 'x'.repeat(1536 * 1024);
+        await expect(storage.create(pod('a'), object('a', { value: large }))).rejects.toThrow(StorageTooLargeError);
+        const { revision } = await storage.create(pod('a'), object('a'));
+        await expect(storage.update(pod('a'), object('a', { value: large }), revision)).rejects.toThrow(
+          StorageTooLargeError,
+        );
+        expect(revision).toBe(before + 1);
+        expect(await storage.currentRevision()).toBe(revision);
       });
 
       it('refuses a key that is taken and changes nothing', async () => {

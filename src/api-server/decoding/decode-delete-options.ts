@@ -1,6 +1,7 @@
-import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import { badRequest } from '../errors/index.js';
+import { errorMessage } from '../../errors/index.js';
+import { DocumentLimitError, parseYaml, readJsonText } from '../schema/index.js';
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/index.js';
 
 const schema = z.object({
@@ -21,8 +22,8 @@ export interface DeleteOptionsBody {
 }
 
 /** @throws StatusError 400 */
-export function decodeDeleteOptions(body: Buffer, contentType: string): DeleteOptionsBody {
-  const parsed = schema.safeParse(parse(body, contentType));
+export async function decodeDeleteOptions(body: Buffer, contentType: string): Promise<DeleteOptionsBody> {
+  const parsed = schema.safeParse(await parse(body, contentType));
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     throw badRequest(
@@ -43,15 +44,13 @@ export function decodeDeleteOptions(body: Buffer, contentType: string): DeleteOp
   };
 }
 
-function parse(body: Buffer, contentType: string): unknown {
+async function parse(body: Buffer, contentType: string): Promise<unknown> {
   if (contentType === PROTOBUF_MEDIA_TYPE) return decodeProtobuf(body);
   try {
     const text = body.toString('utf8');
-    return contentType.includes('yaml') ? parseYaml(text) : JSON.parse(text);
+    return contentType.includes('yaml') ? (await parseYaml(text)).value : readJsonText(text);
   } catch (error) {
-    throw badRequest(
-      `couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : String(error)}`,
-      error,
-    );
+    if (error instanceof DocumentLimitError) throw error;
+    throw badRequest(`couldn't get version/kind; json parse error: ${errorMessage(error)}`, error);
   }
 }

@@ -1,5 +1,6 @@
 import { badRequest, invalid } from '../errors/index.js';
 import { decodeDeleteOptions } from '../decoding/index.js';
+import type { DeleteOptionsBody } from '../decoding/index.js';
 import type { ApiRequest } from '../http/index.js';
 import type { DeletionRequest, PropagationPolicy } from '../registry/index.js';
 import { isDryRun } from './dry-run.js';
@@ -14,7 +15,13 @@ const POLICIES = ['Background', 'Foreground', 'Orphan'];
 /** Reads `metav1.DeleteOptions` from the body, or from the query where there is none. */
 export async function readDeleteOptions(request: ApiRequest): Promise<ReadDeleteOptions> {
   const body = await request.readBody();
-  const options = body.length > 0 ? decodeDeleteOptions(body, request.contentType) : fromQuery(request.query);
+  const options =
+    body.length > 0 ? await decodeDeleteOptions(body, request.contentType) : fromQuery(request.query);
+  return checkDeleteOptions(options, request.query);
+}
+
+/** @throws StatusError 400, 422 */
+export function checkDeleteOptions(options: DeleteOptionsBody, query: URLSearchParams): ReadDeleteOptions {
   const grace = options.gracePeriodSeconds;
   if (grace !== undefined && (!Number.isInteger(grace) || grace < 0)) {
     throw badRequest(`gracePeriodSeconds: Invalid value: ${grace}: must be greater than or equal to 0`);
@@ -23,11 +30,11 @@ export async function readDeleteOptions(request: ApiRequest): Promise<ReadDelete
     gracePeriodSeconds: grace,
     propagationPolicy: policyOf(options),
     preconditions: options.preconditions,
-    dryRun: isDryRun(request.query, options.dryRun),
+    dryRun: isDryRun(query, options.dryRun),
   };
 }
 
-function fromQuery(query: URLSearchParams): ReturnType<typeof decodeDeleteOptions> {
+function fromQuery(query: URLSearchParams): DeleteOptionsBody {
   const orphan = query.get('orphanDependents');
   return {
     gracePeriodSeconds: parseNumber(query, 'gracePeriodSeconds'),
@@ -36,7 +43,7 @@ function fromQuery(query: URLSearchParams): ReturnType<typeof decodeDeleteOption
   };
 }
 
-function policyOf(options: ReturnType<typeof decodeDeleteOptions>): PropagationPolicy | undefined {
+function policyOf(options: DeleteOptionsBody): PropagationPolicy | undefined {
   const { propagationPolicy, orphanDependents } = options;
   if (propagationPolicy !== undefined && orphanDependents !== undefined) {
     throw badRequest('Invalid value: orphanDependents and deletionPropagation cannot be both set');

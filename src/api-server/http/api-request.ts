@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { badRequest, requestTooLarge } from '../errors/index.js';
+import { badRequest, bodyTooLarge } from '../errors/index.js';
 
 /** Largest body taken, bytes: what etcd lets a genuine server take, twice. */
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
@@ -52,7 +52,7 @@ export class ApiRequest {
       let size = 0;
       this.message.on('data', (chunk: Buffer) => {
         size += chunk.length;
-        if (size > MAX_BODY_BYTES) reject(requestTooLarge(MAX_BODY_BYTES));
+        if (size > MAX_BODY_BYTES) reject(bodyTooLarge(MAX_BODY_BYTES));
         else chunks.push(chunk);
       });
       this.message.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { stringify as toYaml } from 'yaml';
 import type { StatusError } from '../errors/index.js';
+import { warningHeaders } from './warning-headers.js';
 import type { ApiResponse, ObjectResponse, RawResponse, StreamResponse } from './api-response.js';
 
 /** Answers below this many bytes are not worth compressing (the genuine server's threshold). */
@@ -46,11 +47,8 @@ async function sendObject(
   options: SendOptions,
 ): Promise<void> {
   const raw = options.format === 'yaml' ? toYaml(answer.body) : JSON.stringify(answer.body);
-  const headers =
-    answer.warnings && answer.warnings.length > 0
-      ? { Warning: answer.warnings.map((text) => `299 - ${JSON.stringify(text)}`) }
-      : undefined;
-  for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
+  const warnings = warningHeaders(answer.warnings ?? []);
+  if (warnings.length > 0) response.setHeader('Warning', warnings);
   await sendRaw(
     response,
     { status: answer.status, raw, contentType: `application/${options.format}` },

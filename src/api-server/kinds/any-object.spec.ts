@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createSchemaRegistry, decodeObject, normalizeObject } from '../schema/index.js';
+import { createSchemaRegistry, decodeJson, normalizeObject } from '../schema/index.js';
 import type { ObjectSchema } from '../schema/index.js';
 import { createKindRegistry } from './kind-registry.js';
 
@@ -72,7 +72,7 @@ describe.each(createKindRegistry().kinds)('any $type.kind that can be decoded', 
   it('goes through everything without an accident', () => {
     fc.assert(
       fc.property(bodies, (body) => {
-        const { object, findings } = decodeObject(body, 'application/json', schemas, kind.schema);
+        const { object, findings } = decodeJson(body, schemas, kind.schema);
         expect(findings).toEqual([]);
         kind.applyDefaults(object);
         const once = structuredClone(object);

@@ -1,6 +1,7 @@
 import type { UnstructuredObject } from '../../kubernetes/index.js';
 import { carryOverSystemFields, clearSystemFields } from './common/prepare-meta.js';
 import type { FieldError, KindDefinition, Subresource } from './kind-definition.js';
+import { collectErrors } from './validation/field-errors.js';
 import { validateObjectMeta, validateObjectMetaUpdate } from './validation/object-meta.js';
 import type { MetaRules } from './validation/object-meta.js';
 
@@ -76,18 +77,18 @@ export function defineKind(rules: KindRules): KindDefinition {
       rules.prepareForUpdate?.(object, old, subresource);
     },
     validateCreate(object) {
-      const errors: FieldError[] = [];
-      validateObjectMeta(object, meta, errors);
-      rules.validate?.(object, errors);
-      return errors;
+      return collectErrors((errors) => {
+        validateObjectMeta(object, meta, errors);
+        rules.validate?.(object, errors);
+      });
     },
     validateUpdate(object, old, subresource) {
-      const errors: FieldError[] = [];
-      validateObjectMeta(object, meta, errors);
-      validateObjectMetaUpdate(object, old, errors);
-      if (rules.validateUpdate) rules.validateUpdate(object, old, subresource, errors);
-      else if (subresource === '') rules.validate?.(object, errors);
-      return errors;
+      return collectErrors((errors) => {
+        validateObjectMeta(object, meta, errors);
+        validateObjectMetaUpdate(object, old, errors);
+        if (rules.validateUpdate) rules.validateUpdate(object, old, subresource, errors);
+        else if (subresource === '') rules.validate?.(object, errors);
+      });
     },
     gracefulDeletion: (object, requested) => ({
       gracePeriodSeconds: rules.graceSeconds?.(object, requested) ?? 0,

@@ -1,4 +1,7 @@
 import protobuf from 'protobufjs/minimal.js';
+import { LAST_RFC3339_MS, toRfc3339 } from '../../clock/index.js';
+import { setField } from '../../kubernetes/index.js';
+import { checkValue } from '../schema/index.js';
 import { badRequest, unsupportedMediaType } from '../errors/index.js';
 import { layoutOf } from './message-layouts.js';
 import type { FieldLayout, FieldShape } from './message-layouts.js';
@@ -6,6 +9,7 @@ import type { FieldLayout, FieldShape } from './message-layouts.js';
 export const PROTOBUF_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf';
 
 const MAGIC = Buffer.from('k8s\0');
+const VARINT = 0;
 const BYTES = 2;
 
 type JsonObject = Record<string, unknown>;
@@ -23,11 +27,23 @@ export function decodeProtobuf(body: Buffer): JsonObject {
   }
   try {
     const { apiVersion, kind, raw } = readEnvelope(protobuf.Reader.create(body.subarray(MAGIC.length)));
-    return { apiVersion, kind, ...readMessage(protobuf.Reader.create(raw), kind) };
+    const message = readMessage(protobuf.Reader.create(raw), kind);
+    checkValue(message);
+    return { apiVersion, kind, ...message };
   } catch (error) {
-    if (error instanceof RangeError) throw badRequest('the protobuf message is cut short', error);
-    throw error;
+    throw isFaultOfBytes(error) ? badRequest(faultText(error), error) : error;
   }
+}
+
+/** What the library throws for bytes that it cannot make sense of: plain errors, and for missing ones a RangeError. */
+function isFaultOfBytes(error: unknown): error is Error {
+  return error instanceof RangeError || (error instanceof Error && error.constructor === Error);
+}
+
+function faultText(error: Error): string {
+  return error instanceof RangeError
+    ? 'the protobuf message is cut short'
+    : `the protobuf message cannot be read: ${error.message}`;
 }
 
 interface Envelope {
@@ -40,9 +56,13 @@ function readEnvelope(reader: protobuf.Reader): Envelope {
   const envelope: Envelope = { apiVersion: '', kind: '', raw: new Uint8Array() };
   while (reader.pos < reader.len) {
     const tag = reader.uint32();
-    if (tag >>> 3 === 1) Object.assign(envelope, readTypeMeta(protobuf.Reader.create(reader.bytes())));
-    else if (tag >>> 3 === 2) envelope.raw = reader.bytes();
-    else reader.skipType(tag & 7);
+    if (tag >>> 3 === 1) {
+      expectWireType(tag, BYTES, 'TypeMeta');
+      Object.assign(envelope, readTypeMeta(protobuf.Reader.create(reader.bytes())));
+    } else if (tag >>> 3 === 2) {
+      expectWireType(tag, BYTES, 'Raw');
+      envelope.raw = reader.bytes();
+    } else reader.skipType(tag & 7);
   }
   return envelope;
 }
@@ -67,15 +87,41 @@ function readMessage(reader: protobuf.Reader, name: string): JsonObject {
     const field = layout[tag >>> 3];
     if (!field) skipEmpty(reader, tag, name);
     else if (field.shape === 'ignored') reader.skipType(tag & 7);
-    else readField(reader, field, result);
+    else {
+      expectWireType(tag, wireTypeOf(field.shape), field.name);
+      readField(reader, field, result);
+    }
   }
   return result;
 }
 
+function wireTypeOf(shape: FieldShape): number {
+  switch (shape) {
+    case 'int':
+    case 'int?':
+    case 'bool':
+    case 'bool?':
+      return VARINT;
+    default:
+      return BYTES;
+  }
+}
+
+/** @throws StatusError 400 in the words of Go's generated decoders */
+function expectWireType(tag: number, expected: number, field: string): void {
+  if ((tag & 7) !== expected) throw badRequest(`proto: wrong wireType = ${tag & 7} for field ${field}`);
+}
+
 /** A field that we have not got may stand there as long as it says nothing. */
 function skipEmpty(reader: protobuf.Reader, tag: number, name: string): void {
-  const empty = (tag & 7) === BYTES ? reader.bytes().length === 0 : reader.uint32() === 0;
-  if (!empty) throw notUnderstood(`field ${tag >>> 3} of ${name}`);
+  if (!isEmptyField(reader, tag)) throw notUnderstood(`field ${tag >>> 3} of ${name}`);
+}
+
+function isEmptyField(reader: protobuf.Reader, tag: number): boolean {
+  if ((tag & 7) === BYTES) return reader.bytes().length === 0;
+  if ((tag & 7) === VARINT) return reader.uint32() === 0;
+  reader.skipType(tag & 7);
+  return false;
 }
 
 function readField(reader: protobuf.Reader, field: FieldLayout, into: JsonObject): void {
@@ -83,7 +129,7 @@ function readField(reader: protobuf.Reader, field: FieldLayout, into: JsonObject
   if (shape === 'stringMap' || shape === 'quantityMap') {
     const map = (into[name] ??= {}) as JsonObject;
     const [key, value] = readEntry(protobuf.Reader.create(reader.bytes()), shape);
-    map[key] = value;
+    setField(map, key, value);
     return;
   }
   const value = readValue(reader, shape, field.repeated === true);
@@ -122,6 +168,7 @@ function readEntry(reader: protobuf.Reader, shape: 'stringMap' | 'quantityMap'):
   let value: unknown = '';
   while (reader.pos < reader.len) {
     const tag = reader.uint32();
+    expectWireType(tag, BYTES, 'entry of a map');
     if (tag >>> 3 === 1) key = reader.string();
     else
       value = shape === 'stringMap' ? reader.string() : readQuantity(protobuf.Reader.create(reader.bytes()));
@@ -146,7 +193,10 @@ function readTime(reader: protobuf.Reader): string | undefined {
     if (tag >>> 3 === 1) seconds = Number(reader.int64());
     else reader.skipType(tag & 7);
   }
-  return seconds === undefined ? undefined : new Date(seconds * 1000).toISOString().replace('.000', '');
+  if (seconds === undefined) return undefined;
+  const ms = seconds * 1000;
+  if (Math.abs(ms) > LAST_RFC3339_MS) throw badRequest(`there is no time ${seconds} seconds after 1970`);
+  return toRfc3339(ms);
 }
 
 function readIntOrString(reader: protobuf.Reader): number | string {

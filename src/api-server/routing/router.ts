@@ -18,6 +18,7 @@ import { OpenApiDocuments } from '../openapi/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { findReviewType, handleReview } from '../reviews/index.js';
 import type { Identities } from '../reviews/index.js';
+import { checkView } from '../table/index.js';
 import { chooseHandler } from './choose-handler.js';
 import { handleHealth, isHealthPath } from './health.js';
 import { parseResourcePath } from './resource-path.js';
@@ -75,6 +76,7 @@ export class Router {
     if (!kind || (!kind.type.namespaced && path.namespace !== '')) throw unknownPath();
     const { namespace, name, subresource } = path;
     const accept = negotiate(request.headers.accept);
+    checkView({ accept, request });
     const call = { request, kind, namespace, name, subresource, accept };
     return chooseHandler(call)(this.context, call);
   }

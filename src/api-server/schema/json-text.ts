@@ -1,3 +1,5 @@
+import { errorMessage } from '../../errors/index.js';
+import { checkJsonText, endOfString } from './document-limits.js';
 import type { FieldFinding } from './object-schema.js';
 
 /** A text that is no JSON, in the words of Go's `encoding/json`. */
@@ -20,13 +22,18 @@ export function countKeys(text: string): number {
   return keys;
 }
 
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1);
-  for (;;) {
-    let slashes = 0;
-    while (text.charCodeAt(end - 1 - slashes) === 92) slashes++;
-    if (slashes % 2 === 0) return end;
-    end = text.indexOf('"', end + 1);
+/**
+ * Reads a text that came from outside.
+ * @throws JsonSyntaxError with Go's message for what is no JSON
+ * @throws DocumentLimitError for what is too much
+ */
+export function readJsonText(text: string): unknown {
+  checkJsonText(text);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    inspectJson(text);
+    throw new JsonSyntaxError(errorMessage(error), { cause: error });
   }
 }
 

@@ -5,11 +5,13 @@ export {
   StorageExistsError,
   StorageExpiredError,
   StorageNotFoundError,
+  StorageTooLargeError,
   StorageUnavailableError,
   isStorageConflict,
   isStorageExists,
   isStorageExpired,
   isStorageNotFound,
+  isStorageTooLarge,
   isStorageUnavailable,
 } from './errors.js';
 export { MemoryStorage } from './memory-storage.js';

@@ -78,7 +78,8 @@ export interface StorageWatchOptions {
  *
  * Guarantees: each write is atomic (check, revision, object, watch log); revisions grow by the order of the
  * writes; a write that resolved is seen by every later read and watch. Errors of the link to the store reject
- * with StorageUnavailableError: the write may or may not have happened.
+ * with StorageUnavailableError: the write may or may not have happened. An object of more than 1.5 Mi characters is
+ * refused with StorageTooLargeError.
  */
 export interface Storage {
   /** @throws StorageExistsError */

@@ -1,3 +1,4 @@
+import { setField } from '../../kubernetes/index.js';
 import type { Annotations } from './annotations.js';
 import { REVISION, REVISION_HISTORY, integerAnnotation, isOwnAnnotation } from './annotations.js';
 import type { ReplicaSetDraft } from './draft.js';
@@ -33,7 +34,7 @@ export function newReplicaSetAnnotations(
 ): Record<string, string> {
   const annotations: Record<string, string> = { ...current };
   for (const [name, value] of Object.entries(deployment)) {
-    if (!isOwnAnnotation(name)) annotations[name] = value;
+    if (!isOwnAnnotation(name)) setField(annotations, name, value);
   }
   const previous = current[REVISION];
   // Somebody wrote something else into it: not ours to overwrite.

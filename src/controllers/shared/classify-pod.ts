@@ -47,7 +47,7 @@ const NODE_REJECTIONS: ReadonlySet<string> = new Set([
   'TopologyAffinityError',
 ]);
 
-const WAITING_STATES: Readonly<Record<string, PodState>> = {
+const WAITING_STATES: ReadonlyMap<string, PodState> = new Map(Object.entries({
   ErrImagePull: 'image',
   ImagePullBackOff: 'image',
   InvalidImageName: 'image',
@@ -59,7 +59,7 @@ const WAITING_STATES: Readonly<Record<string, PodState>> = {
   StartError: 'crash',
   CreateContainerConfigError: 'config',
   CreateContainerError: 'config',
-};
+} satisfies Record<string, PodState>));
 
 /** A pod that still exists so long after the end of its grace period is stuck. */
 const OVERDUE_MS = 5000;
@@ -122,7 +122,7 @@ function troubleOf({ status }: ReadablePod): Classification | undefined {
     };
   for (const container of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
     const { message, reason } = container.state?.waiting ?? {};
-    const state = reason === undefined ? undefined : WAITING_STATES[reason];
+    const state = reason === undefined ? undefined : WAITING_STATES.get(reason);
     if (state && reason !== undefined) return { state, reason, message: message ?? container.image };
     const exit = container.state?.terminated;
     if (exit && exit.exitCode !== 0)

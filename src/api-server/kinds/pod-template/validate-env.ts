@@ -1,4 +1,5 @@
 import type { IEnvVar } from 'kubernetes-models/v1/EnvVar';
+import { ownField } from '../../../kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';
 import { checkEnvName } from '../validation/syntax.js';
@@ -26,7 +27,7 @@ function validateValueFrom(variable: IEnvVar, path: string, errors: FieldError[]
   const from = variable.valueFrom as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   const sources = Object.keys(from);
   for (const source of sources) {
-    for (const field of SOURCE_FIELDS[source] ?? []) {
+    for (const field of ownField(SOURCE_FIELDS, source) ?? []) {
       if (!from[source]?.[field]) errors.push(required(`${path}.${source}.${field}`));
     }
   }

@@ -1,4 +1,5 @@
 import type { IResourceRequirements } from 'kubernetes-models/v1/ResourceRequirements';
+import { ownField } from '../../../kubernetes/index.js';
 import { parseQuantity } from '../../schema/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';
@@ -44,8 +45,8 @@ function validateRequest(
   path: string,
   errors: FieldError[],
 ): void {
-  const request = resources.requests?.[name];
-  const limit = resources.limits?.[name];
+  const request = ownField(resources.requests, name);
+  const limit = ownField(resources.limits, name);
   const mayOvercommit = STANDARD.has(name);
   if (limit === undefined) {
     if (!mayOvercommit) {

@@ -1,4 +1,5 @@
 import type { IVolume } from 'kubernetes-models/v1/Volume';
+import { ownField } from '../../../kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, required } from '../validation/field-errors.js';
 import { checkDns1123Label } from '../validation/syntax.js';
@@ -47,7 +48,7 @@ function validateSource(volume: IVolume, path: string, errors: FieldError[]): vo
       errors.push(forbidden(`${path}.${source}`, 'may not specify more than 1 volume type'));
       return;
     }
-    for (const field of REQUIRED_FIELDS[source] ?? []) {
+    for (const field of ownField(REQUIRED_FIELDS, source) ?? []) {
       if (!fields[source]?.[field]) errors.push(required(`${path}.${source}.${field}`));
     }
   });

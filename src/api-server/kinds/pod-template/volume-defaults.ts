@@ -1,5 +1,6 @@
 import type { IProjectedVolumeSource } from 'kubernetes-models/v1/ProjectedVolumeSource';
 import type { IVolume } from 'kubernetes-models/v1/Volume';
+import { ownField } from '../../../kubernetes/index.js';
 import { pullPolicyFor } from './container-defaults.js';
 
 /** rw-r--r-- */
@@ -26,7 +27,7 @@ export function defaultVolume(volume: IVolume): void {
     if (name === 'name') continue;
     hasSource = true;
     const source = fields[name];
-    const defaults = SOURCE_DEFAULTS[name];
+    const defaults = ownField(SOURCE_DEFAULTS, name);
     if (source && defaults) for (const key in defaults) source[key] ??= defaults[key];
   }
   if (!hasSource) volume.emptyDir = {};

@@ -1,0 +1,18 @@
+import { FLOOD_SEEDS } from './floods.js';
+import { HEAVY_SEEDS } from './heavy.js';
+import { KEY_SEEDS } from './keys.js';
+import { MALFORMED_SEEDS } from './malformed.js';
+import type { Seed } from './seed.js';
+import { WARNING_SEEDS } from './warnings.js';
+
+export { aDeployment, assertNoFault, DEPLOYMENTS, NAMESPACE, SeedWorld, VICTIM } from './seed.js';
+export type { Seed } from './seed.js';
+
+/** A new attack goes into one of these lists. */
+export const ALL_SEEDS: readonly Seed[] = [
+  ...KEY_SEEDS,
+  ...MALFORMED_SEEDS,
+  ...WARNING_SEEDS,
+  ...HEAVY_SEEDS,
+  ...FLOOD_SEEDS,
+];
