@@ -20,7 +20,8 @@ function merge(target: unknown, patch: unknown, strategic: boolean): unknown {
   const result: Fields = isFields(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) delete result[name];
-    else if (strategic && name === 'ownerReferences') setField(result, name, mergeByUid(ownField(result, name), value));
+    else if (strategic && name === 'ownerReferences')
+      setField(result, name, mergeByUid(ownField(result, name), value));
     else setField(result, name, merge(ownField(result, name), value, strategic));
   }
   return result;

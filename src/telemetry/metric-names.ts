@@ -35,6 +35,8 @@ export const METRICS = {
   apiserverDuration: 'apiserver_request_duration_seconds',
   apiserverInFlight: 'apiserver_current_inflight_requests',
   apiserverWatches: 'apiserver_longrunning_requests',
+  apiserverTerminations: 'apiserver_request_terminations_total',
+  apiserverTerminatedWatchers: 'apiserver_terminated_watchers_total',
   storageDuration: 'rollkeeper_storage_operation_duration_seconds',
 } as const;
 

@@ -18,6 +18,7 @@ export {
   resourceVersionTooLarge,
   serverTimeout,
   serviceUnavailable,
+  tooManyRequests,
   unauthorized,
   unknownPath,
   unprocessable,

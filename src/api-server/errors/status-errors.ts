@@ -145,6 +145,13 @@ export function resourceVersionTooLarge(asked: number, current: number): StatusE
   );
 }
 
+/** Nothing has been done; the client may come back. In the words of the genuine server. */
+export function tooManyRequests(): StatusError {
+  return new StatusError(429, 'TooManyRequests', 'Too many requests, please try again later.', {
+    details: { retryAfterSeconds: 1 },
+  });
+}
+
 export function serviceUnavailable(message: string, cause?: unknown): StatusError {
   return new StatusError(503, 'ServiceUnavailable', message, { details: { retryAfterSeconds: 1 }, cause });
 }

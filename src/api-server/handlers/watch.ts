@@ -7,12 +7,13 @@ import { translateStoreFailure } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { parseSelection } from '../selectors/index.js';
 import type { Selection } from '../selectors/index.js';
-import { StorageExpiredError } from '../storage/index.js';
+import { lengthOfEvent, StorageExpiredError } from '../storage/index.js';
 import type { StorageEvent, StorageWatchOptions } from '../storage/index.js';
 import { presentObject } from '../table/index.js';
 import type { SharedEvent } from '../watch-events/index.js';
 import type { ResourceCall } from './handler.js';
-import { parseNumber, selectPage } from './list.js';
+import { listPages, PAGE_LENGTH } from './list-pages.js';
+import { parseNumber } from './list.js';
 import { bookmark, initialEventsEnd, watchStart } from './watch-start.js';
 import type { WatchStart } from './watch-start.js';
 
@@ -20,6 +21,9 @@ import type { WatchStart } from './watch-start.js';
 const DEFAULT_TIMEOUT_SECONDS = 1800;
 /** How often a quiet watch tells where it stands. Above the genuine server's pace of a minute there is no need. */
 const BOOKMARK_INTERVAL_MS = 15_000;
+
+/** About so many characters of events are made and sent together. */
+const PIECE_LENGTH = 64 * 1024;
 
 interface WireEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
@@ -37,7 +41,7 @@ export async function handleWatch(context: RegistryContext, call: ResourceCall):
   return { status: 200, stream, contentType: 'application/json' };
 }
 
-/** First what there is, if the watch begins so, then what happens to it; what happened together in one piece. */
+/** First what there is, if the watch begins so, then what happens to it; what happened together in few pieces. */
 async function* watchLines(
   context: RegistryContext,
   call: ResourceCall,
@@ -47,11 +51,7 @@ async function* watchLines(
   const present = presenter(context, call);
   const { initialEvents, markEnd } = start;
   let revision = start.after;
-  if (initialEvents) {
-    const page = await selectPage(context, call, selection, {});
-    revision = page.revision;
-    for (const object of page.items) yield lineOf({ type: 'ADDED', object: present(object) });
-  }
+  if (initialEvents) revision = yield* initialLines(context, call, selection, present);
   if (markEnd)
     yield lineOf({ type: 'BOOKMARK', object: present(initialEventsEnd(call, revision), 'BOOKMARK') });
   const bookmarks = call.request.flag('allowWatchBookmarks');
@@ -59,13 +59,71 @@ async function* watchLines(
   const { signal, release } = timeLimited(context, call);
   try {
     for await (const events of context.storage.watch(watchOptions(call, revision, bookmarks), signal)) {
-      let lines = '';
-      for (const event of events) lines += encode(context.events.of(event), view);
-      if (lines !== '') yield lines;
+      yield* eventLines(context, events, view);
     }
   } finally {
     release();
   }
+}
+
+/** Page by page, so that a client that reads slowly holds one page only. Returns the revision that they show. */
+async function* initialLines(
+  context: RegistryContext,
+  call: ResourceCall,
+  selection: Selection,
+  present: ReturnType<typeof presenter>,
+): AsyncGenerator<string, number, undefined> {
+  const room = await call.request.reserve(PAGE_LENGTH);
+  let revision = 0;
+  try {
+    for await (const page of listPages(context, call, selection, {})) {
+      revision = page.revision;
+      let lines = '';
+      for (const object of page.items) {
+        lines += lineOf({ type: 'ADDED', object: present(object) });
+        if (lines.length < PIECE_LENGTH) continue;
+        yield lines;
+        room.progress(lines.length);
+        lines = '';
+      }
+      if (lines !== '') yield lines;
+      room.progress(lines.length);
+    }
+    return revision;
+  } finally {
+    room.release();
+  }
+}
+
+/** Nothing is made of the events before there is room for it, and it is given back when the client has read it. */
+async function* eventLines(
+  context: RegistryContext,
+  events: readonly StorageEvent[],
+  view: WatchView,
+): AsyncGenerator<string> {
+  const { request } = view.call;
+  for (let from = 0; from < events.length;) {
+    const { length, to } = pieceOf(events, from);
+    const room = request.tryReserve(length) ?? (await request.reserve(length));
+    try {
+      let lines = '';
+      for (; from < to; from++) lines += encode(context.events.of(events[from]!), view);
+      if (lines !== '') yield lines;
+    } finally {
+      room.release();
+    }
+  }
+}
+
+/** Up to which event a piece goes, and how many characters that is about; one event at least. */
+function pieceOf(
+  events: readonly StorageEvent[],
+  from: number,
+): { readonly to: number; readonly length: number } {
+  let length = 0;
+  let to = from;
+  while (to < events.length && length < PIECE_LENGTH) length += lengthOfEvent(events[to++]!);
+  return { to, length };
 }
 
 /** How one client sees what happens. */
@@ -95,6 +153,7 @@ function watchOptions(call: ResourceCall, after: number, bookmarks: boolean): St
     resource: qualifiedResource(call.kind.type),
     ...(call.kind.type.namespaced && namespace !== '' && { namespace }),
     after,
+    reserve: (length) => call.request.reserve(length),
     ...(bookmarks && { progressIntervalMs: BOOKMARK_INTERVAL_MS }),
   };
 }
@@ -161,9 +220,9 @@ function timeLimited(
 }
 
 /** A watch that has begun can refuse only by an event. */
-async function* withErrorEvent(lines: AsyncIterable<string>): AsyncGenerator<string> {
+async function* withErrorEvent(lines: AsyncGenerator<string>): AsyncGenerator<string> {
   try {
-    for await (const line of lines) yield line;
+    yield* lines;
   } catch (error) {
     yield lineOf({ type: 'ERROR', object: watchFailure(error).status });
   }

@@ -1,11 +1,31 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { badRequest, bodyTooLarge } from '../errors/index.js';
+import { nextTurn } from '../../clock/index.js';
+import { badRequest, bodyTooLarge, tooManyRequests } from '../errors/index.js';
+import type { ByteBudget, Holder, Reservation } from './byte-budget.js';
 
 /** Largest body taken, bytes: what etcd lets a genuine server take, twice. */
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
+/** Bodies beyond this many bytes need room that is theirs; smaller ones are few enough by the number of requests. */
+const LARGE_BODY_BYTES = 256 * 1024;
+/** Bodies beyond this many bytes are worked on one after the other, so that others get their turn in between. */
+const HEAVY_BODY_BYTES = 64 * 1024;
+
+/** What a request needs of the server that it came to. */
+export interface RequestHost {
+  /** A signal that aborts when the client has gone or the server stops. Called once at most. */
+  makeSignal(): AbortSignal;
+  /** For what is being received. */
+  readonly bodies: ByteBudget;
+  /** For what waits to be sent. */
+  readonly answers: ByteBudget<ApiRequest>;
+  /** Ends the request: it holds what others need. */
+  giveUp(): void;
+  /** Calls back once when the answer has been sent or cannot be. */
+  onClose(callback: () => void): void;
+}
 
 /** One request, as handlers see it. */
-export class ApiRequest {
+export class ApiRequest implements Holder {
   /** Upper case. */
   readonly method: string;
   /** Percent-encoded, without the query. */
@@ -16,7 +36,7 @@ export class ApiRequest {
 
   constructor(
     private readonly message: IncomingMessage,
-    private readonly makeSignal: () => AbortSignal,
+    private readonly host: RequestHost,
   ) {
     const url = message.url ?? '/';
     const mark = url.indexOf('?');
@@ -28,7 +48,7 @@ export class ApiRequest {
 
   /** Aborts when the client has gone or the server stops. */
   get signal(): AbortSignal {
-    this.ownSignal ??= this.makeSignal();
+    this.ownSignal ??= this.host.makeSignal();
     return this.ownSignal;
   }
 
@@ -45,23 +65,72 @@ export class ApiRequest {
     return value !== null && value !== 'false' && value !== '0';
   }
 
-  /** @throws StatusError 413 beyond {@link MAX_BODY_BYTES} */
-  readBody(): Promise<Buffer> {
+  giveUp(): void {
+    this.host.giveUp();
+  }
+
+  /**
+   * Room for so many characters of an answer, to be given back when they have been sent. Whoever does not read gives way
+   * to others, and its request ends. Rejects when the client has gone.
+   */
+  reserve(length: number): Promise<Reservation> {
+    const early = this.tryReserve(length);
+    return early ? Promise.resolve(early) : this.host.answers.reserve(length, this, this.signal);
+  }
+
+  /** The same at once, if there is room. */
+  tryReserve(length: number): Reservation | undefined {
+    return this.host.answers.tryReserve(length, this);
+  }
+
+  /** Calls back once when the answer has been sent or cannot be. */
+  onClose(callback: () => void): void {
+    this.host.onClose(callback);
+  }
+
+  /** @throws StatusError 413 beyond {@link MAX_BODY_BYTES}, 429 when others needed the room */
+  async readBody(): Promise<Buffer> {
+    const body = await this.receive();
+    if (body.length > HEAVY_BODY_BYTES) await nextTurn();
+    return body;
+  }
+
+  private receive(): Promise<Buffer> {
     return new Promise((resolve, reject) => {
+      const { message } = this;
       const chunks: Buffer[] = [];
+      let room: Reservation | undefined;
+      let isWaiting = false;
       let size = 0;
-      this.message.on('data', (chunk: Buffer) => {
+      message.on('data', (chunk: Buffer) => {
         size += chunk.length;
-        if (size > MAX_BODY_BYTES) reject(bodyTooLarge(MAX_BODY_BYTES));
-        else chunks.push(chunk);
+        if (size > MAX_BODY_BYTES) return reject(bodyTooLarge(MAX_BODY_BYTES));
+        chunks.push(chunk);
+        if (room) room.progress(chunk.length);
+        else if (size > LARGE_BODY_BYTES && !isWaiting) {
+          isWaiting = true;
+          message.pause();
+          this.roomForBody(() => reject(tooManyRequests())).then((given) => {
+            room = given;
+            message.resume();
+          }, reject);
+        }
       });
-      this.message.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-      this.message.on('error', (error) =>
-        reject(badRequest(`reading the body failed: ${error.message}`, error)),
-      );
-      this.message.on('close', () => {
-        if (!this.message.complete) reject(badRequest('the client went away before the body was complete'));
+      message.on('end', () => {
+        room?.settle();
+        resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+      });
+      message.on('error', (error) => reject(badRequest(`reading the body failed: ${error.message}`, error)));
+      message.on('close', () => {
+        if (!message.complete) reject(badRequest('the client went away before the body was complete'));
       });
     });
+  }
+
+  /** It is not known before the end how large a body becomes. Held until all is done: what is made of it is larger. */
+  private async roomForBody(giveUp: () => void): Promise<Reservation> {
+    const room = await this.host.bodies.reserve(MAX_BODY_BYTES, { giveUp }, this.signal);
+    this.onClose(() => room.release());
+    return room;
   }
 }

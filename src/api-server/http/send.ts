@@ -1,13 +1,24 @@
 import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { createGzip, gzip } from 'node:zlib';
 import { stringify as toYaml } from 'yaml';
 import type { StatusError } from '../errors/index.js';
-import { warningHeaders } from './warning-headers.js';
+import type { ApiRequest } from './api-request.js';
 import type { ApiResponse, ObjectResponse, RawResponse, StreamResponse } from './api-response.js';
+import type { Reservation } from './byte-budget.js';
+import { warningHeaders } from './warning-headers.js';
 
 /** Answers below this many bytes are not worth compressing (the genuine server's threshold). */
 const GZIP_FROM_BYTES = 128 * 1024;
+/** Answers below this many bytes find room in the system's own buffers. */
+const SMALL_BYTES = 64 * 1024;
+/**
+ * Beyond this many characters an answer asked for as YAML is written as JSON, which is YAML too: the library would hold
+ * everybody up for seconds.
+ */
+const MAX_BLOCK_YAML = 256 * 1024;
 
 const gzipAsync = promisify(gzip);
 
@@ -16,15 +27,18 @@ export interface SendOptions {
   readonly acceptsGzip: boolean;
 }
 
+type Requester = Pick<ApiRequest, 'reserve' | 'onClose'>;
+
 /** Writes an answer; resolves when it has been handed to the socket. */
 export async function send(
+  request: Requester,
   response: ServerResponse,
   answer: ApiResponse,
   options: SendOptions,
 ): Promise<void> {
-  if ('stream' in answer) return sendStream(response, answer);
-  if ('raw' in answer) return sendRaw(response, answer, options);
-  return sendObject(response, answer, options);
+  if ('stream' in answer) return sendStream(response, answer, options);
+  if ('raw' in answer) return sendRaw(request, response, answer, options);
+  return sendObject(request, response, answer, options);
 }
 
 /** Writes a refusal. */
@@ -36,28 +50,44 @@ export function sendError(response: ServerResponse, error: StatusError): void {
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(text),
     ...(retryAfter !== undefined && retryAfter > 0 && { 'Retry-After': String(retryAfter) }),
-    ...(status.code === 413 && { Connection: 'close' }),
   });
   response.end(text);
 }
 
 async function sendObject(
+  request: Requester,
   response: ServerResponse,
   answer: ObjectResponse,
   options: SendOptions,
 ): Promise<void> {
-  const raw = options.format === 'yaml' ? toYaml(answer.body) : JSON.stringify(answer.body);
+  const raw = encode(answer.body, options.format);
   const warnings = warningHeaders(answer.warnings ?? []);
   if (warnings.length > 0) response.setHeader('Warning', warnings);
+  const { room, status } = answer;
   await sendRaw(
+    request,
     response,
-    { status: answer.status, raw, contentType: `application/${options.format}` },
+    { status, raw, contentType: `application/${options.format}` },
     options,
+    room,
   );
 }
 
-async function sendRaw(response: ServerResponse, answer: RawResponse, options: SendOptions): Promise<void> {
+function encode(body: object, format: SendOptions['format']): string {
+  const json = JSON.stringify(body);
+  return format === 'json' || json.length > MAX_BLOCK_YAML ? json : toYaml(body);
+}
+
+async function sendRaw(
+  request: Requester,
+  response: ServerResponse,
+  answer: RawResponse,
+  options: SendOptions,
+  given?: Reservation,
+): Promise<void> {
   let body = answer.raw;
+  const room = given ?? (body.length > SMALL_BYTES ? await request.reserve(body.length) : undefined);
+  if (room) request.onClose(() => room.release());
   if (options.acceptsGzip && body.length > GZIP_FROM_BYTES) {
     body = await gzipAsync(body, { level: 1 });
     response.setHeader('Content-Encoding', 'gzip');
@@ -75,27 +105,37 @@ async function sendRaw(response: ServerResponse, answer: RawResponse, options: S
   response.end(body);
 }
 
-/** Waits for a slow reader before asking the source for more; the source's own limit ends readers that stall. */
-async function sendStream(response: ServerResponse, answer: StreamResponse): Promise<void> {
-  response.writeHead(answer.status, { 'Content-Type': answer.contentType });
+async function sendStream(
+  response: ServerResponse,
+  answer: StreamResponse,
+  { acceptsGzip }: SendOptions,
+): Promise<void> {
+  const isCompressed = answer.isWhole === true && acceptsGzip;
+  response.writeHead(answer.status, {
+    'Content-Type': answer.contentType,
+    ...(isCompressed && { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' }),
+  });
   response.flushHeaders();
+  if (isCompressed) {
+    await pipeline(Readable.from(answer.stream, { highWaterMark: 1 }), createGzip({ level: 1 }), response);
+    return;
+  }
   for await (const chunk of answer.stream) {
     if (response.destroyed) break;
-    if (!response.write(chunk)) await drained(response);
+    await write(response, chunk);
   }
   response.end();
 }
 
-/** Resolves when the client has read on, or has gone; leaves no listener behind. */
-function drained(response: ServerResponse): Promise<void> {
+/** Resolves when the chunk has left this process, or the client has gone; leaves no listener behind. */
+function write(response: ServerResponse, chunk: string): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
-      response.off('drain', done);
       response.off('close', done);
       resolve();
     };
-    response.on('drain', done);
     response.on('close', done);
+    response.write(chunk, done);
     if (response.destroyed) done();
   });
 }

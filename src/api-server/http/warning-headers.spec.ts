@@ -18,9 +18,12 @@ describe('warningHeaders', () => {
   });
 
   it('cuts texts that are too much together, at a whole character', () => {
-    const headers = warningHeaders(Array.from({ length: 1000 }, (_, index) => `${index} ${'😀'.repeat(300)}`));
+    const headers = warningHeaders(
+      Array.from({ length: 1000 }, (_, index) => `${index} ${'😀'.repeat(300)}`),
+    );
     expect(headers.join('').length).toBeLessThan(40_000);
-    for (const header of headers) expect(Buffer.from(header, 'latin1').toString('utf8')).not.toContain('\ufffd');
+    for (const header of headers)
+      expect(Buffer.from(header, 'latin1').toString('utf8')).not.toContain('\ufffd');
   });
 
   it('never makes what Node refuses as a header, nor more than a client takes', () => {

@@ -98,11 +98,7 @@ describe('the kinds, beside a genuine API server', () => {
     'knows every field of an answer, adds nothing, and finds no fault: $command',
     ({ object }) => {
       const kind = kindOf(object);
-      const { object: known, findings } = decodeJson(
-        JSON.stringify(object),
-        schemas,
-        kind?.schema ?? '',
-      );
+      const { object: known, findings } = decodeJson(JSON.stringify(object), schemas, kind?.schema ?? '');
       expect(findings.filter(({ problem }) => problem === 'unknown')).toEqual([]);
       const before = structuredClone(known);
       kind?.applyDefaults(known);

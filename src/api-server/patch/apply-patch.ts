@@ -1,7 +1,8 @@
 import { errorMessage } from '../../errors/index.js';
 import { cloneJson } from '../../kubernetes/index.js';
 import type { UnstructuredObject } from '../../kubernetes/index.js';
-import { badRequest, requestTooLarge, StatusError, unprocessable } from '../errors/index.js';
+import type { StatusError } from '../errors/index.js';
+import { badRequest, requestTooLarge, unprocessable } from '../errors/index.js';
 import { checkValue, DocumentLimitError, JsonSyntaxError, readJsonText } from '../schema/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import { CopyBudgetError } from './copy-budget.js';
@@ -86,7 +87,8 @@ function notUnmarshalled(value: unknown, goType: string): StatusError {
 
 /** What the document has to do with: another state of the object might have led elsewhere. */
 function refusalOf(error: unknown): unknown {
-  if (error instanceof JsonPatchError || error instanceof CopyBudgetError) return unprocessable(error.message);
+  if (error instanceof JsonPatchError || error instanceof CopyBudgetError)
+    return unprocessable(error.message);
   if (!(error instanceof DocumentLimitError)) return error;
   return error.limit === 'depth' ? unprocessable(error.message) : requestTooLarge(error.message);
 }

@@ -53,8 +53,7 @@ function whole(value: unknown): JsonObject {
 }
 
 function test(document: JsonObject, operation: JsonObject, value: unknown): void {
-  const found =
-    operation['path'] === '' ? document : (valueAt(placeOf(document, operation, 'path')) ?? null);
+  const found = operation['path'] === '' ? document : (valueAt(placeOf(document, operation, 'path')) ?? null);
   if (!sameJson(found, value)) {
     throw new JsonPatchError(`testing value ${String(operation['path'])} failed: test failed`);
   }
@@ -81,9 +80,12 @@ function attempt<T>(operation: JsonObject, field: 'path' | 'from', work: () => T
   } catch (error) {
     if (!(error instanceof PointerError)) throw error;
     const place = String(operation[field]);
-    throw new JsonPatchError(`error in ${String(operation['op'])} for ${field}: '${place}': ${error.message}`, {
-      cause: error,
-    });
+    throw new JsonPatchError(
+      `error in ${String(operation['op'])} for ${field}: '${place}': ${error.message}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -2,12 +2,14 @@ import { unsupportedMediaType } from '../errors/index.js';
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
 
-const BY_MEDIA_TYPE: ReadonlyMap<string, PatchType> = new Map(Object.entries({
-  'application/json-patch+json': 'json',
-  'application/merge-patch+json': 'merge',
-  'application/strategic-merge-patch+json': 'strategic',
-  'application/apply-patch+yaml': 'apply',
-} satisfies Record<string, PatchType>));
+const BY_MEDIA_TYPE: ReadonlyMap<string, PatchType> = new Map(
+  Object.entries({
+    'application/json-patch+json': 'json',
+    'application/merge-patch+json': 'merge',
+    'application/strategic-merge-patch+json': 'strategic',
+    'application/apply-patch+yaml': 'apply',
+  } satisfies Record<string, PatchType>),
+);
 
 export const PATCH_MEDIA_TYPES = [...BY_MEDIA_TYPE.keys()];
 

@@ -1,15 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  Composer,
-  isAlias,
-  isCollection,
-  isMap,
-  isScalar,
-  isSeq,
-  Lexer,
-  LineCounter,
-  Parser,
-} from 'yaml';
+import { Composer, isAlias, isCollection, isMap, isScalar, isSeq, Lexer, LineCounter, Parser } from 'yaml';
 import type { CST, Document, ErrorCode, Node, Tags, YAMLMap } from 'yaml';
 import { errorMessage } from '../../errors/index.js';
 import { cloneJson } from '../../kubernetes/index.js';
@@ -132,7 +122,7 @@ function compose(tokens: readonly CST.Token[], length: number): Document.Parsed 
     const [problem] = document.errors;
     if (problem) throw new FirstProblem(problem.pos[0], problem.message);
     if (only) throw new FirstProblem(document.range[0], 'there is more than one document');
-    only = document as Document.Parsed;
+    only = document;
   }
   return only;
 }
@@ -142,10 +132,7 @@ function toPlain(document: Document.Parsed): unknown {
     return document.toJS({ maxAliasCount: 100 });
   } catch (error) {
     const isBomb = errorMessage(error).includes('Excessive alias count');
-    throw new YamlSyntaxError(
-      isBomb ? EXCESSIVE_ALIASING : `yaml: ${errorMessage(error)}`,
-      { cause: error },
-    );
+    throw new YamlSyntaxError(isBomb ? EXCESSIVE_ALIASING : `yaml: ${errorMessage(error)}`, { cause: error });
   }
 }
 
@@ -176,7 +163,8 @@ class Inspection {
     const seen = new Set<string>();
     for (const { key, value } of map.items) {
       // The library would take the text of a list or map for the key, and that of a deep one for minutes.
-      if (!isScalar(key)) throw new YamlSyntaxError(`yaml: invalid map key${path === '' ? '' : ` in ${path}`}`);
+      if (!isScalar(key))
+        throw new YamlSyntaxError(`yaml: invalid map key${path === '' ? '' : ` in ${path}`}`);
       const name = String(key.value);
       const keyPath = path === '' ? name : `${path}.${name}`;
       if (seen.has(name)) this.duplicates.push({ problem: 'duplicate', path: keyPath });

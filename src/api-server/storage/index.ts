@@ -1,4 +1,4 @@
-export { objectTextOf, originOf, toStorageEvent } from './log-entry.js';
+export { lengthOf, lengthOfEvent, objectTextOf, originOf, toStorageEvent } from './log-entry.js';
 export type { LogEntry } from './log-entry.js';
 export {
   StorageConflictError,
@@ -26,6 +26,7 @@ export type {
   StorageKey,
   StorageList,
   StorageListOptions,
+  StorageRoom,
   StorageWatchOptions,
   StoredObject,
 } from './storage.js';

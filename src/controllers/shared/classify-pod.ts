@@ -47,19 +47,21 @@ const NODE_REJECTIONS: ReadonlySet<string> = new Set([
   'TopologyAffinityError',
 ]);
 
-const WAITING_STATES: ReadonlyMap<string, PodState> = new Map(Object.entries({
-  ErrImagePull: 'image',
-  ImagePullBackOff: 'image',
-  InvalidImageName: 'image',
-  ErrImageNeverPull: 'image',
-  ImageInspectError: 'image',
-  RegistryUnavailable: 'image',
-  CrashLoopBackOff: 'crash',
-  RunContainerError: 'crash',
-  StartError: 'crash',
-  CreateContainerConfigError: 'config',
-  CreateContainerError: 'config',
-} satisfies Record<string, PodState>));
+const WAITING_STATES: ReadonlyMap<string, PodState> = new Map(
+  Object.entries({
+    ErrImagePull: 'image',
+    ImagePullBackOff: 'image',
+    InvalidImageName: 'image',
+    ErrImageNeverPull: 'image',
+    ImageInspectError: 'image',
+    RegistryUnavailable: 'image',
+    CrashLoopBackOff: 'crash',
+    RunContainerError: 'crash',
+    StartError: 'crash',
+    CreateContainerConfigError: 'config',
+    CreateContainerError: 'config',
+  } satisfies Record<string, PodState>),
+);
 
 /** A pod that still exists so long after the end of its grace period is stuck. */
 const OVERDUE_MS = 5000;

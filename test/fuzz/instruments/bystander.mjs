@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 // A worker thread that is somebody else: sends small requests one after the other over its own connection, and tells how
 // long the slowest had to wait. In a thread of its own, so that what the fuzzer is busy with does not count.
 import { Agent, request } from 'node:https';

@@ -82,7 +82,9 @@ export const KEY_SEEDS: readonly Seed[] = [
   {
     name: 'a JSON patch walks its path, whatever the names on it',
     async run(world) {
-      await world.does(world.patch(JSON_PATCH, [{ op: 'add', path: '/metadata/annotations', value: {} }]));
+      await world.does(
+        world.patch(JSON_PATCH, [{ op: 'add', path: '/metadata/annotations', value: { a: 'b' } }]),
+      );
       for (const name of NAMES) {
         const path = `/metadata/annotations/${name}`;
         await world.does(world.patch(JSON_PATCH, [{ op: 'add', path, value: 'x' }]));
