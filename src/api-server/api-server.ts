@@ -79,6 +79,7 @@ export class ApiServer {
   private readonly gate: RequestGate;
   private readonly bodies: ByteBudget;
   private readonly answers: ByteBudget<ApiRequest>;
+  private readonly watches: ByteBudget<ApiRequest>;
   private readonly isAuthorized: (authorization: string | undefined) => boolean;
   private settleReady!: { resolve: (value: { url: string }) => void; reject: (error: unknown) => void };
   private hasRun = false;
@@ -96,14 +97,17 @@ export class ApiServer {
     this.router = new Router(this.context, () => new URL(this.url).host, identitiesOf(token));
     this.limits = compileServerLimits(options.limits);
     this.gate = new RequestGate(this.limits);
-    const { maxBodyBytes, maxWaitingBytes, patienceMs, stallMs } = this.limits;
-    this.bodies = new ByteBudget({ limit: maxBodyBytes, clock, patienceMs, stallMs });
-    this.answers = new ByteBudget<ApiRequest>({
-      limit: maxWaitingBytes,
-      clock,
-      patienceMs,
-      stallMs,
-      onGivenUp: (requests, length) => this.tellUnread(requests, length),
+    const { maxAnswerBytes, maxBodyBytes, maxWatchBytes, patienceMs, stallMs, watchPatienceMs } = this.limits;
+    const onGivenUp = (requests: readonly ApiRequest[], length: number): void =>
+      this.tellUnread(requests, length);
+    const common = { clock, patienceMs, stallMs };
+    this.bodies = new ByteBudget({ ...common, limit: maxBodyBytes });
+    this.answers = new ByteBudget<ApiRequest>({ ...common, limit: maxAnswerBytes, onGivenUp });
+    this.watches = new ByteBudget<ApiRequest>({
+      ...common,
+      limit: maxWatchBytes,
+      patienceMs: watchPatienceMs,
+      onGivenUp,
     });
     const listener = (message: IncomingMessage, response: ServerResponse): void =>
       void this.handle(message, response);
@@ -148,6 +152,7 @@ export class ApiServer {
       inner.abort();
       this.bodies.stop();
       this.answers.stop();
+      this.watches.stop();
       await Promise.all(background);
     }
   }
@@ -182,7 +187,7 @@ export class ApiServer {
     const request = new ApiRequest(message, {
       makeSignal: () => this.signals.of(response),
       bodies: this.bodies,
-      answers: this.answers,
+      roomFor: (isWatch) => (isWatch ? this.watches : this.answers),
       giveUp,
       onClose: (callback) => void response.once('close', callback),
     });

@@ -7,6 +7,8 @@ export interface Sighting {
   readonly slowest: { readonly ms: number; readonly what: string };
   readonly failures: readonly string[];
   readonly count: number;
+  /** By how much everything took longer than on a machine that does nothing else. At least 1. */
+  readonly slowdown: number;
 }
 
 const PAUSE_MS = 20;

@@ -2,7 +2,7 @@ import { Bystander } from './bystander.js';
 import type { Footprint, FuzzedServer, HostileRequest } from './fuzzed-server.js';
 import { requestBatches } from './arbitraries/request.js';
 import type { FuzzedApi } from './arbitraries/api.js';
-import { readApi } from './arbitraries/api.js';
+import { putSamples, readApi } from './arbitraries/api.js';
 import { aDeployment, assertNoFault, DEPLOYMENTS, NAMESPACE, SeedWorld, VICTIM } from './seeds/index.js';
 import type { Seed } from './seeds/index.js';
 
@@ -150,7 +150,10 @@ export class FuzzRun {
       const ms = performance.now() - startedAt;
       const waited = await this.look(at);
       await this.checkPollution(at);
-      say(`${ms.toFixed(0).padStart(6)} ms, others ${waited.toFixed(0).padStart(5)} ms: ${seed.name}`);
+      const rss = this.server.death === undefined ? mib(this.server.rss) : 'none';
+      say(
+        `${ms.toFixed(0).padStart(6)} ms, others ${waited.toFixed(0).padStart(5)} ms, RSS ${rss}: ${seed.name}`,
+      );
     }
   }
 
@@ -178,7 +181,7 @@ export class FuzzRun {
     if (requests === 0) return;
     await this.putVictim();
     const api = await readApi(this.server);
-    for (const missing of api.withoutSample) say(`no sample of ${missing}: its patches will find nothing`);
+    for (const refused of await putSamples(this.server, api)) say(`no sample of ${refused}`);
     let sent = 0;
     for (const batch of requestBatches(api, { seed, count: requests })) {
       await this.sendAll(batch, sent);
@@ -221,15 +224,19 @@ export class FuzzRun {
     const { bystander, server } = this.now;
     if (server.death !== undefined) this.found(at, `the server has died: ${server.death}`);
     const sighting = await bystander.take();
-    const { failures, slowest } = sighting;
-    this.slowestBystanderMs = Math.max(this.slowestBystanderMs, slowest.ms);
-    if (slowest.ms > this.limits.bystanderMs)
-      this.found(at, `somebody else's ${slowest.what} waited ${slowest.ms.toFixed(0)} ms`);
+    const { failures, slowdown, slowest } = sighting;
+    const waitedMs = slowest.ms / slowdown;
+    this.slowestBystanderMs = Math.max(this.slowestBystanderMs, waitedMs);
+    if (waitedMs > this.limits.bystanderMs)
+      this.found(
+        at,
+        `somebody else's ${slowest.what} waited ${waitedMs.toFixed(0)} ms (machine slower by ${slowdown.toFixed(1)})`,
+      );
     // 429 is an answer that its client waits out.
     const failed = failures.filter((failure) => !failure.endsWith(' 429'));
     if (failed.length > 0)
       this.found(at, `somebody else's requests failed: ${[...new Set(failed)].join(', ')}`);
-    return slowest.ms;
+    return waitedMs;
   }
 
   private async clean(api: FuzzedApi): Promise<void> {
@@ -238,7 +245,7 @@ export class FuzzRun {
         .send({ method: 'DELETE', path: `${path}?gracePeriodSeconds=0` })
         .catch(() => undefined);
     }
-    await api.putSamples();
+    await putSamples(this.server, api);
   }
 
   private async footprintAtRest(before: Footprint): Promise<Footprint> {

@@ -10,7 +10,9 @@ import type { ResourceCall } from './handler.js';
 
 /** Objects, and characters of them, that are held in memory for one request at a time. */
 const PAGE_OBJECTS = 500;
-export const PAGE_LENGTH = 1024 * 1024;
+const PAGE_LENGTH = 1024 * 1024;
+/** What a page takes: its objects, and the text that is made of them. */
+export const PAGE_ROOM = 2 * PAGE_LENGTH;
 
 /** Selected objects that were read together. */
 export interface SelectedPage {

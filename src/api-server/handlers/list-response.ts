@@ -5,7 +5,7 @@ import { ok } from '../http/index.js';
 import { presentList } from '../table/index.js';
 import type { ResourceCall } from './handler.js';
 import type { SelectedPage } from './list-pages.js';
-import { PAGE_LENGTH } from './list-pages.js';
+import { PAGE_ROOM } from './list-pages.js';
 
 /** About so many characters are written together. */
 const CHUNK_LENGTH = 64 * 1024;
@@ -24,7 +24,7 @@ export async function respondWithList(
   pages: AsyncGenerator<SelectedPage, void, undefined>,
   metadataOf: ListMetadata,
 ): Promise<ApiResponse> {
-  const room = await call.request.reserve(PAGE_LENGTH);
+  const room = await call.request.reserve(PAGE_ROOM);
   call.request.onClose(() => room.release());
   try {
     const first = await pages.next();

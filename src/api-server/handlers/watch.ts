@@ -12,7 +12,7 @@ import type { StorageEvent, StorageWatchOptions } from '../storage/index.js';
 import { presentObject } from '../table/index.js';
 import type { SharedEvent } from '../watch-events/index.js';
 import type { ResourceCall } from './handler.js';
-import { listPages, PAGE_LENGTH } from './list-pages.js';
+import { listPages, PAGE_ROOM } from './list-pages.js';
 import { parseNumber } from './list.js';
 import { bookmark, initialEventsEnd, watchStart } from './watch-start.js';
 import type { WatchStart } from './watch-start.js';
@@ -47,7 +47,7 @@ async function* watchLines(
   call: ResourceCall,
   selection: Selection,
   start: WatchStart,
-): AsyncGenerator<string> {
+): AsyncGenerator<string | Buffer> {
   const present = presenter(context, call);
   const { initialEvents, markEnd } = start;
   let revision = start.after;
@@ -73,7 +73,7 @@ async function* initialLines(
   selection: Selection,
   present: ReturnType<typeof presenter>,
 ): AsyncGenerator<string, number, undefined> {
-  const room = await call.request.reserve(PAGE_LENGTH);
+  const room = await call.request.reserve(PAGE_ROOM);
   let revision = 0;
   try {
     for await (const page of listPages(context, call, selection, {})) {
@@ -100,30 +100,44 @@ async function* eventLines(
   context: RegistryContext,
   events: readonly StorageEvent[],
   view: WatchView,
-): AsyncGenerator<string> {
+): AsyncGenerator<string | Buffer> {
   const { request } = view.call;
   for (let from = 0; from < events.length;) {
     const { length, to } = pieceOf(events, from);
     const room = request.tryReserve(length) ?? (await request.reserve(length));
     try {
-      let lines = '';
-      for (; from < to; from++) lines += encode(context.events.of(events[from]!), view);
-      if (lines !== '') yield lines;
+      const piece = linesOf(context, events.slice(from, to), view);
+      if (piece.length > 0) yield piece;
     } finally {
       room.release();
     }
+    from = to;
   }
 }
 
-/** Up to which event a piece goes, and how many characters that is about; one event at least. */
+/** Up to which event a piece goes, and how many characters that is about; a large event is a piece of its own. */
 function pieceOf(
   events: readonly StorageEvent[],
   from: number,
 ): { readonly to: number; readonly length: number } {
-  let length = 0;
-  let to = from;
-  while (to < events.length && length < PIECE_LENGTH) length += lengthOfEvent(events[to++]!);
+  let length = lengthOfEvent(events[from]!);
+  let to = from + 1;
+  while (to < events.length && length + lengthOfEvent(events[to]!) <= PIECE_LENGTH) {
+    length += lengthOfEvent(events[to++]!);
+  }
   return { to, length };
+}
+
+function linesOf(
+  context: RegistryContext,
+  events: readonly StorageEvent[],
+  view: WatchView,
+): string | Buffer {
+  const [first] = events;
+  if (first && lengthOfEvent(first) > PIECE_LENGTH) return encodeLarge(context.events.of(first), view);
+  let lines = '';
+  for (const event of events) lines += encode(context.events.of(event), view);
+  return lines;
 }
 
 /** How one client sees what happens. */
@@ -135,16 +149,27 @@ interface WatchView {
 }
 
 /** Empty for what the client shall not see. */
-function encode(shared: SharedEvent, { call, selection, bookmarks, present }: WatchView): string {
+function encode(shared: SharedEvent, view: WatchView): string {
   const { event } = shared;
-  // Who sees everything as it is needs nobody to look into the object.
-  const isPlain = selection.all && call.accept.as === undefined;
-  if (isPlain && event.type !== 'progress') return shared.line(WIRE_TYPES[event.type]);
+  const { call, selection, bookmarks, present } = view;
+  if (seesAll(view) && event.type !== 'progress') return shared.line(WIRE_TYPES[event.type]);
   const wire = decideWireEvent(event, selection, bookmarks ? call : undefined);
   if (!wire) return '';
   const object = present(wire.object, wire.type);
   const isOwn = event.type !== 'progress' && object === event.object;
   return isOwn ? shared.line(wire.type) : lineOf({ type: wire.type, object });
+}
+
+/** The same of an event whose line is too long for every watcher to have its own. */
+function encodeLarge(shared: SharedEvent, view: WatchView): string | Buffer {
+  const { event } = shared;
+  if (event.type === 'progress' || !seesAll(view)) return encode(shared, view);
+  return shared.lineBytes(WIRE_TYPES[event.type]);
+}
+
+/** Who sees everything as it is needs nobody to look into the object. */
+function seesAll({ call, selection }: WatchView): boolean {
+  return selection.all && call.accept.as === undefined;
 }
 
 function watchOptions(call: ResourceCall, after: number, bookmarks: boolean): StorageWatchOptions {
@@ -220,7 +245,7 @@ function timeLimited(
 }
 
 /** A watch that has begun can refuse only by an event. */
-async function* withErrorEvent(lines: AsyncGenerator<string>): AsyncGenerator<string> {
+async function* withErrorEvent(lines: AsyncGenerator<string | Buffer>): AsyncGenerator<string | Buffer> {
   try {
     yield* lines;
   } catch (error) {

@@ -17,7 +17,7 @@ export interface RequestHost {
   /** For what is being received. */
   readonly bodies: ByteBudget;
   /** For what waits to be sent. */
-  readonly answers: ByteBudget<ApiRequest>;
+  roomFor(isWatch: boolean): ByteBudget<ApiRequest>;
   /** Ends the request: it holds what others need. */
   giveUp(): void;
   /** Calls back once when the answer has been sent or cannot be. */
@@ -32,6 +32,7 @@ export class ApiRequest implements Holder {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
+  private readonly room: ByteBudget<ApiRequest>;
   private ownSignal: AbortSignal | undefined;
 
   constructor(
@@ -44,6 +45,7 @@ export class ApiRequest implements Holder {
     this.path = mark < 0 ? url : url.slice(0, mark);
     this.query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
     this.headers = message.headers;
+    this.room = host.roomFor(this.flag('watch'));
   }
 
   /** Aborts when the client has gone or the server stops. */
@@ -75,12 +77,12 @@ export class ApiRequest implements Holder {
    */
   reserve(length: number): Promise<Reservation> {
     const early = this.tryReserve(length);
-    return early ? Promise.resolve(early) : this.host.answers.reserve(length, this, this.signal);
+    return early ? Promise.resolve(early) : this.room.reserve(length, this, this.signal);
   }
 
   /** The same at once, if there is room. */
   tryReserve(length: number): Reservation | undefined {
-    return this.host.answers.tryReserve(length, this);
+    return this.room.tryReserve(length, this);
   }
 
   /** Calls back once when the answer has been sent or cannot be. */

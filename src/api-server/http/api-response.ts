@@ -22,7 +22,7 @@ export interface RawResponse {
 export interface StreamResponse {
   readonly status: number;
   /** Asked for the next piece when the client has read the last. */
-  readonly stream: AsyncIterable<string>;
+  readonly stream: AsyncIterable<string | Buffer>;
   readonly contentType: string;
   /** Has an end that does not depend on what happens, and may be sent compressed. @default false */
   readonly isWhole?: boolean;

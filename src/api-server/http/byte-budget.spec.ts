@@ -99,7 +99,7 @@ describe('ByteBudget', () => {
       fc.asyncProperty(
         fc.array(fc.tuple(fc.integer({ min: 1, max: 150 }), fc.nat(5)), { maxLength: 40 }),
         async (demands) => {
-          const tested = new ByteBudget({ limit: 100, clock: new FakeClock() });
+          const tested = new ByteBudget({ limit: 100, clock: new FakeClock(), patienceMs: 1, stallMs: 1 });
           const held: Reservation[] = [];
           for (const [length, releases] of demands) {
             void tested.reserve(length, holder('x'), NEVER).then((room) => held.push(room));

@@ -4,10 +4,10 @@ export interface ByteBudgetOptions<H extends Holder> {
   /** How much may be held together. */
   readonly limit: number;
   readonly clock: Pick<Clock, 'monotonicNow' | 'setTimeout'>;
-  /** How long somebody may hold room without progress while others wait for it, milliseconds. @default 1000 */
-  readonly patienceMs?: number;
-  /** The same when nobody waits. @default 30000 */
-  readonly stallMs?: number;
+  /** How long somebody may hold room without progress while others wait for it, milliseconds. */
+  readonly patienceMs: number;
+  /** The same when nobody waits. */
+  readonly stallMs: number;
   /** Told of those who had to give way, all of one moment together. @default nobody */
   readonly onGivenUp?: (holders: readonly H[], length: number) => void;
 }
@@ -128,7 +128,7 @@ export class ByteBudget<H extends Holder = Holder> {
 
   /** Looks once in a while, and only while somebody holds something. */
   private watch(): void {
-    const { clock, patienceMs = 1000 } = this.options;
+    const { clock, patienceMs } = this.options;
     if (this.isStopped) return;
     this.timer ??= clock.setTimeout(() => {
       this.timer = undefined;
@@ -138,7 +138,7 @@ export class ByteBudget<H extends Holder = Holder> {
   }
 
   private makeWay(patienceMs: number): void {
-    const { clock, limit, onGivenUp, stallMs = 30_000 } = this.options;
+    const { clock, limit, onGivenUp, stallMs } = this.options;
     const nowMs = clock.monotonicNow();
     let wanted = this.used - limit;
     for (const { length } of this.waiting) wanted += length;

@@ -14,6 +14,8 @@ import { warningHeaders } from './warning-headers.js';
 const GZIP_FROM_BYTES = 128 * 1024;
 /** Answers below this many bytes find room in the system's own buffers. */
 const SMALL_BYTES = 64 * 1024;
+/** So much of an answer is handed to the system at once. */
+const PART_BYTES = 32 * 1024;
 /**
  * Beyond this many characters an answer asked for as YAML is written as JSON, which is YAML too: the library would hold
  * everybody up for seconds.
@@ -102,7 +104,8 @@ async function sendRaw(
     'Content-Length': typeof body === 'string' ? Buffer.byteLength(body) : body.length,
     ...answer.headers,
   });
-  response.end(body);
+  if (room) await writeAll(response, body, (length) => room.progress(length));
+  response.end(room ? undefined : body);
 }
 
 async function sendStream(
@@ -122,20 +125,38 @@ async function sendStream(
   }
   for await (const chunk of answer.stream) {
     if (response.destroyed) break;
-    await write(response, chunk);
+    await writeAll(response, chunk);
   }
   response.end();
 }
 
-/** Resolves when the chunk has left this process, or the client has gone; leaves no listener behind. */
-function write(response: ServerResponse, chunk: string): Promise<void> {
+/**
+ * In parts, each when the one before has left this process: what a connection holds for a reader that does not read is
+ * one part then, in all the forms that it takes on its way, and not the whole.
+ */
+async function writeAll(
+  response: ServerResponse,
+  chunk: string | Buffer,
+  onWritten?: (length: number) => void,
+): Promise<void> {
+  const whole = typeof chunk === 'string' && chunk.length > PART_BYTES ? Buffer.from(chunk) : chunk;
+  if (typeof whole === 'string') return write(response, whole);
+  for (let from = 0; from < whole.length && !response.destroyed; from += PART_BYTES) {
+    const part = whole.subarray(from, from + PART_BYTES);
+    await write(response, part);
+    onWritten?.(part.length);
+  }
+}
+
+/** Resolves when the part has left this process, or the client has gone; leaves no listener behind. */
+function write(response: ServerResponse, part: string | Buffer): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       response.off('close', done);
       resolve();
     };
     response.on('close', done);
-    response.write(chunk, done);
+    response.write(part, done);
     if (response.destroyed) done();
   });
 }

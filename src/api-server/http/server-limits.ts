@@ -26,11 +26,15 @@ export interface ServerLimits {
   lingerMs?: number;
   /** Large bodies being read or worked on, bytes. @default 24 Mi */
   maxBodyBytes?: number;
-  /** Answers that wait for their readers, and what they are made from; in characters. @default 64 Mi */
-  maxWaitingBytes?: number;
-  /** How long an answer may wait for its reader while others need the room, milliseconds. @default 1000 */
+  /** Answers that wait for their readers, and what they are made from; in characters. @default 48 Mi */
+  maxAnswerBytes?: number;
+  /** The same of watches. @default 48 Mi */
+  maxWatchBytes?: number;
+  /** How long an answer, or a large body, may stand still while others need the room, milliseconds. @default 5000 */
   patienceMs?: number;
-  /** The same when nobody does, milliseconds. @default 30000 */
+  /** The same of a watch, whose client can go on from where it was. @default 1000 */
+  watchPatienceMs?: number;
+  /** How long anything may stand still when nobody needs the room, milliseconds. @default 30000 */
   stallMs?: number;
 }
 
@@ -47,8 +51,10 @@ const schema = z.object({
   requestTimeoutMs: count(60_000),
   lingerMs: count(2000),
   maxBodyBytes: count(24 * 1024 * 1024),
-  maxWaitingBytes: count(64 * 1024 * 1024),
-  patienceMs: count(1000),
+  maxAnswerBytes: count(48 * 1024 * 1024),
+  maxWatchBytes: count(48 * 1024 * 1024),
+  patienceMs: count(5000),
+  watchPatienceMs: count(1000),
   stallMs: count(30_000),
 });
 

@@ -8,6 +8,7 @@ const KEPT_LENGTH = 4 * 1024 * 1024;
 /** An event of the store as all its watchers share it. Nobody may change its objects. */
 export class SharedEvent {
   private readonly lines = new Map<string, string>();
+  private readonly bytes = new Map<string, Buffer>();
 
   constructor(readonly event: StorageEvent) {}
 
@@ -20,6 +21,13 @@ export class SharedEvent {
       this.lines.set(type, line);
     }
     return line;
+  }
+
+  /** The same as bytes, of which all its watchers send parts; for lines that are too long for each to have its own. */
+  lineBytes(type: string): Buffer {
+    let bytes = this.bytes.get(type);
+    if (!bytes) this.bytes.set(type, (bytes = Buffer.from(this.line(type))));
+    return bytes;
   }
 }
 

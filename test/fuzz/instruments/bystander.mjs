@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 // A worker thread that is somebody else: sends small requests one after the other over its own connection, and tells how
-// long the slowest had to wait. In a thread of its own, so that what the fuzzer is busy with does not count.
+// long the slowest had to wait. In a thread of its own, so that what the fuzzer is busy with does not count; and it tells
+// how much slower than alone it was, so that what else the machine is busy with does not count either.
 import { Agent, request } from 'node:https';
 import { parentPort, workerData } from 'node:worker_threads';
 
@@ -10,6 +11,8 @@ const { hostname, port } = new URL(url);
 let slowest = { ms: 0, what: '', status: 0 };
 let failures = [];
 let count = 0;
+let burnt = { cpuMs: 0, wallMs: 0 };
+let before = 1;
 let stopped = false;
 
 function send(method, body) {
@@ -29,12 +32,26 @@ function send(method, body) {
 
 parentPort.on('message', (message) => {
   if (message === 'take') {
-    parentPort.postMessage({ slowest, failures, count });
+    // A moment may be too short to tell.
+    const now = burnt.cpuMs > 0 ? Math.max(1, burnt.wallMs / burnt.cpuMs) : before;
+    const slowdown = Math.max(now, before);
+    before = now;
+    parentPort.postMessage({ slowest, failures, count, slowdown });
+    burnt = { cpuMs: 0, wallMs: 0 };
     slowest = { ms: 0, what: '', status: 0 };
     failures = [];
     count = 0;
   } else stopped = true;
 });
+
+/** Works for some milliseconds of its own time, and notes how long that took by the clock. */
+function burn() {
+  const cpuMs = () => process.threadCpuUsage().user / 1000;
+  const [cpuAt, wallAt] = [cpuMs(), performance.now()];
+  while (cpuMs() - cpuAt < 3);
+  burnt.cpuMs += cpuMs() - cpuAt;
+  burnt.wallMs += performance.now() - wallAt;
+}
 
 for (let round = 0; !stopped; round++) {
   const method = round % 2 === 0 ? 'GET' : 'PATCH';
@@ -44,6 +61,7 @@ for (let round = 0; !stopped; round++) {
   const ms = performance.now() - startedAt;
   count++;
   if (ms > slowest.ms) slowest = { ms, what: method, status };
+  if (round % 4 === 0) burn();
   if (status !== 200) failures.push(`${method}: ${status}`);
   await new Promise((resolve) => setTimeout(resolve, pauseMs));
 }

@@ -33,6 +33,21 @@ async function inTurns<T>(count: number, atOnce: number, make: (index: number) =
   return made;
 }
 
+/** The beginning of the answer to one request on a connection of its own. */
+async function askOnce(world: SeedWorld): Promise<string> {
+  const socket = await dial(world);
+  const answer = await new Promise<string>((resolve) => {
+    socket.once('data', (data) => resolve(data.toString('latin1').slice(0, 400)));
+    socket.once('close', () => resolve('closed'));
+    socket.on('error', () => resolve('error'));
+    socket.write(
+      `GET ${VICTIM} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${world.server.token}\r\n\r\n`,
+    );
+  });
+  socket.destroy();
+  return answer;
+}
+
 /** The most resident memory that was seen until `work` was done, bytes. */
 async function peakDuring(world: SeedWorld, work: () => Promise<void>): Promise<number> {
   let peak = 0;
@@ -124,21 +139,7 @@ export const FLOOD_SEEDS: readonly Seed[] = [
   {
     name: 'a thousand requests at once are answered or asked to come back',
     async run(world) {
-      const sockets = await inTurns(world.scaled(1000), 50, () => dial(world));
-      const answers = await Promise.all(
-        sockets.map(
-          (socket) =>
-            new Promise<string>((resolve) => {
-              socket.once('data', (data) => resolve(data.toString('latin1').slice(0, 400)));
-              socket.once('close', () => resolve('closed'));
-              socket.on('error', () => resolve('error'));
-              socket.write(
-                `GET ${VICTIM} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${world.server.token}\r\n\r\n`,
-              );
-            }),
-        ),
-      );
-      for (const socket of sockets) socket.destroy();
+      const answers = await Promise.all(times(world.scaled(1000), () => askOnce(world)));
       const wrong = answers.find((text) => !/^HTTP\/1\.1 (200|429) /.test(text));
       if (wrong !== undefined) throw new Error(wrong);
       const untold = answers.find(

@@ -5,7 +5,22 @@ import { MALFORMED_SEEDS } from './malformed.js';
 import type { Seed } from './seed.js';
 import { WARNING_SEEDS } from './warnings.js';
 
-export { aDeployment, assertNoFault, DEPLOYMENTS, NAMESPACE, SeedWorld, VICTIM } from './seed.js';
+export {
+  aDeployment,
+  APPLY_PATCH,
+  assertNoFault,
+  aTemplate,
+  DEPLOYMENTS,
+  JSON_PATCH,
+  JSON_TYPE,
+  MERGE_PATCH,
+  NAMESPACE,
+  PROTOBUF_TYPE,
+  SeedWorld,
+  STRATEGIC_PATCH,
+  VICTIM,
+  YAML_TYPE,
+} from './seed.js';
 export type { Seed } from './seed.js';
 
 /** A new attack goes into one of these lists. */

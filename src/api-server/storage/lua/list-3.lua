@@ -13,8 +13,8 @@
   Returns {revision, how many more there are up to `to`, fields, values}.
 ]]
 local from, to, limit, length = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
--- Few enough for large objects, and enough that small ones cost hardly more than in one piece.
-local STEP = 16
+-- So many are read to see how long they are.
+local PROBE = 2
 
 local revision = tonumber(redis.call("HGET", KEYS[1], "rev") or "1")
 local fields = redis.call("ZRANGEBYLEX", KEYS[3], from, to, "LIMIT", 0, limit)
@@ -24,7 +24,11 @@ end
 local values = {}
 local read = 0
 while #values < #fields and read < length do
-  local last = math.min(#values + STEP, #fields)
+  local step = PROBE
+  if read > 0 then
+    step = math.max(math.floor((length - read) * #values / read), 1)
+  end
+  local last = math.min(#values + step, #fields)
   for _, value in ipairs(redis.call("HMGET", KEYS[2], unpack(fields, #values + 1, last))) do
     read = read + #value
     values[#values + 1] = value
