@@ -1,5 +1,6 @@
 import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
+import { parseJson } from '../../kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/index.js';
 
@@ -47,7 +48,7 @@ function parse(body: Buffer, contentType: string): unknown {
   if (contentType === PROTOBUF_MEDIA_TYPE) return decodeProtobuf(body);
   try {
     const text = body.toString('utf8');
-    return contentType.includes('yaml') ? parseYaml(text) : JSON.parse(text);
+    return contentType.includes('yaml') ? parseYaml(text) : parseJson(text);
   } catch (error) {
     throw badRequest(
       `couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : String(error)}`,

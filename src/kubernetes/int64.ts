@@ -1,0 +1,34 @@
+/**
+ * An integer of the API. What a double holds exactly is a `number`; any other is a `bigint`. So each integer has one
+ * form, and `===` compares. `<` and its like take both; arithmetic does not: {@link toDouble} first, where near enough
+ * is good enough.
+ */
+export type Int64 = number | bigint;
+
+const MIN = -(2n ** 63n);
+const MAX = 2n ** 63n - 1n;
+
+/** The one form of this integer, whatever its size. */
+export function exactInteger(value: bigint): Int64 {
+  const double = Number(value);
+  return Number.isSafeInteger(double) ? double : value;
+}
+
+export function isInt64(value: bigint): boolean {
+  return value >= MIN && value <= MAX;
+}
+
+/** The nearest double: for durations and the like, of which nobody can tell the difference. */
+export function toDouble(value: Int64): number {
+  return Number(value);
+}
+
+/** As Go's `strconv.ParseInt(text, 10, 64)`: `undefined` where that fails, also for what no int64 can hold. */
+export function parseInt64(text: string): bigint | undefined {
+  if (!/^[+-]?\d+$/.test(text)) return undefined;
+  // No int64 has more digits, and reading a million of them takes its time.
+  const digits = text.replace(/^[+-]?0*(?=\d)/, '');
+  if (digits.length > 19) return undefined;
+  const value = text.startsWith('-') ? -BigInt(digits) : BigInt(digits);
+  return isInt64(value) ? value : undefined;
+}
