@@ -1,5 +1,5 @@
 export { cloneJson } from './clone-json.js';
-export { exactInteger, isInt64, parseInt64, toDouble } from './int64.js';
+export { exactInteger, parseInt64, toDouble, toInt64 } from './int64.js';
 export type { Int64 } from './int64.js';
 export { parseJson, stringifyJson, writeIntegers } from './json-text.js';
 export { keyOf, parseKey } from './key.js';

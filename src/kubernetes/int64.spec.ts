@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exactInteger, isInt64, parseInt64 } from './int64.js';
+import { exactInteger, parseInt64, toInt64 } from './int64.js';
 
 describe('exactInteger', () => {
   it('is a number as long as a double holds it, else a bigint', () => {
@@ -11,14 +11,20 @@ describe('exactInteger', () => {
   });
 });
 
-describe('isInt64', () => {
+describe('toInt64', () => {
   it.each([
-    ['the smallest', -(2n ** 63n), true],
-    ['the largest', 2n ** 63n - 1n, true],
-    ['one below', -(2n ** 63n) - 1n, false],
-    ['one above', 2n ** 63n, false],
+    ['a number', 30, 30],
+    ['the smallest', -(2n ** 63n), -(2n ** 63n)],
+    ['the largest', 2n ** 63n - 1n, 2n ** 63n - 1n],
+    ['one below the smallest', -(2n ** 63n) - 1n, undefined],
+    ['one above the largest', 2n ** 63n, undefined],
+    ['a double that is an integer', 1e17, 100000000000000000n],
+    ['a double beyond the largest', 2 ** 63, undefined],
+    ['a fraction', 1.5, undefined],
+    ['no number', Infinity, undefined],
+    ['text', '1', undefined],
   ])('%s', (_name, value, expected) => {
-    expect(isInt64(value)).toBe(expected);
+    expect(toInt64(value)).toBe(expected);
   });
 });
 

@@ -14,13 +14,20 @@ export function exactInteger(value: bigint): Int64 {
   return Number.isSafeInteger(double) ? double : value;
 }
 
-export function isInt64(value: bigint): boolean {
-  return value >= MIN && value <= MAX;
+/** A number that was read as the int64 that it is; `undefined` for what is none. */
+export function toInt64(value: unknown): Int64 | undefined {
+  if (Number.isSafeInteger(value)) return value as number;
+  if (typeof value === 'number') return Number.isInteger(value) ? inRange(BigInt(value)) : undefined;
+  return typeof value === 'bigint' ? inRange(value) : undefined;
 }
 
 /** The nearest double: for durations and the like, of which nobody can tell the difference. */
 export function toDouble(value: Int64): number {
   return Number(value);
+}
+
+function inRange(value: bigint): Int64 | undefined {
+  return value >= MIN && value <= MAX ? exactInteger(value) : undefined;
 }
 
 /** As Go's `strconv.ParseInt(text, 10, 64)`: `undefined` where that fails, also for what no int64 can hold. */
@@ -30,5 +37,5 @@ export function parseInt64(text: string): bigint | undefined {
   const digits = text.replace(/^[+-]?0*(?=\d)/, '');
   if (digits.length > 19) return undefined;
   const value = text.startsWith('-') ? -BigInt(digits) : BigInt(digits);
-  return isInt64(value) ? value : undefined;
+  return value >= MIN && value <= MAX ? value : undefined;
 }
