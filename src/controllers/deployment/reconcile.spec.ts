@@ -180,10 +180,11 @@ describe('pause, scale and rollback', () => {
     expect(sizes(world)).toEqual({ 'app:3': 0, 'app:4': 2 });
   });
 
-  it.each([{ type: 'RollingUpdate' }, { type: 'Recreate' }] as const)(
-    'keeps the one that served last when it is a $type, however long ago it was created',
-    async (strategy) => {
-      const { world } = await rolledOut({ replicas: 2, strategy, spec: { revisionHistoryLimit: 1 } });
+  it.each(['RollingUpdate', 'Recreate'] as const)(
+    'keeps the one that served last when it is a %s, however long ago it was created',
+    async (type) => {
+      const spec = { revisionHistoryLimit: 1 };
+      const { world } = await rolledOut({ replicas: 2, strategy: { type }, spec });
       // 1 works, 2 does not: back to 1, which is revision 3 by then, and on to 3.
       await rollThrough(world, ['app:2', 'app:1', 'app:3']);
       expect(sizes(world)).toEqual({ 'app:1': 0, 'app:3': 2 });
