@@ -34,7 +34,7 @@ export function decodeDeleteOptions(body: Buffer, contentType: string): DeleteOp
   }
   const { preconditions, ...rest } = parsed.data;
   return {
-    gracePeriodSeconds: rest.gracePeriodSeconds ?? undefined,
+    gracePeriodSeconds: toInt64(rest.gracePeriodSeconds),
     propagationPolicy: rest.propagationPolicy ?? undefined,
     orphanDependents: rest.orphanDependents ?? undefined,
     dryRun: rest.dryRun ?? undefined,
