@@ -26,6 +26,7 @@ export const METRICS = {
   rolloutDuration: 'rollkeeper_rollout_duration_seconds',
   restClientRequests: 'rest_client_requests_total',
   restClientDuration: 'rest_client_request_duration_seconds',
+  events: 'rollkeeper_events_total',
   eventLoopDelay: 'nodejs_eventloop_delay_seconds',
   residentMemory: 'process_resident_memory_bytes',
   heapUsed: 'nodejs_heap_size_used_bytes',
