@@ -46,6 +46,10 @@ export function registerControllerCommand(program: Command): void {
     .option('--reconcile-on <who>', 'all: every replica works on keys; leader: only that one (default: all)')
     .option('--drain-timeout-ms <ms>', 'how long running keys may go on after a stop (default: 3000)')
     .option('--caught-up-timeout-ms <ms>', 'how long a sync waits for its caches (default: 5000)')
+    .option(
+      '--sync-timeout-ms <list>',
+      'how long a sync may take before it is told to end and tried again, for example 60000,namespace=300000 (default: 120000, namespace 600000)',
+    )
     .option('--log-level <level>', 'debug, info, warn or error (default: info)')
     .option('--log-format <format>', 'json or pretty (default: json)')
     .action((flags: Record<string, string>) =>

@@ -54,7 +54,10 @@ function renderQueue({ counts, delayed, parked, running, waiting }: QueueAnswer)
   const time = (epochMs: number): string => new Date(epochMs).toISOString();
   return [
     `${counts.waiting} waiting, ${counts.active} running, ${counts.delayed} delayed, ${counts.parked} parked`,
-    ...running.map(({ key, replica, sinceMs }) => `running  ${key}  on ${replica} since ${time(sinceMs)}`),
+    ...running.map(
+      ({ key, overdueSinceMs, replica, sinceMs }) =>
+        `running  ${key}  on ${replica} since ${time(sinceMs)}${overdueSinceMs === undefined ? '' : `; took too long, told to end at ${time(overdueSinceMs)}`}`,
+    ),
     ...waiting.map(({ key, reason, sinceMs }) => `waiting  ${key}  since ${time(sinceMs)} (${reason})`),
     ...delayed.map(
       ({ dueMs, failures, key }) => `delayed  ${key}  until ${time(dueMs)}, ${failures} failures`,

@@ -94,6 +94,7 @@ const SECRET = /token|password|secret|kubeconfig/i;
 /** Passwords in URLs and names of secret files are nobody's business. */
 function withoutSecrets({
   definitions,
+  syncTimeoutMsOf,
   workersOf,
   ...options
 }: CompiledReplicaOptions): Record<string, unknown> {
@@ -105,6 +106,7 @@ function withoutSecrets({
     ...Object.fromEntries(shown),
     controllers: definitions.map(({ name }) => name),
     workers: Object.fromEntries(workersOf),
+    'sync-timeout-ms': Object.fromEntries(syncTimeoutMsOf),
   };
 }
 

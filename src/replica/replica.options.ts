@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import type { ControllerDefinition } from '../controller/index.js';
 import { selectControllers } from '../controllers/registry.js';
+import { DEFAULT_SYNC_TIMEOUT_MS } from '../controller/index.js';
 import { InvalidOptionError } from '../errors/index.js';
 import type { LeaderElectionOptions } from '../leader-election/index.js';
 import { LOG_LEVELS } from '../logging/index.js';
 import { compileOptions } from '../options/compile-options.js';
 import { assertRedisUrl } from '../redis/index.js';
+import { numbersPerController } from './per-controller.js';
 
 const wholeNumber = (least: number, most: number) =>
   z.coerce
@@ -15,6 +17,8 @@ const wholeNumber = (least: number, most: number) =>
     .max(most, `must be at most ${most}`);
 
 const LONGEST_MS = 24 * 3_600_000;
+/** Far beyond what one process can use. */
+const MOST_WORKERS = 10_000;
 
 const milliseconds = (fallback: number) => wholeNumber(1, LONGEST_MS).default(fallback);
 
@@ -44,6 +48,7 @@ const schema = z.object({
   'reconcile-on': z.enum(['all', 'leader'], 'must be all or leader').default('all'),
   'drain-timeout-ms': milliseconds(3000),
   'caught-up-timeout-ms': milliseconds(5000),
+  'sync-timeout-ms': z.string().optional(),
   'log-level': z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   'log-format': z.enum(['json', 'pretty'], 'must be json or pretty').default('json'),
 });
@@ -68,6 +73,8 @@ const schema = z.object({
  * - `reconcile-on`: whether `all` replicas work on keys (default) or only the `leader`
  * - `drain-timeout-ms`: how long running keys may go on after a stop, default 3000; then they are handed over
  * - `caught-up-timeout-ms`: how long a sync waits for its caches, default 5000
+ * - `sync-timeout-ms`: how long a sync may take, that wait included, before it is told to end and tried again; `60000`, or by
+ *   controller, `60000,namespace=300000`; default 120000, of the namespace controller 600000
  * - `log-level` (default `info`), `log-format` (`json` or `pretty`)
  */
 export type ReplicaOptions = z.input<typeof schema>;
@@ -76,6 +83,8 @@ export type CompiledReplicaOptions = Readonly<z.output<typeof schema>> & {
   readonly definitions: readonly ControllerDefinition[];
   /** Workers by controller. */
   readonly workersOf: ReadonlyMap<string, number>;
+  /** By controller. */
+  readonly syncTimeoutMsOf: ReadonlyMap<string, number>;
 };
 
 /** @throws InvalidOptionError naming the option */
@@ -83,12 +92,17 @@ export function compileReplicaOptions(options: unknown): CompiledReplicaOptions 
   const compiled = compileOptions(schema, options);
   assertRedisUrl(compiled['redis-url']);
   const definitions = selectControllers(compiled.controllers);
-  const workersOf = new Map(definitions.map(({ defaultWorkers, name }) => [name, defaultWorkers]));
-  for (const [name, workers] of parseWorkers(compiled.workers)) {
-    if (!workersOf.has(name)) throw new InvalidOptionError('workers', `no controller named "${name}" runs`);
-    workersOf.set(name, workers);
-  }
-  return Object.freeze({ ...compiled, definitions, workersOf });
+  const workersOf = numbersPerController(
+    compiled.workers,
+    new Map(definitions.map(({ defaultWorkers, name }) => [name, defaultWorkers])),
+    { option: 'workers', forAll: false, range: [1, MOST_WORKERS] },
+  );
+  return Object.freeze({
+    ...compiled,
+    definitions,
+    workersOf,
+    syncTimeoutMsOf: syncTimeouts(compiled, definitions),
+  });
 }
 
 /** What the elector is told of them. */
@@ -101,15 +115,24 @@ export function leaderElectionOf(options: CompiledReplicaOptions): LeaderElectio
   };
 }
 
-function parseWorkers(list: string | undefined): [string, number][] {
-  return (list ?? '')
-    .split(',')
-    .filter((part) => part.trim() !== '')
-    .map((part) => {
-      const [, name, count] = /^\s*([\w-]+)=(\d+)\s*$/.exec(part) ?? [];
-      if (!name || !count || Number(count) < 1) {
-        throw new InvalidOptionError('workers', `"${part}" is not of the form controller=number`);
-      }
-      return [name, Number(count)];
-    });
+/** A sync may need all of the time that it has for its caches, and must have some left then. */
+function syncTimeouts(
+  compiled: z.output<typeof schema>,
+  definitions: readonly ControllerDefinition[],
+): ReadonlyMap<string, number> {
+  const option = 'sync-timeout-ms';
+  const timeouts = numbersPerController(
+    compiled[option],
+    new Map(definitions.map(({ name, syncTimeoutMs = DEFAULT_SYNC_TIMEOUT_MS }) => [name, syncTimeoutMs])),
+    { option, forAll: true, range: [1, LONGEST_MS] },
+  );
+  const caughtUpMs = compiled['caught-up-timeout-ms'];
+  for (const [name, timeoutMs] of timeouts) {
+    if (timeoutMs <= caughtUpMs)
+      throw new InvalidOptionError(
+        option,
+        `${timeoutMs} of ${name} must be more than caught-up-timeout-ms, ${caughtUpMs}`,
+      );
+  }
+  return timeouts;
 }

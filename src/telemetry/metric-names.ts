@@ -13,6 +13,8 @@ export const METRICS = {
   reconcileErrors: 'controller_runtime_reconcile_errors_total',
   reconcileTime: 'controller_runtime_reconcile_time_seconds',
   reconcilePanics: 'controller_runtime_reconcile_panics_total',
+  reconcileTimeouts: 'controller_runtime_reconcile_timeouts_total',
+  abandonedSyncs: 'rollkeeper_abandoned_syncs',
   staleReadsAvoided: 'rollkeeper_stale_reads_avoided_total',
   intentsReplayed: 'rollkeeper_intents_replayed_total',
   unqueuedKeys: 'rollkeeper_unqueued_keys_total',

@@ -67,10 +67,11 @@ export function replicasView(state) {
             </ul>
             <ul class="running" aria-label="Works on">
               ${replica.running.slice(0, 6).map(
-                ({ controller, key, sinceMs }) =>
+                ({ controller, key, overdueSinceMs, sinceMs }) =>
                   html`<li>
                     <b>${key}</b> ${controller}
                     <span class="fixed">${Math.max(0, nowMs - sinceMs)} ms</span>
+                    ${overdueSinceMs ? html`<em>took too long, told to end ${ago(overdueSinceMs, nowMs)}</em>` : nothing}
                   </li>`,
               )}
               ${replica.running.length === 0 ? html`<li class="quiet">idle</li>` : nothing}

@@ -259,6 +259,7 @@ describe.skipIf(!helm)('the chart', () => {
       controllers: '*,-namespace',
       reconcileOn: 'leader',
       logLevel: 'debug',
+      syncTimeoutMs: '90000,deployment=60000',
       admin: { auth: 'delegated', port: 9090 },
       leaderElection: { resourceLock: 'leases', healthToleranceMs: 20_000_000 },
     });
@@ -274,6 +275,7 @@ describe.skipIf(!helm)('the chart', () => {
       'reconcile-on': 'leader',
     });
     expect(definitions.map(({ name }) => name)).toEqual(['deployment', 'replicaset', 'garbage-collector']);
+    expect([...options.syncTimeoutMsOf.values()]).toEqual([60_000, 90_000, 90_000]);
   });
 
   it('has the program’s own defaults where the two have the same option', () => {
