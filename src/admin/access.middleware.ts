@@ -6,7 +6,7 @@ import type { AccessDecision } from './decide-access.js';
 import { decideAccess } from './decide-access.js';
 import { GUESS_LIMITS, REQUEST_LIMITS, RequestLimiter } from './request-limiter.js';
 
-export type AccessOptions = Pick<AdminPorts, 'clock' | 'logger' | 'token' | 'delegated'>;
+export type AccessOptions = Pick<AdminPorts, 'clock' | 'logger' | 'token' | 'delegated' | 'openMetrics'>;
 
 const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 const TOO_MANY_GUESSES = 'too many wrong tokens';
@@ -35,11 +35,15 @@ class AccessGate {
 
   /** Whether it may go on; if not, it has been answered. */
   async pass(request: Request, response: Response): Promise<boolean> {
-    const { delegated, token } = this.options;
+    const { delegated, openMetrics, token } = this.options;
     const address = request.socket.remoteAddress ?? '';
     const waitMs = PROBES.test(request.path) ? 0 : this.requests.take(address);
     if (waitMs > 0) return refuse(response, 429, 'too many requests', waitMs);
-    const decision = decideAccess(factsOf(request), { token, delegated: delegated !== undefined });
+    const decision = decideAccess(factsOf(request), {
+      token,
+      delegated: delegated !== undefined,
+      openMetrics,
+    });
     if (decision.decision === 'allow') return true;
     if (decision.decision === 'ask') return this.ask(decision.question, request, response);
     return this.turnAway(decision, address, response);
@@ -94,7 +98,7 @@ function secureHeaders(): RequestHandler {
       },
     },
     referrerPolicy: { policy: 'no-referrer' },
-    // Plain HTTP, most often on loopback: there is nothing to upgrade to.
+    // Others on localhost may speak plain HTTP, and a self-made certificate could not be passed over any more.
     strictTransportSecurity: false,
   });
 }

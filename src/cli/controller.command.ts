@@ -33,6 +33,19 @@ export function registerControllerCommand(program: Command): void {
       '--admin-auth <how>',
       'token: that token alone; delegated: the API is asked about others, by TokenReview and SubjectAccessReview (default: token)',
     )
+    .option(
+      '--admin-tls-cert-file <file>',
+      'serve them over TLS with this certificate, PEM (default: self-made where they can be reached from elsewhere)',
+    )
+    .option('--admin-tls-private-key-file <file>', 'its private key, PEM')
+    .option(
+      '--admin-insecure-http',
+      'serve them over plain HTTP also where they can be reached from elsewhere',
+    )
+    .option(
+      '--admin-open-metrics',
+      'let everybody who reaches the port read /metrics (default: read like anything else)',
+    )
     .option('--lease-duration-ms <ms>', 'leader lease (default: 2500)')
     .option('--renew-deadline-ms <ms>', 'the leader gives up after so long without a renewal (default: 1800)')
     .option('--retry-period-ms <ms>', 'between attempts to acquire or renew (default: 400)')

@@ -14,6 +14,7 @@ export type ErrorCode =
   | 'NEWER_STATE'
   | 'NAME_TAKEN'
   | 'STARTUP'
+  | 'WRONG_CERTIFICATE'
   | 'STORAGE_EXISTS'
   | 'STORAGE_NOT_FOUND'
   | 'STORAGE_CONFLICT'

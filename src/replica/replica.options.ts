@@ -7,6 +7,8 @@ import type { LeaderElectionOptions } from '../leader-election/index.js';
 import { LOG_LEVELS } from '../logging/index.js';
 import { compileOptions } from '../options/compile-options.js';
 import { assertRedisUrl } from '../redis/index.js';
+import type { AdminTls } from './admin-tls.js';
+import { decideAdminTls } from './admin-tls.js';
 import { numbersPerController } from './per-controller.js';
 
 const wholeNumber = (least: number, most: number) =>
@@ -37,6 +39,10 @@ const schema = z.object({
   'admin-port': wholeNumber(0, 65535).default(0),
   'recent-traces': wholeNumber(0, 100_000).default(0),
   'admin-auth': z.enum(['token', 'delegated'], 'must be token or delegated').default('token'),
+  'admin-tls-cert-file': z.string().min(1, 'must name a file').optional(),
+  'admin-tls-private-key-file': z.string().min(1, 'must name a file').optional(),
+  'admin-insecure-http': z.boolean().default(false),
+  'admin-open-metrics': z.boolean().default(false),
   'admin-token-file': z.string().min(1, 'must name a file').optional(),
   'lease-duration-ms': milliseconds(2500),
   'renew-deadline-ms': milliseconds(1800),
@@ -64,6 +70,10 @@ const schema = z.object({
  * - `admin-auth`: who else than the owner of the admin token is let in; `token` (default): nobody, `delegated`: owners of
  *   other bearer tokens, as far as the API allows by TokenReview and SubjectAccessReview
  * - `admin-token-file`: who knows its content may change things, and read from other machines
+ * - `admin-tls-cert-file`, `admin-tls-private-key-file`: PEM; with them the admin port speaks TLS, and looks every 10 s whether
+ *   they have changed. Without them it makes a certificate for itself where `admin-host` is not this machine alone, unless
+ *   `admin-insecure-http` says that it shall speak plain HTTP there
+ * - `admin-open-metrics`: whether `/metrics` is for everybody who reaches the port; else it is read like anything else
  * - `recent-traces`: traces kept in memory for the console; 0, the default, makes none for it
  * - `lease-duration-ms`, `renew-deadline-ms`, `retry-period-ms`: leader election, default 2500/1800/400
  * - `leader-health-tolerance-ms`: `/livez` fails when leading work goes on for so long after its lease ended, default 10000
@@ -85,6 +95,7 @@ export type CompiledReplicaOptions = Readonly<z.output<typeof schema>> & {
   readonly workersOf: ReadonlyMap<string, number>;
   /** By controller. */
   readonly syncTimeoutMsOf: ReadonlyMap<string, number>;
+  readonly adminTls: AdminTls;
 };
 
 /** @throws InvalidOptionError naming the option */
@@ -102,6 +113,7 @@ export function compileReplicaOptions(options: unknown): CompiledReplicaOptions 
     definitions,
     workersOf,
     syncTimeoutMsOf: syncTimeouts(compiled, definitions),
+    adminTls: decideAdminTls(compiled),
   });
 }
 

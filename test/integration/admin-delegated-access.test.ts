@@ -80,11 +80,20 @@ describe('an admin port that leaves it to the cluster who may', () => {
     const { cert, key } = pki.server;
     api = await ApiClientServer.start({ cert, key });
     api.always(
-      reviewing({ 'alices-token': 'alice', 'bobs-token': 'bob', 'sres-token': 'sre' }, [
-        { user: 'alice', path: '/admin/*', verb: 'get' },
-        { user: 'bob', path: '/admin/queues/*', verb: 'get' },
-        { user: 'sre', path: '/admin/log-level', verb: 'put' },
-      ]),
+      reviewing(
+        {
+          'alices-token': 'alice',
+          'bobs-token': 'bob',
+          'sres-token': 'sre',
+          'scrapers-token': 'prometheus',
+        },
+        [
+          { user: 'alice', path: '/admin/*', verb: 'get' },
+          { user: 'bob', path: '/admin/queues/*', verb: 'get' },
+          { user: 'sre', path: '/admin/log-level', verb: 'put' },
+          { user: 'prometheus', path: '/metrics', verb: 'get' },
+        ],
+      ),
     );
     await serve(pki.ca);
   });
@@ -165,13 +174,19 @@ describe('an admin port that leaves it to the cluster who may', () => {
     expect(api.received).toEqual([]);
   });
 
-  it('asks nobody about reads from this machine, probes and metrics', async () => {
+  it('asks nobody about reads from this machine and probes', async () => {
     const { port } = new URL(server.url);
     const local = await fetch(`http://127.0.0.1:${port}/admin/config`);
     expect(local.status).toBe(200);
     expect(await statusOf('GET', '/livez', { token: 'guess' })).toBe(200);
-    expect(await statusOf('GET', '/metrics', { token: 'guess' })).toBe(200);
     expect(api.received).toEqual([]);
+  });
+
+  it('lets those read the metrics who have a right to them, and nobody else', async () => {
+    expect(await statusOf('GET', '/metrics', { token: 'scrapers-token' })).toBe(200);
+    expect(await statusOf('GET', '/metrics', { token: 'alices-token' })).toBe(403);
+    expect(await statusOf('GET', '/metrics', { token: 'guess' })).toBe(401);
+    expect(await statusOf('GET', '/metrics', {})).toBe(401);
   });
 
   it('tells those whom it turns away why, and does nothing of what they asked', async () => {

@@ -37,7 +37,7 @@ export function replicasView(state) {
             <header>
               <h3>${replica.identity}</h3>
               ${replica.leader ? html`<span class="chip leader">leader</span>` : nothing}
-              ${replica.reachable ? nothing : html`<span class="chip blocked">not answering</span>`}
+              ${replica.reachable ? nothing : html`<span class="chip blocked" title=${replica.problem ?? ''}>not answering</span>`}
               ${replica.identity === state.identity ? html`<span class="chip">this page</span>` : nothing}
             </header>
             <p class="quiet">
