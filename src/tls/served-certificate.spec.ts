@@ -96,13 +96,12 @@ describe('a certificate that is served', () => {
     const clock = new FakeClock(NOW);
     const source = selfMadeCertificate('test', ['localhost', '10.1.2.3', '::1'], clock);
     const made = await source.read(undefined);
-    const { checkHost, checkIP, subject, validToDate } = new X509Certificate(made.cert);
-    expect(subject).toBe('CN=test');
-    for (const ip of ['10.1.2.3', '::1'])
-      expect(checkIP.call(new X509Certificate(made.cert), ip)).toBeDefined();
-    expect(checkHost.call(new X509Certificate(made.cert), 'localhost')).toBeDefined();
+    const certificate = new X509Certificate(made.cert);
+    expect(certificate.subject).toBe('CN=test');
+    for (const ip of ['10.1.2.3', '::1']) expect(certificate.checkIP(ip)).toBeDefined();
+    expect(certificate.checkHost('localhost')).toBeDefined();
     expect(await source.read(made)).toBe(made);
-    await clock.advance(validToDate.getTime() - NOW - 29 * DAY);
+    await clock.advance(certificate.validToDate.getTime() - NOW - 29 * DAY);
     const next = await source.read(made);
     expect(fingerprintOf(next.cert)).not.toBe(fingerprintOf(made.cert));
     expect(next.key).not.toBe(made.key);
