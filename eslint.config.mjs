@@ -46,6 +46,7 @@ export default tseslint.config(
     languageOptions: {
       globals: Object.fromEntries(
         [
+          'addEventListener',
           'document',
           'fetch',
           'history',

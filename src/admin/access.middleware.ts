@@ -8,6 +8,7 @@ import { GUESS_LIMITS, REQUEST_LIMITS, RequestLimiter } from './request-limiter.
 
 export type AccessOptions = Pick<AdminPorts, 'clock' | 'logger' | 'token' | 'delegated' | 'openMetrics'>;
 
+const CLIENT = 'rollkeeperClient';
 const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 const TOO_MANY_GUESSES = 'too many wrong tokens';
 const PROBES = /^\/(livez|readyz|healthz|metrics)(\/|$)/;
@@ -37,14 +38,13 @@ class AccessGate {
   async pass(request: Request, response: Response): Promise<boolean> {
     const { delegated, openMetrics, token } = this.options;
     const address = request.socket.remoteAddress ?? '';
-    const waitMs = PROBES.test(request.path) ? 0 : this.requests.take(address);
+    const rules = { token, delegated: delegated !== undefined, openMetrics };
+    const decision = decideAccess(factsOf(request), rules);
+    // Who knows the token is not held up by others at the same address, which on one machine is everybody's.
+    const client = decision.decision === 'allow' ? `${decision.because} ${address}` : address;
+    const waitMs = PROBES.test(request.path) ? 0 : this.requests.take(client);
     if (waitMs > 0) return refuse(response, 429, 'too many requests', waitMs);
-    const decision = decideAccess(factsOf(request), {
-      token,
-      delegated: delegated !== undefined,
-      openMetrics,
-    });
-    if (decision.decision === 'allow') return true;
+    if (decision.decision === 'allow') return letIn(response, client);
     if (decision.decision === 'ask') return this.ask(decision.question, request, response);
     return this.turnAway(decision, address, response);
   }
@@ -60,7 +60,7 @@ class AccessGate {
       case 'allowed':
         if (!/^(get|head)$/.test(question.verb))
           logger.info('admin API used', { user: answer.user, verb: question.verb, path: question.path });
-        return true;
+        return letIn(response, `user ${answer.user}`);
       case 'forbidden':
         return refuse(response, 403, `${answer.user} may not ${question.verb} ${question.path}`);
       case 'unanswered':
@@ -79,6 +79,19 @@ class AccessGate {
     if (lockedMs > 0) return refuse(response, 429, TOO_MANY_GUESSES, lockedMs);
     return refuse(response, status, why);
   }
+}
+
+/**
+ * Who was let in, to tell clients apart: a user of the cluster, wherever they are; otherwise an address, and whether it has the
+ * admin token, which several people may share.
+ */
+export function clientOf(response: Response): string {
+  return String(response.locals[CLIENT] ?? '');
+}
+
+function letIn(response: Response, client: string): true {
+  response.locals[CLIENT] = client;
+  return true;
 }
 
 function secureHeaders(): RequestHandler {
@@ -121,6 +134,8 @@ function refuse(response: Response, status: number, why: string, waitMs = 0): fa
   if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer realm="rollkeeper"');
   if (waitMs > 0) response.setHeader('Retry-After', String(Math.ceil(waitMs / 1000)));
   response.setHeader('Cache-Control', 'no-store');
+  // What is still to come of its body is not waited for.
+  if (!response.req.complete) response.setHeader('Connection', 'close');
   response.status(status).json({ error: why });
   return false;
 }

@@ -25,7 +25,8 @@ export interface AccessRules {
 }
 
 export type AccessDecision =
-  | { readonly decision: 'allow' }
+  /** `because`: everybody may, or whoever is on this machine, or whoever knows the admin token. */
+  | { readonly decision: 'allow'; readonly because: 'everybody' | 'local' | 'token' }
   | {
       readonly decision: 'refuse';
       readonly status: 401 | 403;
@@ -60,7 +61,7 @@ export function isLoopbackAddress(address: string): boolean {
 export function decideAccess(facts: RequestFacts, rules: AccessRules): AccessDecision {
   const isRead = facts.method === 'GET' || facts.method === 'HEAD';
   const isOpen = OPEN_PATHS.test(facts.path) || (rules.openMetrics === true && facts.path === METRICS_PATH);
-  if (isRead && isOpen) return { decision: 'allow' };
+  if (isRead && isOpen) return { decision: 'allow', because: 'everybody' };
   if (facts.origin !== undefined && !isSameOrigin(facts)) {
     return {
       decision: 'refuse',
@@ -70,7 +71,7 @@ export function decideAccess(facts: RequestFacts, rules: AccessRules): AccessDec
     };
   }
   if (facts.authorization !== undefined) return judgeToken(facts, facts.authorization, rules);
-  if (isRead && isLocal(facts)) return { decision: 'allow' };
+  if (isRead && isLocal(facts)) return { decision: 'allow', because: 'local' };
   const why = isRead ? 'reading from another machine needs a token' : 'a change needs a token';
   return { decision: 'refuse', status: 401, why, guess: false };
 }
@@ -95,7 +96,7 @@ function judgeToken(
   { delegated, token }: AccessRules,
 ): AccessDecision {
   const given = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '';
-  if (token !== undefined && isSameSecret(given, token)) return { decision: 'allow' };
+  if (token !== undefined && isSameSecret(given, token)) return { decision: 'allow', because: 'token' };
   if (delegated && given !== '') {
     const reviewed = reviewedPath(path);
     if (reviewed === undefined)

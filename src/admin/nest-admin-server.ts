@@ -3,6 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import type { Server } from 'node:https';
 import type { ServedCertificate } from '../tls/index.js';
 import { guardAdminPages } from './access.middleware.js';
+import type { ConnectionLimits } from './admin-http-adapter.js';
 import { AdminHttpAdapter } from './admin-http-adapter.js';
 import type { AdminPorts } from './admin-ports.js';
 import { BULL_BOARD_PATH, bullBoard } from './bull-board.js';
@@ -25,6 +26,7 @@ export interface AdminServerOptions {
   readonly port: number;
   /** Whether it speaks TLS, with the certificate of the module's AdminPorts. @default false */
   readonly tls?: boolean;
+  readonly limits?: ConnectionLimits;
 }
 
 /**
@@ -34,9 +36,9 @@ export interface AdminServerOptions {
  */
 export async function startAdminServer(
   module: DynamicModule,
-  { host, port, tls = false }: AdminServerOptions,
+  { host, limits, port, tls = false }: AdminServerOptions,
 ): Promise<AdminServer> {
-  const app = await NestFactory.create(module, new AdminHttpAdapter(tls), {
+  const app = await NestFactory.create(module, new AdminHttpAdapter(tls, limits), {
     logger: false,
     abortOnError: false,
   });
