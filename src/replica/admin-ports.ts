@@ -93,10 +93,11 @@ async function readLease(elector: ReplicaElector, clock: Clock): Promise<LeaseVi
 }
 
 const HIDDEN = '(hidden)';
-const SECRET = /token|password|secret|kubeconfig/i;
+const SECRET = /token|password|secret|kubeconfig|private-key/i;
 
 /** Passwords in URLs and names of secret files are nobody's business. */
-function withoutSecrets({
+export function withoutSecrets({
+  adminTls,
   definitions,
   syncTimeoutMsOf,
   workersOf,
@@ -110,6 +111,7 @@ function withoutSecrets({
     ...Object.fromEntries(shown),
     controllers: definitions.map(({ name }) => name),
     workers: Object.fromEntries(workersOf),
+    'admin-serves': adminTls.serves,
     'sync-timeout-ms': Object.fromEntries(syncTimeoutMsOf),
   };
 }
