@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { request as httpRequest } from 'node:http';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AdminModule, startAdminServer } from '../../src/admin/index.js';
@@ -70,6 +72,7 @@ describe('an admin port that leaves it to the cluster who may', () => {
   let server: AdminServer;
   let ports: AdminPorts & { readonly clock: { advance(ms: number): Promise<void> } };
   const loggedUsers: unknown[] = [];
+  const closings: (() => void)[] = [];
 
   beforeAll(async () => {
     pki = await makeTestCertificates();
@@ -86,12 +89,14 @@ describe('an admin port that leaves it to the cluster who may', () => {
           'bobs-token': 'bob',
           'sres-token': 'sre',
           'scrapers-token': 'prometheus',
+          'watchers-token': 'watcher',
         },
         [
           { user: 'alice', path: '/admin/*', verb: 'get' },
           { user: 'bob', path: '/admin/queues/*', verb: 'get' },
           { user: 'sre', path: '/admin/log-level', verb: 'put' },
           { user: 'prometheus', path: '/metrics', verb: 'get' },
+          { user: 'watcher', path: '/admin/events', verb: 'get' },
         ],
       ),
     );
@@ -123,6 +128,7 @@ describe('an admin port that leaves it to the cluster who may', () => {
   };
 
   afterEach(async () => {
+    for (const close of closings.splice(0)) close();
     await server.close();
     await client.close();
     await api.stop();
@@ -187,6 +193,27 @@ describe('an admin port that leaves it to the cluster who may', () => {
     expect(await statusOf('GET', '/metrics', { token: 'alices-token' })).toBe(403);
     expect(await statusOf('GET', '/metrics', { token: 'guess' })).toBe(401);
     expect(await statusOf('GET', '/metrics', {})).toBe(401);
+  });
+
+  it('gives each user of the cluster event streams of their own, whichever address they come from', async () => {
+    const open = async (token: string): Promise<{ isOver: boolean; status: number | undefined }> => {
+      const { hostname, port } = new URL(server.url);
+      const headers = { ...ELSEWHERE, authorization: `Bearer ${token}` };
+      const sent = httpRequest({ hostname, port, path: '/admin/events', headers, agent: false });
+      closings.push(() => sent.destroy());
+      const [response] = (await once(sent.end(), 'response')) as [IncomingMessage];
+      const stream = { isOver: false, status: response.statusCode };
+      response.on('close', () => (stream.isOver = true)).on('error', () => undefined);
+      response.resume();
+      return stream;
+    };
+    const watcher = await open('watchers-token');
+    const streams = [];
+    for (let count = 0; count < 60; count++) streams.push(await open('alices-token'));
+    await waitFor(() => streams.filter(({ isOver }) => isOver).length === 40, { what: 'the oldest to end' });
+    expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(watcher).toEqual({ isOver: false, status: 200 });
+    expect(await open('watchers-token')).toEqual({ isOver: false, status: 200 });
   });
 
   it('tells those whom it turns away why, and does nothing of what they asked', async () => {
