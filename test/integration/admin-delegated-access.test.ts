@@ -208,7 +208,7 @@ describe('an admin port that leaves it to the cluster who may', () => {
       return stream;
     };
     const watcher = await open('watchers-token');
-    const streams = [];
+    const streams: { isOver: boolean; status: number | undefined }[] = [];
     for (let count = 0; count < 60; count++) streams.push(await open('alices-token'));
     await waitFor(() => streams.filter(({ isOver }) => isOver).length === 40, { what: 'the oldest to end' });
     expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]));
