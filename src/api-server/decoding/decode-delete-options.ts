@@ -1,11 +1,13 @@
 import { z } from 'zod';
+import { toInt64 } from '../../kubernetes/index.js';
+import type { Int64 } from '../../kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
 import { errorMessage } from '../../errors/index.js';
 import { DocumentLimitError, parseYaml, readJsonText } from '../schema/index.js';
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/index.js';
 
 const schema = z.object({
-  gracePeriodSeconds: z.number().nullish(),
+  gracePeriodSeconds: z.custom<Int64>((value) => toInt64(value) !== undefined, 'expected an int64').nullish(),
   propagationPolicy: z.string().nullish(),
   orphanDependents: z.boolean().nullish(),
   dryRun: z.array(z.string()).nullish(),
@@ -14,7 +16,7 @@ const schema = z.object({
 
 /** `metav1.DeleteOptions`, as far as we have it. */
 export interface DeleteOptionsBody {
-  readonly gracePeriodSeconds?: number;
+  readonly gracePeriodSeconds?: Int64;
   readonly propagationPolicy?: string;
   readonly orphanDependents?: boolean;
   readonly dryRun?: readonly string[];
@@ -33,7 +35,7 @@ export async function decodeDeleteOptions(body: Buffer, contentType: string): Pr
   }
   const { preconditions, ...rest } = parsed.data;
   return {
-    gracePeriodSeconds: rest.gracePeriodSeconds ?? undefined,
+    gracePeriodSeconds: toInt64(rest.gracePeriodSeconds),
     propagationPolicy: rest.propagationPolicy ?? undefined,
     orphanDependents: rest.orphanDependents ?? undefined,
     dryRun: rest.dryRun ?? undefined,

@@ -1,4 +1,5 @@
 import { errorMessage } from '../../errors/index.js';
+import { stringifyJson } from '../../kubernetes/index.js';
 import { decodeDeleteOptions } from '../decoding/index.js';
 import { badRequest } from '../errors/index.js';
 import { created } from '../http/index.js';
@@ -13,7 +14,7 @@ import type { ResourceCall } from './handler.js';
 /** `POST` to a pod's `eviction`: a deletion, as there are no disruption budgets here. */
 export async function handleEviction(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { deleteOptions } = await readEviction(call.request);
-  const text = Buffer.from(JSON.stringify(deleteOptions ?? {}));
+  const text = Buffer.from(stringifyJson(deleteOptions ?? {}));
   const options = checkDeleteOptions(await decodeDeleteOptions(text, 'application/json'), call.request.query);
   await deleteObject(context, call, options, options);
   return created({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });

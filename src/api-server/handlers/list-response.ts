@@ -1,4 +1,4 @@
-import { apiVersionOf } from '../../kubernetes/index.js';
+import { apiVersionOf, stringifyJson } from '../../kubernetes/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import type { ApiResponse, Reservation } from '../http/index.js';
 import { ok } from '../http/index.js';
@@ -72,7 +72,7 @@ async function* listText(
       page = next.value;
       parts = partsOf(view(page));
     }
-    yield `],"metadata":${JSON.stringify(parts.metadata)}}\n`;
+    yield `],"metadata":${stringifyJson(parts.metadata)}}\n`;
   } finally {
     room.release();
     await pages.return();
@@ -91,13 +91,13 @@ function partsOf(list: object): ListParts {
   const { metadata, ...fields } = list as { metadata?: unknown; items?: unknown[]; rows?: unknown[] };
   const field = fields.rows ? 'rows' : 'items';
   const { [field]: entries = [], ...head } = fields;
-  return { metadata, field, entries, head: JSON.stringify(head).slice(1, -1) };
+  return { metadata, field, entries, head: stringifyJson(head).slice(1, -1) };
 }
 
 function* chunksOf(entries: readonly unknown[], separator: string): Generator<string> {
   let chunk = '';
   for (const entry of entries) {
-    chunk += `${chunk === '' ? separator : ','}${JSON.stringify(entry)}`;
+    chunk += `${chunk === '' ? separator : ','}${stringifyJson(entry)}`;
     if (chunk.length < CHUNK_LENGTH) continue;
     yield chunk;
     separator = ',';

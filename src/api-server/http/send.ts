@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { createGzip, gzip } from 'node:zlib';
 import { stringify as toYaml } from 'yaml';
+import { stringifyJson } from '../../kubernetes/index.js';
 import type { StatusError } from '../errors/index.js';
 import type { ApiRequest } from './api-request.js';
 import type { ApiResponse, ObjectResponse, RawResponse, StreamResponse } from './api-response.js';
@@ -47,7 +48,7 @@ export async function send(
 export function sendError(response: ServerResponse, error: StatusError): void {
   const { status } = error;
   const retryAfter = status.details?.retryAfterSeconds;
-  const text = JSON.stringify(status);
+  const text = stringifyJson(status);
   response.writeHead(status.code, {
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(text),
@@ -76,7 +77,7 @@ async function sendObject(
 }
 
 function encode(body: object, format: SendOptions['format']): string {
-  const json = JSON.stringify(body);
+  const json = stringifyJson(body);
   return format === 'json' || json.length > MAX_BLOCK_YAML ? json : toYaml(body);
 }
 

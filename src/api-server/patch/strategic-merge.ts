@@ -1,4 +1,4 @@
-import { ownField, setField } from '../../kubernetes/index.js';
+import { ownField, setField, stringifyJson } from '../../kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
 import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';
 import { isJsonObject } from './json-object.js';
@@ -60,7 +60,7 @@ function mergeObject(
     case 'delete':
       return {};
     default:
-      throw badRequest(`unknown patch type: ${JSON.stringify(patch[DIRECTIVE])} in map`);
+      throw badRequest(`unknown patch type: ${stringifyJson(patch[DIRECTIVE])} in map`);
   }
   if (Object.hasOwn(patch, RETAIN_KEYS)) retainOnly(original, patch);
   for (const field of fieldsOf(patch)) {

@@ -1,6 +1,7 @@
 import protobuf from 'protobufjs/minimal.js';
 import { LAST_RFC3339_MS, toRfc3339 } from '../../clock/index.js';
-import { setField } from '../../kubernetes/index.js';
+import { exactInteger, setField } from '../../kubernetes/index.js';
+import type { Int64 } from '../../kubernetes/index.js';
 import { checkValue } from '../schema/index.js';
 import { badRequest, unsupportedMediaType } from '../errors/index.js';
 import { layoutOf } from './message-layouts.js';
@@ -119,7 +120,7 @@ function skipEmpty(reader: protobuf.Reader, tag: number, name: string): void {
 
 function isEmptyField(reader: protobuf.Reader, tag: number): boolean {
   if ((tag & 7) === BYTES) return reader.bytes().length === 0;
-  if ((tag & 7) === VARINT) return reader.uint32() === 0;
+  if ((tag & 7) === VARINT) return readInt64(reader) === 0;
   reader.skipType(tag & 7);
   return false;
 }
@@ -147,9 +148,9 @@ function readValue(reader: protobuf.Reader, shape: FieldShape, keepZero: boolean
       return text === '' && !keepZero ? undefined : text;
     }
     case 'int':
-      return Number(reader.int64()) || undefined;
+      return readInt64(reader) || undefined;
     case 'int?':
-      return Number(reader.int64());
+      return readInt64(reader);
     case 'bool':
       return reader.bool() || undefined;
     case 'bool?':
@@ -161,6 +162,11 @@ function readValue(reader: protobuf.Reader, shape: FieldShape, keepZero: boolean
     default:
       return readQuantity(protobuf.Reader.create(reader.bytes()));
   }
+}
+
+function readInt64(reader: protobuf.Reader): Int64 {
+  const { high, low } = reader.int64();
+  return exactInteger((BigInt(high) << 32n) + BigInt(low >>> 0));
 }
 
 function readEntry(reader: protobuf.Reader, shape: 'stringMap' | 'quantityMap'): [string, unknown] {

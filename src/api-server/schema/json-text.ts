@@ -1,5 +1,6 @@
 import { errorMessage } from '../../errors/index.js';
 import { checkJsonText, endOfString } from './document-limits.js';
+import { parseJson } from '../../kubernetes/index.js';
 import type { FieldFinding } from './object-schema.js';
 
 /** A text that is no JSON, in the words of Go's `encoding/json`. */
@@ -30,7 +31,7 @@ export function countKeys(text: string): number {
 export function readJsonText(text: string): unknown {
   checkJsonText(text);
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
     inspectJson(text);
     throw new JsonSyntaxError(errorMessage(error), { cause: error });
@@ -113,7 +114,7 @@ class JsonInspector {
       if (this.at >= this.text.length) this.fail('in string literal');
     }
     this.at++;
-    return JSON.parse(this.text.slice(start, this.at)) as string;
+    return parseJson(this.text.slice(start, this.at)) as string;
   }
 
   private escape(): void {

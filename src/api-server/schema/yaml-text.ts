@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Composer, isAlias, isCollection, isMap, isScalar, isSeq, Lexer, LineCounter, Parser } from 'yaml';
 import type { CST, Document, ErrorCode, Node, Tags, YAMLMap } from 'yaml';
 import { errorMessage } from '../../errors/index.js';
-import { cloneJson } from '../../kubernetes/index.js';
+import { cloneJson, exactIntegerTags } from '../../kubernetes/index.js';
 import { checkValue, DocumentLimitError, MAX_DEPTH, tooDeep } from './document-limits.js';
 import type { FieldFinding } from './object-schema.js';
 
@@ -20,7 +20,7 @@ export interface YamlDocument {
 /** Kubernetes reads YAML 1.1 without times and numbers to the base of 60; what JSON cannot hold is left out as well. */
 const NOT_JSON = /:(?:timestamp|binary|omap|pairs|set)$/;
 const customTags = (tags: Tags): Tags =>
-  tags.filter(
+  exactIntegerTags(tags).filter(
     (tag) =>
       typeof tag === 'string' || (!('format' in tag && tag.format === 'TIME') && !NOT_JSON.test(tag.tag)),
   );

@@ -1,3 +1,4 @@
+import { parseJson, stringifyJson } from '../../kubernetes/index.js';
 import type { KubernetesObject } from '../../kubernetes/index.js';
 import { StorageTooLargeError } from './errors.js';
 import type { Revision, StorageKey, StoredObject } from './storage.js';
@@ -27,10 +28,7 @@ export const MAX_OBJECT_LENGTH = 1536 * 1024;
 
 /** @throws StorageTooLargeError */
 export function encodeObject(object: KubernetesObject): string {
-  const text = JSON.stringify({
-    ...object,
-    metadata: { ...object.metadata, resourceVersion: undefined },
-  });
+  const text = stringifyJson({ ...object, metadata: { ...object.metadata, resourceVersion: undefined } });
   if (text.length > MAX_OBJECT_LENGTH) throw new StorageTooLargeError(MAX_OBJECT_LENGTH);
   return text;
 }
@@ -42,7 +40,7 @@ const HEAD = /^\{(?:"(?:apiVersion|kind)":"[^"\\]*",)*"metadata":\{(?=")/;
 export function textAtRevision(stored: StoredText): string {
   const { revision, text } = stored;
   const head = HEAD.exec(text)?.[0];
-  if (head === undefined) return JSON.stringify(decodeObject(stored));
+  if (head === undefined) return stringifyJson(decodeObject(stored));
   return `${head}"resourceVersion":"${revision}",${text.slice(head.length)}`;
 }
 
@@ -54,7 +52,7 @@ export function toWrittenObject<T extends KubernetesObject>(object: T, revision:
 
 /** A fresh object on each call, so that nobody shares it. */
 export function decodeObject<T extends KubernetesObject = KubernetesObject>(stored: StoredText): T {
-  const object = JSON.parse(stored.text) as T;
+  const object = parseJson(stored.text) as T;
   object.metadata.resourceVersion = String(stored.revision);
   return object;
 }

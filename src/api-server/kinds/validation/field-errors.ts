@@ -1,4 +1,5 @@
 import { shortened } from '../../errors/index.js';
+import { stringifyJson } from '../../../kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 
 /**
@@ -81,7 +82,7 @@ export function tooLong(field: string, bytes: number): FieldError {
 
 /** Values are shown as JSON, the keys of maps sorted: the way of Kubernetes 1.34. Of large ones, the beginning. */
 function show(value: unknown): string {
-  return value === undefined ? 'null' : shortened(JSON.stringify(value), MAX_SHOWN_LENGTH);
+  return value === undefined ? 'null' : shortened(stringifyJson(value), MAX_SHOWN_LENGTH);
 }
 
 function withDetail(text: string, detail: string): string {
