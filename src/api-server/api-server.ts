@@ -189,6 +189,7 @@ export class ApiServer {
       bodies: this.bodies,
       roomFor: (isWatch) => (isWatch ? this.watches : this.answers),
       giveUp,
+      onWaiting: () => counted.sort !== 'watch' && leavePlace(),
       onClose: (callback) => void response.once('close', callback),
     });
     const counted = countRequest(request, this.options.kinds, {
@@ -199,24 +200,31 @@ export class ApiServer {
     // Nobody who is not known keeps a connection by sending slowly.
     if (!isKnown && hasBody(message)) response.shouldKeepAlive = false;
     let leave: (() => void) | undefined;
+    const leavePlace = (): void => {
+      leave?.();
+      leave = undefined;
+    };
     try {
       if (!PUBLIC_PATHS.has(request.path)) {
         if (!isKnown) throw unauthorized();
+        // A place is for work: neither who sends slowly nor who reads slowly keeps others from theirs.
+        if (hasBody(message)) await request.receiveBody();
         leave = await this.gate.enter(counted.sort, request);
       }
-      await this.serve(request, response);
+      const answer = await inRequestSpan(request, () => this.answer(request));
+      if (counted.sort !== 'watch') leavePlace();
+      await this.send(request, response, answer);
     } catch (error) {
       if (error instanceof StatusError && error.status.code === 429) counted.terminated(429);
       this.refuse(request, response, error);
     }
-    leave?.();
+    leavePlace();
     if (!response.writableEnded) response.end();
     counted.done(response.statusCode);
     this.leaveConnection(message, response, isKnown);
   }
 
-  private async serve(request: ApiRequest, response: ServerResponse): Promise<void> {
-    const answer = await inRequestSpan(request, () => this.answer(request));
+  private async send(request: ApiRequest, response: ServerResponse, answer: ApiResponse): Promise<void> {
     const { accept, 'accept-encoding': encoding = '' } = request.headers;
     const format = 'body' in answer && accept?.includes('yaml') ? negotiate(accept).format : 'json';
     if (this.isDraining) response.shouldKeepAlive = false;

@@ -5,8 +5,8 @@ import type { ByteBudget, Holder, Reservation } from './byte-budget.js';
 
 /** Largest body taken, bytes: what etcd lets a genuine server take, twice. */
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
-/** Bodies beyond this many bytes need room that is theirs; smaller ones are few enough by the number of requests. */
-const LARGE_BODY_BYTES = 256 * 1024;
+/** Bodies beyond this many bytes need room that is theirs; smaller ones are few enough by the number of connections. */
+const LARGE_BODY_BYTES = 16 * 1024;
 /** Bodies beyond this many bytes are worked on one after the other, so that others get their turn in between. */
 const HEAVY_BODY_BYTES = 64 * 1024;
 
@@ -20,6 +20,8 @@ export interface RequestHost {
   roomFor(isWatch: boolean): ByteBudget<ApiRequest>;
   /** Ends the request: it holds what others need. */
   giveUp(): void;
+  /** The request waits for room to answer, and for nothing that others of its sort need. */
+  onWaiting(): void;
   /** Calls back once when the answer has been sent or cannot be. */
   onClose(callback: () => void): void;
 }
@@ -34,6 +36,7 @@ export class ApiRequest implements Holder {
   readonly headers: IncomingHttpHeaders;
   private readonly room: ByteBudget<ApiRequest>;
   private ownSignal: AbortSignal | undefined;
+  private body: Promise<Buffer> | undefined;
 
   constructor(
     private readonly message: IncomingMessage,
@@ -77,7 +80,9 @@ export class ApiRequest implements Holder {
    */
   reserve(length: number): Promise<Reservation> {
     const early = this.tryReserve(length);
-    return early ? Promise.resolve(early) : this.room.reserve(length, this, this.signal);
+    if (early) return Promise.resolve(early);
+    this.host.onWaiting();
+    return this.room.reserve(length, this, this.signal);
   }
 
   /** The same at once, if there is room. */
@@ -90,9 +95,19 @@ export class ApiRequest implements Holder {
     this.host.onClose(callback);
   }
 
-  /** @throws StatusError 413 beyond {@link MAX_BODY_BYTES}, 429 when others needed the room */
+  /**
+   * Receives the body: what its sender holds up is this request, and nothing that others wait for.
+   * @throws StatusError 413 beyond {@link MAX_BODY_BYTES}, 429 when others needed the room
+   */
+  async receiveBody(): Promise<void> {
+    this.body ??= this.receive();
+    await this.body;
+  }
+
+  /** @throws StatusError as {@link receiveBody} */
   async readBody(): Promise<Buffer> {
-    const body = await this.receive();
+    this.body ??= this.receive();
+    const body = await this.body;
     if (body.length > HEAVY_BODY_BYTES) await nextTurn();
     return body;
   }
@@ -129,9 +144,10 @@ export class ApiRequest implements Holder {
     });
   }
 
-  /** It is not known before the end how large a body becomes. Held until all is done: what is made of it is larger. */
+  /** As much as the client says, else as much as it may be. Held until all is done: what is made of it is larger. */
   private async roomForBody(giveUp: () => void): Promise<Reservation> {
-    const room = await this.host.bodies.reserve(MAX_BODY_BYTES, { giveUp }, this.signal);
+    const length = Math.min(Number(this.headers['content-length'] ?? MAX_BODY_BYTES), MAX_BODY_BYTES);
+    const room = await this.host.bodies.reserve(length, { giveUp }, this.signal);
     this.onClose(() => room.release());
     return room;
   }

@@ -53,7 +53,7 @@ describe('ByteBudget', () => {
     await clock.advance(3000);
     expect(gone).toEqual([]);
     moving.progress(10);
-    const slow = await budget.tryReserve(0, holder('slow'));
+    const slow = budget.tryReserve(0, holder('slow'));
     slow?.progress(1);
     moving.progress(100_000);
     const wanting = reserve(50, 'wanting');

@@ -30,7 +30,7 @@ export interface ServerLimits {
   maxAnswerBytes?: number;
   /** The same of watches. @default 48 Mi */
   maxWatchBytes?: number;
-  /** How long an answer, or a large body, may stand still while others need the room, milliseconds. @default 5000 */
+  /** How long an answer, or a large body, may stand still while others need the room, milliseconds. @default 2000 */
   patienceMs?: number;
   /** The same of a watch, whose client can go on from where it was. @default 1000 */
   watchPatienceMs?: number;
@@ -53,7 +53,7 @@ const schema = z.object({
   maxBodyBytes: count(24 * 1024 * 1024),
   maxAnswerBytes: count(48 * 1024 * 1024),
   maxWatchBytes: count(48 * 1024 * 1024),
-  patienceMs: count(5000),
+  patienceMs: count(2000),
   watchPatienceMs: count(1000),
   stallMs: count(30_000),
 });

@@ -134,8 +134,9 @@ export class SchemaObjects {
   }
 
   private struct(properties: Readonly<Record<string, OpenApiNode>>, depth: number): fc.Arbitrary<unknown> {
+    const all = Object.keys(properties);
     return fc
-      .subarray(Object.keys(properties), { maxLength: depth < 2 ? 6 : 3 })
+      .subarray(all, { maxLength: Math.min(depth < 2 ? 6 : 3, all.length) })
       .chain((names) =>
         fc
           .tuple(...names.map((name) => this.node(properties[name]!, depth + 1)))

@@ -40,9 +40,7 @@ async function askOnce(world: SeedWorld): Promise<string> {
     socket.once('data', (data) => resolve(data.toString('latin1').slice(0, 400)));
     socket.once('close', () => resolve('closed'));
     socket.on('error', () => resolve('error'));
-    socket.write(
-      `GET ${VICTIM} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${world.server.token}\r\n\r\n`,
-    );
+    socket.write(`GET ${VICTIM} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${world.server.token}\r\n\r\n`);
   });
   socket.destroy();
   return answer;
@@ -63,6 +61,22 @@ async function peakDuring(world: SeedWorld, work: () => Promise<void>): Promise<
 function refuseAbove(limit: number, peak: number): void {
   if (peak > limit) throw new Error(`the server took ${(peak / MIB).toFixed(0)} MiB of memory`);
 }
+
+/** Somebody else who lists as well. Throws when a list of theirs waits for seconds behind those of the attacker. */
+async function listBeside(world: SeedWorld, path: string, until: Promise<unknown>): Promise<void> {
+  let isOver = false;
+  void until.finally(() => (isOver = true)).catch(() => undefined);
+  do {
+    const { ms, status } = await world.send({ method: 'GET', path });
+    if (status === 200 && ms > LIST_PATIENCE_MS) throw new Error(`a list waited ${ms.toFixed(0)} ms`);
+    await pause(100);
+  } while (!isOver);
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** What a list of somebody else may wait while there are more lists than room. */
+const LIST_PATIENCE_MS = 10_000;
 
 /** How long the server may take to end what was half sent without a token. */
 const ANONYMOUS_PATIENCE_MS = 20_000;
@@ -134,6 +148,80 @@ export const FLOOD_SEEDS: readonly Seed[] = [
             throw new Error(`still open: ${JSON.stringify(beginning)}`);
         }),
       );
+    },
+  },
+  {
+    name: 'lists that nobody reads keep nobody from reading an object',
+    async run(world) {
+      const value = 'x'.repeat(500_000);
+      const pods = times(Math.min(30, world.scaled(60)), (index) => `unread${index}`);
+      await inTurns(pods.length, 8, (index) => {
+        const pod = aPod(pods[index]!, {}, { annotations: { value } });
+        return world.does(world.write('POST', PODS, JSON_TYPE, JSON.stringify(pod)));
+      });
+      const sockets: TLSSocket[] = [];
+      const peak = await peakDuring(world, async () => {
+        sockets.push(...(await inTurns(world.scaled(1000), 50, () => watchBlindly(world, PODS))));
+        await listBeside(world, '/api/v1/nodes', pause(5000));
+      });
+      for (const socket of sockets) socket.destroy();
+      await inTurns(pods.length, 8, (index) =>
+        world.send({ method: 'DELETE', path: `${PODS}/${pods[index]}?gracePeriodSeconds=0` }),
+      );
+      refuseAbove(1000 * MIB, peak);
+    },
+  },
+  {
+    name: 'writes of which only half is sent keep nobody from writing',
+    async run(world) {
+      const authorization = `Authorization: Bearer ${world.server.token}`;
+      const beginnings = [1_000, 100_000, 3_000_000].map(
+        (length) =>
+          `PATCH ${VICTIM} HTTP/1.1\r\nHost: x\r\n${authorization}\r\nContent-Type: ${MERGE_PATCH}\r\n` +
+          `Content-Length: ${length}\r\n\r\n{${' '.repeat(Math.min(length, 20_000) - 2)}`,
+      );
+      const sockets = await inTurns(world.scaled(2400), 50, async (index) => {
+        const socket = await dial(world);
+        socket.on('error', () => undefined);
+        socket.resume();
+        socket.write(beginnings[index % beginnings.length]!);
+        return socket;
+      });
+      const large = JSON.stringify({ metadata: { annotations: { large: 'x'.repeat(100_000) } } });
+      for (let round = 0; round < 5; round++) {
+        const { ms } = await world.does(world.patch(MERGE_PATCH, large));
+        if (ms > LIST_PATIENCE_MS) throw new Error(`a large write waited ${ms.toFixed(0)} ms`);
+      }
+      for (const socket of sockets) socket.destroy();
+    },
+  },
+  {
+    name: 'a list of 20 000 objects holds nobody up',
+    async run(world) {
+      const count = world.scaled(20_000);
+      await inTurns(count, 32, (index) =>
+        world.does(world.write('POST', PODS, JSON_TYPE, JSON.stringify(aPod(`many${index}`)))),
+      );
+      const peak = await peakDuring(world, async () => {
+        const answers = await Promise.all(
+          times(6, (index) =>
+            world.does(
+              world.send({
+                method: 'GET',
+                path: PODS,
+                headers: index % 2 ? { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } : {},
+              }),
+            ),
+          ),
+        );
+        for (const { text } of answers) {
+          const { items, rows } = JSON.parse(text) as { items?: unknown[]; rows?: unknown[] };
+          const found = (items ?? rows ?? []).length;
+          if (found < count) throw new Error(`${found} of ${count} objects`);
+        }
+      });
+      await world.does(world.send({ method: 'DELETE', path: `${PODS}?gracePeriodSeconds=0` }));
+      refuseAbove(1000 * MIB, peak);
     },
   },
   {
