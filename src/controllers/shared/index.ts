@@ -3,6 +3,7 @@ export type { ClaimDecision } from './claim-decision.js';
 export { byPodName, classifyPod } from './classify-pod.js';
 export type { ClassifiedPod, PodState } from './classify-pod.js';
 export { counted } from './counted.js';
+export { isRejectedByNode } from './node-rejection.js';
 export { ORPHAN_INDEX, orphanIndex } from './orphan-index.js';
 export {
   isPodActive,
