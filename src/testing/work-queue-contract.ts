@@ -362,6 +362,16 @@ export function runWorkQueueContract(
           });
       });
 
+      it('gives no new retries to a key for a retry that was on its way when it was parked', async () => {
+        const queue = await setUp({ backoffBaseMs: 50 });
+        await queue.addRateLimited('a', new Error('no'));
+        await queue.park('a', new Error('no'));
+        const runs: WorkItem[] = [];
+        consume(async (item) => void runs.push(item));
+        await harness.until(() => runs.length === 1);
+        expect(runs[0]).toMatchObject({ reason: 'retry', retries: 1 });
+      });
+
       it('parks a key at once on demand', async () => {
         const queue = await setUp();
         await queue.park('a', new Error('hopeless'));

@@ -186,7 +186,8 @@ export class MemoryWorkQueue implements WorkQueue {
     this.metrics.added(this.name);
     const before = this.pending.get(key);
     const wasParked = this.parkedKeys.delete(key);
-    if (add.reason !== 'parked' && (wasParked || before?.reason === 'parked')) this.failures.delete(key);
+    const isChange = add.reason !== 'parked' && add.reason !== 'retry';
+    if (isChange && (wasParked || before?.reason === 'parked')) this.failures.delete(key);
     const merged = mergePendingAdds(before, add);
     this.pending.set(key, merged);
     if (this.processing.has(key)) return;
