@@ -16,7 +16,8 @@ import { maxTotalReplicas, replicasOf } from './limits.js';
  *
  * 1. Each size is a whole number from 0 to the largest int32, and so is each count of the status.
  * 2. The sizes together exceed spec.replicas + maxSurge only where they did before, and then they do not grow.
- * 3. A new ReplicaSet gets pods in the pass that makes it, while there is room.
+ * 3. However large the surge, no more is added than two versions of the wanted size have.
+ * 4. A new ReplicaSet gets pods in the pass that makes it, while there is room.
  */
 const seed = Number(process.env.SEED ?? randomInt(2 ** 31 - 1));
 const NOW_MS = Date.UTC(2026, 0, 1);
@@ -68,6 +69,7 @@ function check(drawn: Scenario): void {
   }
   const total = after.reduce((sum, size) => sum + size, 0);
   expect(total).toBeLessThanOrEqual(Math.max(before, maxTotalReplicas(draft.spec)));
+  expect(total).toBeLessThanOrEqual(before + 2 * replicasOf(draft.spec));
   const created = draft.replicaSets.find((set) => !set.observed);
   if (created && total < maxTotalReplicas(draft.spec) && replicasOf(draft.spec) > 0)
     expect(created.replicas).toBeGreaterThan(0);
