@@ -16,6 +16,11 @@ const wholeNumber = (least: number, most: number) =>
 
 const LONGEST_MS = 24 * 3_600_000;
 
+/** Who waits longer for one key to end has a stop that nobody believes in. */
+const LONGEST_DRAIN_MS = 3_600_000;
+/** Keys are handed over by then; the rest is what can be left unsaid: events and spans. */
+const AFTER_DRAIN_MS = 1200;
+
 const milliseconds = (fallback: number) => wholeNumber(1, LONGEST_MS).default(fallback);
 
 const schema = z.object({
@@ -42,7 +47,7 @@ const schema = z.object({
   'leader-elect-resource-namespace': z.string().min(1, 'must name a namespace').default('kube-system'),
   'leader-elect-resource-name': z.string().min(1, 'must name a Lease').default('rollkeeper'),
   'reconcile-on': z.enum(['all', 'leader'], 'must be all or leader').default('all'),
-  'drain-timeout-ms': milliseconds(3000),
+  'drain-timeout-ms': wholeNumber(1, LONGEST_DRAIN_MS).default(3000),
   'caught-up-timeout-ms': milliseconds(5000),
   'log-level': z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   'log-format': z.enum(['json', 'pretty'], 'must be json or pretty').default('json'),
@@ -66,7 +71,8 @@ const schema = z.object({
  *   `leader-elect-resource-namespace` (default `kube-system`) and `leader-elect-resource-name` (default
  *   `rollkeeper`) name; events about the leadership are about that Lease in both cases
  * - `reconcile-on`: whether `all` replicas work on keys (default) or only the `leader`
- * - `drain-timeout-ms`: how long running keys may go on after a stop, default 3000; then they are handed over
+ * - `drain-timeout-ms`: how long running keys may go on after a stop, default 3000, at most an hour; then they are handed
+ *   over. The process has ended 1.2 s later, see {@link stopsWithinMs}
  * - `caught-up-timeout-ms`: how long a sync waits for its caches, default 5000
  * - `log-level` (default `info`), `log-format` (`json` or `pretty`)
  */
@@ -89,6 +95,11 @@ export function compileReplicaOptions(options: unknown): CompiledReplicaOptions 
     workersOf.set(name, workers);
   }
   return Object.freeze({ ...compiled, definitions, workersOf });
+}
+
+/** The process has ended so long after a stop was asked for, whatever it still did; whoever stops it waits as long. */
+export function stopsWithinMs(options: Pick<CompiledReplicaOptions, 'drain-timeout-ms'>): number {
+  return options['drain-timeout-ms'] + AFTER_DRAIN_MS;
 }
 
 /** What the elector is told of them. */

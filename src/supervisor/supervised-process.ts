@@ -28,8 +28,9 @@ const LONGEST_RESTART_MS = 10_000;
 /** A process that lived so long has earned a quick restart again. */
 const HEALTHY_AFTER_MS = 30_000;
 const STARTUP_TIMEOUT_MS = 60_000;
-/** After this long a stop becomes a kill. */
+/** After this long a stop becomes a kill; where the process has said how long it may take, a little after that. */
 const STOP_TIMEOUT_MS = 10_000;
+const AFTER_ITS_OWN_LIMIT_MS = 2000;
 
 /**
  * One child process that is kept running: started, waited for until it says that it is ready, restarted with
@@ -66,7 +67,9 @@ export class SupervisedProcess {
     const child = this.child;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGTERM');
-    const killer = this.options.clock.setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+    const { stopsWithinMs = 0 } = this.former ?? {};
+    const timeoutMs = Math.max(STOP_TIMEOUT_MS, stopsWithinMs + AFTER_ITS_OWN_LIMIT_MS);
+    const killer = this.options.clock.setTimeout(() => child.kill('SIGKILL'), timeoutMs);
     await this.exited;
     killer.cancel();
   }
