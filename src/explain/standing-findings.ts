@@ -1,7 +1,6 @@
 import { findCondition, isObserved, validateDeployment } from '../controllers/deployment/index.js';
-import { describeReason } from '../controllers/shared/index.js';
-import type { DeepReadonly, Deployment } from '../kubernetes/index.js';
-import { compileLabelSelector, isEmptySelector, keyOf } from '../kubernetes/index.js';
+import { describeReason, selectorsOverlap } from '../controllers/shared/index.js';
+import { isEmptySelector, keyOf } from '../kubernetes/index.js';
 import type { ExplainInput } from './explain-input.js';
 import type { Finding } from './explanation.js';
 import { queueFindings, replicaSetQueueFindings } from './queue-findings.js';
@@ -114,7 +113,7 @@ export function environmentFindings(input: ExplainInput, { newOne, replicaSets }
     });
   }
   for (const set of replicaSets) findings.push(...replicaSetQueueFindings(input, set));
-  const rivals = (input.neighbours ?? []).filter((other) => conflict(input.deployment, other));
+  const rivals = (input.neighbours ?? []).filter((other) => selectorsOverlap(input.deployment, other));
   if (rivals.length > 0) {
     const names = rivals.map(({ metadata }) => metadata.name).join(', ');
     findings.push({
@@ -146,18 +145,4 @@ function namespaceFinding({ deployment, namespaceTerminating }: ExplainInput): F
       ],
     },
   ];
-}
-
-function conflict(one: DeepReadonly<Deployment>, other: DeepReadonly<Deployment>): boolean {
-  if (one.metadata.uid === other.metadata.uid) return false;
-  return selects(one, other) || selects(other, one);
-}
-
-function selects(one: DeepReadonly<Deployment>, other: DeepReadonly<Deployment>): boolean {
-  try {
-    if (isEmptySelector(one.spec.selector)) return true;
-    return compileLabelSelector(one.spec.selector)(other.spec.template.metadata?.labels);
-  } catch {
-    return false;
-  }
 }

@@ -17,4 +17,11 @@ export {
 } from './pod-readiness.js';
 export { POD_TROUBLES, describeReason, worstTrouble } from './pod-trouble.js';
 export type { PodTrouble, TroubleState } from './pod-trouble.js';
-export { SELECTOR_INDEX, selectorIndex, selectorIndexValuesFor } from './selector-index.js';
+export {
+  SELECTOR_INDEX,
+  TEMPLATE_INDEX,
+  selectorIndex,
+  selectorIndexValuesFor,
+  templateIndex,
+} from './selector-index.js';
+export { selectorsOverlap, watchSelectorOverlaps } from './selector-overlap.js';
