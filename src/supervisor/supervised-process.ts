@@ -41,6 +41,8 @@ export class SupervisedProcess {
   private child: ChildProcess | undefined;
   private former: ReadyMessage | undefined;
   private stopping = false;
+  private up = false;
+  private died = 0;
   private exited: Promise<void> = Promise.resolve();
   private readonly stopRestarts = new AbortController();
 
@@ -52,6 +54,16 @@ export class SupervisedProcess {
 
   get pid(): number | undefined {
     return this.child?.pid;
+  }
+
+  /** Whether it runs and has said that it is ready. */
+  get isUp(): boolean {
+    return this.up;
+  }
+
+  /** How often it was ready and ended: the same twice, and up, means that it was there all the while. */
+  get deaths(): number {
+    return this.died;
   }
 
   /** Starts it the first time; later deaths are mended in the background. @throws StartupError with the child's own words */
@@ -87,8 +99,13 @@ export class SupervisedProcess {
     this.exited = new Promise((resolve) => child.once('exit', () => resolve()));
     const ready = await this.waitUntilReady(child);
     this.former = ready;
+    this.up = true;
     onChange({ pid: child.pid ?? 0, ready });
-    void this.exited.then(() => onChange(undefined));
+    void this.exited.then(() => {
+      this.up = false;
+      this.died += 1;
+      onChange(undefined);
+    });
     return ready;
   }
 
