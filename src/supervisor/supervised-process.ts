@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
 import type { Clock } from '../clock/index.js';
 import type { ChildMessage } from '../process/index.js';
-import { StartupError } from '../errors/index.js';
+import { StartupError, errorMessage } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
 
 export type ReadyMessage = Extract<ChildMessage, { type: 'ready' }>;
@@ -146,7 +146,7 @@ export class SupervisedProcess {
       await clock.sleep(delayMs, this.stopRestarts.signal).catch(() => undefined);
       if (this.isStopping()) return;
       await this.launch().catch((error: unknown) => {
-        if (!this.isStopping()) logger.error(`${name} did not come back`, { error });
+        if (!this.isStopping()) logger.error(`${name} did not come back`, { error: errorMessage(error) });
       });
     }
   }

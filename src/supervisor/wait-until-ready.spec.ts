@@ -50,11 +50,11 @@ describe('the wait for a set that starts', () => {
   it('lasts as long as it takes, and says what for each time that it is something else', async () => {
     const { clock, ended, said, world } = starting();
     world.down = ['the API server'];
-    world.failing.set('http://controller-0', ['informers', 'api']);
+    world.failing.set('http://controller-0', ['api', 'informers', 'running']);
     world.failing.set('http://controller-1', undefined);
     await clock.advance(3_600_000);
     expect(said).toEqual([
-      'not running: the API server; not ready: controller-0 (informers, api), controller-1',
+      'not running: the API server; not ready: controller-0 (api, informers and 1 more), controller-1',
     ]);
     world.down = [];
     world.failing.clear();

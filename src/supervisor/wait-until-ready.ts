@@ -6,6 +6,7 @@ const POLL_MS = 50;
 const FIRST_SAID_MS = 10_000;
 /** What is said changes with each process that ends and comes back; not every one of them is news. */
 const SAID_EVERY_MS = 5000;
+const NAMED_CHECKS = 2;
 
 /** What runs, as the supervisor knows it. */
 export interface Started {
@@ -76,5 +77,12 @@ async function stateOf(
   if (adminUrl === undefined) return { state: 'down', name: identity };
   const failing = await failingChecks(adminUrl);
   if (failing?.length === 0) return undefined;
-  return { state: 'unready', name: failing ? `${identity} (${failing.join(', ')})` : identity };
+  return { state: 'unready', name: failing ? `${identity} (${someOf(failing)})` : identity };
+}
+
+/** Where the API server is away, nearly all of them fail. */
+function someOf(checks: readonly string[]): string {
+  const others = checks.length - NAMED_CHECKS;
+  const named = checks.slice(0, NAMED_CHECKS).join(', ');
+  return others > 0 ? `${named} and ${others} more` : named;
 }
