@@ -11,8 +11,11 @@ import type { ResourceCall } from './handler.js';
 /** Objects, and characters of them, that are held in memory for one request at a time. */
 const PAGE_OBJECTS = 500;
 const PAGE_LENGTH = 1024 * 1024;
+/** The first page is shorter: most lists are, and find room when longer ones have to wait for it. */
+const FIRST_PAGE_LENGTH = 128 * 1024;
 /** What a page takes: its objects, and the text that is made of them. */
 export const PAGE_ROOM = 2 * PAGE_LENGTH;
+export const FIRST_PAGE_ROOM = 2 * FIRST_PAGE_LENGTH;
 
 /** Selected objects that were read together. */
 export interface SelectedPage {
@@ -51,11 +54,12 @@ export async function* listPages(
   const scope = kind.type.namespaced && namespace !== '' ? { namespace } : {};
   let wanted = limit || Infinity;
   let cursor = continueFrom;
+  let maxTextLength = FIRST_PAGE_LENGTH;
   for (;;) {
     const { items, next, remaining, revision } = await readPage(context, resource, {
       ...scope,
       limit: Math.min(wanted, PAGE_OBJECTS),
-      maxTextLength: PAGE_LENGTH,
+      maxTextLength,
       ...(cursor && { continueFrom: cursor }),
     });
     const selected = items
@@ -63,6 +67,7 @@ export async function* listPages(
       .filter((object) => selection.all || selection.matches(object));
     wanted -= selected.length;
     cursor = next;
+    maxTextLength = PAGE_LENGTH;
     const isLast = !next || wanted <= 0;
     yield { items: selected, revision, remaining, isLast, ...(next && { next }) };
     if (isLast) return;

@@ -5,7 +5,7 @@ import { ok } from '../http/index.js';
 import { presentList } from '../table/index.js';
 import type { ResourceCall } from './handler.js';
 import type { SelectedPage } from './list-pages.js';
-import { PAGE_ROOM } from './list-pages.js';
+import { FIRST_PAGE_ROOM, PAGE_ROOM } from './list-pages.js';
 
 /** About so many characters are written together. */
 const CHUNK_LENGTH = 64 * 1024;
@@ -24,14 +24,14 @@ export async function respondWithList(
   pages: AsyncGenerator<SelectedPage, void, undefined>,
   metadataOf: ListMetadata,
 ): Promise<ApiResponse> {
-  const room = await call.request.reserve(PAGE_ROOM);
+  const room = await call.request.reserve(FIRST_PAGE_ROOM);
   call.request.onClose(() => room.release());
   try {
     const first = await pages.next();
     if (first.done) throw new Error('a list has no page');
     const view = (page: SelectedPage): object => present(context, call, page, metadataOf(page));
     if (first.value.isLast) return { ...ok(view(first.value)), room };
-    const stream = listText(view, pages, first.value, room);
+    const stream = listText(call, view, pages, { first: first.value, room });
     return { status: 200, stream, contentType: `application/${call.accept.format}`, isWhole: true };
   } catch (error) {
     room.release();
@@ -52,25 +52,31 @@ function present(context: RegistryContext, call: ResourceCall, page: SelectedPag
 
 /** The text of a list whose first page has been read. JSON, which is YAML as well. */
 async function* listText(
+  call: ResourceCall,
   view: (page: SelectedPage) => object,
   pages: AsyncGenerator<SelectedPage, void, undefined>,
-  first: SelectedPage,
-  room: Reservation,
+  { first, room: firstRoom }: { readonly first: SelectedPage; readonly room: Reservation },
 ): AsyncGenerator<string> {
+  let room = firstRoom;
   try {
     let parts = partsOf(view(first));
     let separator = '';
     yield `{${parts.head},${JSON.stringify(parts.field)}:[`;
-    for (let page = first; ;) {
+    for (;;) {
       for (const chunk of chunksOf(parts.entries, separator)) {
         yield chunk;
         room.progress(chunk.length);
         separator = ',';
       }
+      if (room === firstRoom) {
+        room.release();
+        parts = { ...parts, entries: [] };
+        room = await call.request.reserve(PAGE_ROOM);
+        call.request.onClose(room.release);
+      }
       const next = await pages.next();
       if (next.done) break;
-      page = next.value;
-      parts = partsOf(view(page));
+      parts = partsOf(view(next.value));
     }
     yield `],"metadata":${stringifyJson(parts.metadata)}}\n`;
   } finally {

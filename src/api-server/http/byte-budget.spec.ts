@@ -14,23 +14,39 @@ describe('ByteBudget', () => {
   beforeEach(() => {
     clock = new FakeClock();
     gone = [];
-    budget = new ByteBudget({ limit: 100, clock, patienceMs: 1000, stallMs: 30_000 });
+    // Three quarters are a hundred, and what is small is one.
+    budget = new ByteBudget({ limit: 134, clock, patienceMs: 1000, stallMs: 30_000 });
   });
 
   const holder = (name: string) => ({ giveUp: () => void gone.push(name) });
   const reserve = (length: number, name: string): Promise<Reservation> =>
     budget.reserve(length, holder(name), NEVER);
 
-  it('lets wait who finds no room, in the order of their coming', async () => {
+  it('lets wait who finds no room, and serves the smallest first', async () => {
     const first = await reserve(80, 'first');
     const order: string[] = [];
     const second = reserve(60, 'second').then((room) => (order.push('second'), room));
     const third = reserve(10, 'third').then((room) => (order.push('third'), room));
-    expect(budget.tryReserve(1, holder('sly'))).toBeUndefined();
+    expect(budget.tryReserve(10, holder('sly'))).toBeUndefined();
     first.release();
     await Promise.all([second, third]);
-    expect(order).toEqual(['second', 'third']);
+    expect(order).toEqual(['third', 'second']);
     expect(budget.length).toBe(70);
+  });
+
+  it('serves equal demands in the order of their coming', async () => {
+    const first = await reserve(100, 'first');
+    const order: number[] = [];
+    const others = [1, 2, 3].map((number) => reserve(30, 'other').then(() => order.push(number)));
+    first.release();
+    await Promise.all(others);
+    expect(order).toEqual([1, 2, 3]);
+  });
+
+  it('keeps some room for small demands, whatever the large ones hold', async () => {
+    await reserve(100, 'large');
+    void reserve(30, 'waiting');
+    expect(budget.tryReserve(1, holder('small'))).toBeDefined();
   });
 
   it('gives more than there is to who is alone', async () => {
@@ -66,7 +82,7 @@ describe('ByteBudget', () => {
     const settled = await reserve(100, 'settled');
     settled.settle();
     let isServed = false;
-    const wanting = reserve(1, 'wanting').then(() => (isServed = true));
+    const wanting = reserve(2, 'wanting').then(() => (isServed = true));
     await clock.advance(60_000);
     expect({ gone, isServed }).toEqual({ gone: [], isServed: false });
     settled.release();

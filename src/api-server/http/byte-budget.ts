@@ -34,16 +34,22 @@ export interface Reservation {
 /** Bytes that count as progress: at the shortest patience, half a megabit in a second. */
 const ENOUGH = 64 * 1024;
 
+/** A demand of at most this part of the limit is small. */
+const SMALL_PART = 1 / 128;
+/** The part of the limit that demands which are not small may fill together: small ones find room beside them. */
+const LARGE_PART = 3 / 4;
+
 /**
- * Bounds the memory that depends on the pace of others, readers and senders: who wants room waits in line until there is
- * some, and who has come forward longest ago gives way to those who wait. A demand beyond the whole limit is met when
- * nobody holds anything.
+ * Bounds the memory that depends on the pace of others, readers and senders: who wants room waits until there is some,
+ * the smallest demand first, and who has come forward longest ago gives way to those who wait. A demand beyond the whole
+ * limit is met when nobody holds anything.
  */
 export class ByteBudget<H extends Holder = Holder> {
   private used = 0;
   /** Those longest without progress first. */
   private readonly held = new Set<Held<H>>();
-  private readonly waiting = new Set<Waiter>();
+  /** The smallest first; of equal ones the oldest. */
+  private readonly waiting: Waiter[] = [];
   private timer: TimerHandle | undefined;
   private isStopped = false;
 
@@ -54,9 +60,11 @@ export class ByteBudget<H extends Holder = Holder> {
     return this.used;
   }
 
-  /** Room at once, if there is some and nobody waits. */
+  /** Room at once, if there is some and nobody waits for as little. */
   tryReserve(length: number, holder: H): Reservation | undefined {
-    return this.waiting.size === 0 && this.fits(length) ? this.hold(length, holder) : undefined;
+    const [next] = this.waiting;
+    if (next && next.length <= length) return undefined;
+    return this.fits(length) ? this.hold(length, holder) : undefined;
   }
 
   /** Rejects with the reason of `signal` when it aborts before there is room. */
@@ -65,7 +73,7 @@ export class ByteBudget<H extends Holder = Holder> {
     if (early) return Promise.resolve(early);
     return new Promise((resolve, reject) => {
       const leave = (): void => {
-        this.waiting.delete(waiter);
+        this.waiting.splice(this.waiting.indexOf(waiter), 1);
         reject(signal.reason as Error);
         this.serve();
       };
@@ -74,8 +82,9 @@ export class ByteBudget<H extends Holder = Holder> {
         resolve(this.hold(length, holder));
       };
       const waiter: Waiter = { length, grant };
-      if (signal.aborted) return leave();
-      this.waiting.add(waiter);
+      if (signal.aborted) return reject(signal.reason as Error);
+      const place = this.waiting.findIndex((other) => other.length > length);
+      this.waiting.splice(place < 0 ? this.waiting.length : place, 0, waiter);
       signal.addEventListener('abort', leave, { once: true });
       this.watch();
     });
@@ -88,7 +97,12 @@ export class ByteBudget<H extends Holder = Holder> {
   }
 
   private fits(length: number): boolean {
-    return this.used === 0 || this.used + length <= this.options.limit;
+    return this.used === 0 || this.used + length <= this.boundOf(length);
+  }
+
+  private boundOf(length: number): number {
+    const { limit } = this.options;
+    return length <= limit * SMALL_PART ? limit : limit * LARGE_PART;
   }
 
   private hold(length: number, holder: H): Reservation {
@@ -119,10 +133,9 @@ export class ByteBudget<H extends Holder = Holder> {
   }
 
   private serve(): void {
-    for (const waiter of this.waiting) {
-      if (!this.fits(waiter.length)) return;
-      this.waiting.delete(waiter);
-      waiter.grant();
+    for (let next = this.waiting[0]; next && this.fits(next.length); next = this.waiting[0]) {
+      this.waiting.shift();
+      next.grant();
     }
   }
 
@@ -133,20 +146,20 @@ export class ByteBudget<H extends Holder = Holder> {
     this.timer ??= clock.setTimeout(() => {
       this.timer = undefined;
       this.makeWay(patienceMs);
-      if (this.held.size > 0 || this.waiting.size > 0) this.watch();
+      if (this.held.size > 0 || this.waiting.length > 0) this.watch();
     }, patienceMs);
   }
 
   private makeWay(patienceMs: number): void {
-    const { clock, limit, onGivenUp, stallMs } = this.options;
+    const { clock, onGivenUp, stallMs } = this.options;
     const nowMs = clock.monotonicNow();
-    let wanted = this.used - limit;
+    let wanted = this.used - this.boundOf(this.waiting.at(-1)?.length ?? 0);
     for (const { length } of this.waiting) wanted += length;
     const given: Held<H>[] = [];
     let freed = 0;
     for (const held of this.held) {
       const waitedMs = nowMs - held.sinceMs;
-      if (waitedMs < (freed < wanted && this.waiting.size > 0 ? patienceMs : stallMs)) break;
+      if (waitedMs < (freed < wanted && this.waiting.length > 0 ? patienceMs : stallMs)) break;
       if (held.isSettled) continue;
       freed += held.length;
       given.push(held);

@@ -38,7 +38,11 @@ export class RedisLister {
     let after = continueFrom && fieldOf(continueFrom);
     for (;;) {
       const want = Math.min(limit - items.length, PAGE);
-      const present = await this.readPresent(resource, namespace, after, want);
+      const present = await this.readPresent(
+        { resource, namespace, after },
+        want,
+        maxTextLength - textLength,
+      );
       changes ??= new ChangesSince(scope, present.revision);
       await this.catchUp(changes, present.revision);
       const page = changes.rewind(present, want);
@@ -55,17 +59,16 @@ export class RedisLister {
   }
 
   private async readPresent(
-    resource: string,
-    namespace: string | undefined,
-    after: string | undefined,
+    { resource, namespace, after }: Stretch,
     limit: number,
+    length: number,
   ): Promise<PresentPage & { readonly revision: Revision }> {
     const { objects, index } = this.keys.of(resource);
     const from = after === undefined ? firstOf(namespace) : `(${after}`;
     const reply = await listScript.run(
       this.redis,
       [this.keys.meta, objects, index],
-      [from, endOf(namespace), limit, PAGE_BYTES],
+      [from, endOf(namespace), limit, Math.min(length, PAGE_BYTES)],
     );
     if (!Array.isArray(reply) || reply.length !== 4) throw unexpectedReply(reply);
     const [revision, remaining, fields, values] = reply as [number, number, string[], string[]];
@@ -79,6 +82,13 @@ export class RedisLister {
     }
     for await (const entries of this.log.between(changes.upTo, revision, this.ring())) changes.add(entries);
   }
+}
+
+/** The objects of a resource, in one namespace or all, behind a field or from the beginning. */
+interface Stretch {
+  readonly resource: string;
+  readonly namespace: string | undefined;
+  readonly after: string | undefined;
 }
 
 function firstOf(namespace: string | undefined): string {

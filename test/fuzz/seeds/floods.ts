@@ -153,8 +153,8 @@ export const FLOOD_SEEDS: readonly Seed[] = [
   {
     name: 'lists that nobody reads keep nobody from reading an object',
     async run(world) {
-      const value = 'x'.repeat(500_000);
-      const pods = times(Math.min(30, world.scaled(60)), (index) => `unread${index}`);
+      const value = 'x'.repeat(200_000);
+      const pods = times(Math.min(60, world.scaled(120)), (index) => `unread${index}`);
       await inTurns(pods.length, 8, (index) => {
         const pod = aPod(pods[index]!, {}, { annotations: { value } });
         return world.does(world.write('POST', PODS, JSON_TYPE, JSON.stringify(pod)));

@@ -23,11 +23,12 @@ export {
 } from './seed.js';
 export type { Seed } from './seed.js';
 
-/** A new attack goes into one of these lists. */
-export const ALL_SEEDS: readonly Seed[] = [
+/** What one request can do. A new attack goes into one of these lists. */
+export const SINGLE_SEEDS: readonly Seed[] = [
   ...KEY_SEEDS,
   ...MALFORMED_SEEDS,
   ...WARNING_SEEDS,
   ...HEAVY_SEEDS,
-  ...FLOOD_SEEDS,
 ];
+
+export const ALL_SEEDS: readonly Seed[] = [...SINGLE_SEEDS, ...FLOOD_SEEDS];
