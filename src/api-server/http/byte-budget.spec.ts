@@ -23,7 +23,7 @@ describe('ByteBudget', () => {
     budget.reserve(length, holder(name), NEVER);
 
   it('lets wait who finds no room, and serves the smallest first', async () => {
-    const first = await reserve(80, 'first');
+    const first = await reserve(95, 'first');
     const order: string[] = [];
     const second = reserve(60, 'second').then((room) => (order.push('second'), room));
     const third = reserve(10, 'third').then((room) => (order.push('third'), room));
