@@ -74,6 +74,8 @@ export interface DueWork {
 export interface ControllerDefinition {
   /** For example `deployment`: names the queue, the spans and the `--controllers` entry. */
   readonly name: string;
+  /** Other names that `--controllers` and `--workers` know it by. @default none */
+  readonly aliases?: readonly string[];
   /** The type of the objects whose keys are reconciled. */
   readonly type: ResourceType;
   /** Workers on one replica. */

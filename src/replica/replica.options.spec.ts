@@ -21,9 +21,10 @@ describe('the options of a replica', () => {
     const options = compileReplicaOptions({
       ...needed,
       controllers: '*,-namespace',
-      workers: 'deployment=3',
+      workers: 'deployment=3,garbagecollector=7',
     });
     expect(options.workersOf.get('deployment')).toBe(3);
+    expect(options.workersOf.get('garbage-collector')).toBe(7);
     expect(options.workersOf.has('namespace')).toBe(false);
   });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ControllerDefinition } from '../controller/index.js';
-import { selectControllers } from '../controllers/registry.js';
+import { findController, selectControllers } from '../controllers/registry.js';
 import { InvalidOptionError } from '../errors/index.js';
 import type { LeaderElectionOptions } from '../leader-election/index.js';
 import { LOG_LEVELS } from '../logging/index.js';
@@ -54,7 +54,7 @@ const schema = z.object({
  * - `kubeconfig`, `context`: the API to work on; without a file, kubectl's own rules, down to the pod's service account
  * - `redis-url`: the Redis that all replicas share; `key-prefix` (default `rollkeeper`) keeps installations apart
  * - `identity`: this replica's name in leases, logs and spans; unique
- * - `controllers`: which to run, default `*`; `workers`: for example `deployment=5,replicaset=10`
+ * - `controllers`: which to run, default `*` (see {@link selectControllers}); `workers`: for example `deployment=5,replicaset=10`
  * - `admin-host`, `admin-port`: default 127.0.0.1 and a port that the system chooses
  * - `admin-auth`: who else than the owner of the admin token is let in; `token` (default): nobody, `delegated`: owners of
  *   other bearer tokens, as far as the API allows by TokenReview and SubjectAccessReview
@@ -85,8 +85,9 @@ export function compileReplicaOptions(options: unknown): CompiledReplicaOptions 
   const definitions = selectControllers(compiled.controllers);
   const workersOf = new Map(definitions.map(({ defaultWorkers, name }) => [name, defaultWorkers]));
   for (const [name, workers] of parseWorkers(compiled.workers)) {
-    if (!workersOf.has(name)) throw new InvalidOptionError('workers', `no controller named "${name}" runs`);
-    workersOf.set(name, workers);
+    const definition = findController(name, definitions);
+    if (!definition) throw new InvalidOptionError('workers', `no controller named "${name}" runs`);
+    workersOf.set(definition.name, workers);
   }
   return Object.freeze({ ...compiled, definitions, workersOf });
 }

@@ -24,6 +24,7 @@ export function createGarbageCollectorController(
   const compiled = compileGarbageCollectorOptions(options);
   return {
     name: 'garbage-collector',
+    aliases: ['garbage-collector-controller', 'garbagecollector'],
     type: PODS,
     defaultWorkers: 20,
     build({ informers, events, clock, logger }: ControllerDependencies): BuiltController {

@@ -74,6 +74,10 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     { controllers: '*,-namespace', needed: garbageCollector },
     { controllers: '*,-garbage-collector', needed: namespace },
     { controllers: '-garbage-collector,*,-namespace', needed: [] },
+    { controllers: '*,-garbagecollector,-namespace-controller', needed: [] },
+    { controllers: '*,-namespace,namespace,-garbage-collector-controller', needed: [] },
+    { controllers: 'garbagecollector,-garbage-collector', needed: garbageCollector },
+    { controllers: 'namespace-controller', needed: namespace },
   ];
   const always = unique([...events, ...deployment, ...replicaSet, ...blocking]);
   const rulesWith = (values: Values) => new Chart(values).rulesOf('ops');
