@@ -10,6 +10,7 @@ import type {
 import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '../informer/informer.js';
 import type { DeepReadonly, KubernetesObject, ResourceType } from '../kubernetes/index.js';
 import { keyOf, qualifiedResource } from '../kubernetes/index.js';
+import type { MetadataInformer } from '../informer/informer-factory.js';
 import type { InMemoryApi } from './in-memory-api.js';
 
 /** Caches that show the in-memory API as it was at the last `refresh`. */
@@ -23,6 +24,10 @@ export class InMemoryInformers implements InformerSource {
     const informer = this.informers.get(name) ?? new InMemoryInformer<KubernetesObject>(type);
     this.informers.set(name, informer);
     return informer as unknown as InMemoryInformer<T>;
+  }
+
+  metadataInformerFor(type: ResourceType): MetadataInformer {
+    return { informer: this.informerFor(type), isShared: true };
   }
 
   /** Shows the current state everywhere, and tells the handlers what changed. */
@@ -71,6 +76,8 @@ export class InMemoryInformer<T extends KubernetesObject> implements Informer<T>
   }
 
   async waitForSync(): Promise<void> {}
+
+  async waitUntilSettled(): Promise<void> {}
 
   async waitForResourceVersion(): Promise<void> {}
 

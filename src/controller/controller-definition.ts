@@ -1,14 +1,21 @@
 import type { Clock, RandomSource } from '../clock/index.js';
 import type { EventRecorder } from '../events/event-recorder.js';
+import type { MetadataInformer } from '../informer/informer-factory.js';
 import type { Informer, ResourceEvent } from '../informer/informer.js';
 import type { KubernetesObject, ObjectRef, ResourceType } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import type { AddOptions } from '../work-queue/work-queue.js';
 import type { Reconciler } from './reconciler.js';
 
-/** Gives the shared informer of a type; asking is what makes the manager run it. Before start only. */
+/** Gives informers to controllers. */
 export interface InformerSource {
+  /** The shared informer of a type; asking is what makes the manager run it. Before start only. */
   informerFor<T extends KubernetesObject>(type: ResourceType): Informer<T>;
+  /**
+   * An informer that shows of each object at least who it is, who owns it and whether it may go, for who looks at many
+   * types: the shared one where there is one, else one of the caller's own, to be run for as long as it is wanted.
+   */
+  metadataInformerFor(type: ResourceType): MetadataInformer;
 }
 
 /** Everything a controller is built from. */

@@ -1,7 +1,14 @@
 import type { InformerSource } from '../controller/index.js';
 import { IllegalStateError } from '../errors/index.js';
-import type { IndexFunction, Informer, Lister, ResourceEvent } from '../informer/index.js';
-import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '../informer/index.js';
+import type {
+  IndexFunction,
+  Informer,
+  InformerTrouble,
+  Lister,
+  MetadataInformer,
+  ResourceEvent,
+} from '../informer/index.js';
+import { NAMESPACE_INDEX, OWNER_UID_INDEX, trimToOwnership } from '../informer/index.js';
 import type {
   DeepReadonly,
   KubernetesObject,
@@ -16,16 +23,26 @@ type Item = DeepReadonly<UnstructuredObject>;
 /** Informers that see a {@link FakeCluster} without delay, or, while paused, not at all. */
 export class FakeInformers implements InformerSource {
   private readonly informers = new Map<string, FakeInformer>();
+  /** Those of the metadata alone which run, with their types. */
+  private readonly metadata = new Map<string, FakeInformer>();
+  private readonly refused = new Map<string, InformerTrouble>();
   private readonly held: (() => void)[] = [];
   private paused = false;
 
   constructor(private readonly cluster: FakeCluster) {
     cluster.onEvent((type, event) => {
-      const informer = this.informers.get(qualifiedResource(type));
-      if (!informer) return;
-      if (this.paused) this.held.push(() => informer.apply(event));
-      else informer.apply(event);
+      const name = qualifiedResource(type);
+      for (const informer of [this.informers.get(name), this.metadata.get(name)]) {
+        if (!informer) continue;
+        if (this.paused) this.held.push(() => informer.apply(event));
+        else informer.apply(event);
+      }
     });
+  }
+
+  /** The types of the informers of metadata that run. */
+  get metadataTypes(): readonly string[] {
+    return [...this.metadata.keys()];
   }
 
   informerFor<T extends KubernetesObject>(type: ResourceType): Informer<T> {
@@ -33,11 +50,40 @@ export class FakeInformers implements InformerSource {
     let informer = this.informers.get(name);
     if (!informer) {
       informer = new FakeInformer(type);
-      for (const object of this.cluster.all<UnstructuredObject>(type))
-        informer.apply({ type: 'ADDED', object });
+      this.fill(informer);
       this.informers.set(name, informer);
     }
     return informer as unknown as Informer<T>;
+  }
+
+  metadataInformerFor(type: ResourceType): MetadataInformer {
+    const name = qualifiedResource(type);
+    const shared = this.informers.get(name);
+    if (shared) return { informer: shared, isShared: true };
+    const informer = new FakeInformer(type, {
+      trim: trimToOwnership,
+      begin: () => {
+        this.metadata.set(name, informer);
+        this.fill(informer);
+      },
+      end: () => void this.metadata.delete(name),
+    });
+    return { informer, isShared: false };
+  }
+
+  /** From now on the server refuses to list the type; what was cached stays. */
+  refuse(type: ResourceType, trouble: InformerTrouble): void {
+    const name = qualifiedResource(type);
+    this.refused.set(name, trouble);
+    for (const informer of [this.informers.get(name), this.metadata.get(name)]) informer?.fail(trouble);
+  }
+
+  /** The server lists the type again. */
+  allow(type: ResourceType): void {
+    const name = qualifiedResource(type);
+    this.refused.delete(name);
+    for (const informer of [this.informers.get(name), this.metadata.get(name)])
+      if (informer) this.fill(informer);
   }
 
   /** From now on the caches stand still. */
@@ -50,10 +96,30 @@ export class FakeInformers implements InformerSource {
     this.paused = false;
     for (const apply of this.held.splice(0)) apply();
   }
+
+  private fill(informer: FakeInformer): void {
+    const trouble = this.refused.get(qualifiedResource(informer.type));
+    if (trouble) informer.fail(trouble);
+    else informer.list(this.cluster.all<UnstructuredObject>(informer.type));
+  }
 }
 
+interface FakeInformerLife {
+  readonly trim: (object: UnstructuredObject) => UnstructuredObject;
+  /** Called by `run`. */
+  readonly begin: () => void;
+  readonly end: () => void;
+}
+
+const SHARED_LIFE: FakeInformerLife = {
+  trim: (object) => object,
+  begin: () => undefined,
+  end: () => undefined,
+};
+
 class FakeInformer implements Informer<UnstructuredObject> {
-  readonly hasSynced = true;
+  hasSynced = false;
+  trouble: InformerTrouble | undefined;
   lastSyncedResourceVersion: string | undefined = undefined;
   newestDeletion: string | undefined = undefined;
   private readonly objects = new Map<string, Item>();
@@ -63,7 +129,10 @@ class FakeInformer implements Informer<UnstructuredObject> {
     [NAMESPACE_INDEX, (object) => [object.metadata.namespace ?? '']],
   ]);
 
-  constructor(readonly type: ResourceType) {}
+  constructor(
+    readonly type: ResourceType,
+    private readonly life = SHARED_LIFE,
+  ) {}
 
   readonly lister: Lister<UnstructuredObject> = {
     get: (key) => this.objects.get(key),
@@ -87,12 +156,33 @@ class FakeInformer implements Informer<UnstructuredObject> {
 
   async waitForSync(): Promise<void> {}
 
+  async waitUntilSettled(): Promise<void> {}
+
   async waitForResourceVersion(): Promise<void> {}
 
-  async run(): Promise<void> {}
+  async run(signal: AbortSignal): Promise<void> {
+    this.life.begin();
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    this.life.end();
+  }
+
+  list(objects: readonly UnstructuredObject[]): void {
+    this.trouble = undefined;
+    for (const object of objects)
+      if (!this.objects.has(keyOf(object.metadata))) this.apply({ type: 'ADDED', object });
+    this.hasSynced = true;
+  }
+
+  fail(trouble: InformerTrouble): void {
+    this.trouble = trouble;
+  }
 
   apply(event: ClusterEvent): void {
-    const object = deepFreeze(structuredClone(event.object)) as Item;
+    if (this.trouble) return;
+    const object = deepFreeze(this.life.trim(structuredClone(event.object))) as Item;
     const key = keyOf(object.metadata);
     const old = this.objects.get(key);
     this.lastSyncedResourceVersion = newerResourceVersion(
@@ -106,7 +196,7 @@ class FakeInformer implements Informer<UnstructuredObject> {
       return;
     }
     this.objects.set(key, object);
-    this.emit(old ? { type: 'modified', object, old } : { type: 'added', object, initial: false });
+    this.emit(old ? { type: 'modified', object, old } : { type: 'added', object, initial: !this.hasSynced });
   }
 
   private emit(event: ResourceEvent<UnstructuredObject>): void {
