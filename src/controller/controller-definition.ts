@@ -5,6 +5,7 @@ import type { Informer, ResourceEvent } from '../informer/informer.js';
 import type { KubernetesObject, ObjectRef, ResourceType } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import type { AddOptions } from '../work-queue/work-queue.js';
+import type { InformerByResource } from './caught-up.js';
 import type { Reconciler } from './reconciler.js';
 
 /** Gives informers to controllers. */
@@ -53,11 +54,32 @@ export interface EnqueueRequest extends AddOptions {
 
 export type Enqueue = (request: EnqueueRequest) => void;
 
+/** A resource that a controller would read and cannot, and why. */
+export interface UnreadableResource {
+  /** Qualified: `widgets.example.com`; or the `group/version` whose discovery fails. */
+  readonly resource: string;
+  readonly reason: string;
+}
+
+/** What a controller keeps running where it leads, beside its keys: caches that are too big for every replica, say. */
+export interface LeadingWork {
+  /** Runs while this replica leads, each time anew: resolves on abort, rejects on a fatal error. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Resolves once the changes may be watched and, where only the leader does, keys be worked on; rejects with the reason. */
+  waitUntilReady(signal: AbortSignal): Promise<void>;
+}
+
 /** A controller in parts: who reconciles, and which changes concern which keys. */
 export interface BuiltController {
   readonly reconciler: Reconciler;
   /** Called on the replica that leads, each time it begins to lead; returns the unsubscribe. */
   watch(enqueue: Enqueue): () => void;
+  /** @default nothing */
+  readonly leading?: LeadingWork;
+  /** Informers of its own, by qualified resource, whose states its syncs wait for as well. @default none */
+  informerOf?: InformerByResource;
+  /** What it would read, cannot, and does without. @default nothing */
+  unreadable?(): readonly UnreadableResource[];
   /**
    * What the caches show on their own of syncs that are due, for the sweep that looks for lost keys; leaves out what one
    * cannot tell. Must be cheap. @default nothing
@@ -87,5 +109,10 @@ export interface ControllerDefinition {
   readonly type: ResourceType;
   /** Workers on one replica. */
   readonly defaultWorkers: number;
+  /**
+   * Which replicas work on keys: `leader`, for one whose caches are too big to be kept on each. What all replicas cache
+   * (the informers that it asked for while it was built) is warm in either case. @default 'all'
+   */
+  readonly worksOn?: 'all' | 'leader';
   build(dependencies: ControllerDependencies): BuiltController;
 }

@@ -114,6 +114,11 @@ export class InformerFactory {
     return [...this.informers.values()];
   }
 
+  /** The informer of a qualified resource, if anybody has asked for one. */
+  find(resource: string): Informer | undefined {
+    return this.informers.get(resource);
+  }
+
   /** What a cache must show to have seen every deletion that ours have seen. */
   deletionsSeen(): readonly { readonly type: ResourceType; readonly resourceVersion: string }[] {
     return this.all().flatMap(({ newestDeletion, type }) =>

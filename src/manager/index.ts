@@ -1,4 +1,6 @@
 export { Manager } from './manager.js';
+export { NotedInformers, missingOf } from './needs.js';
+export type { NeededInformer } from './needs.js';
 export type {
   Elector,
   InformerGroup,

@@ -9,9 +9,9 @@ import type { ApiEventRecorder } from '../events/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import { ObservedReconciler } from '../explain/index.js';
 import type { InformerFactory } from '../informer/index.js';
-import { qualifiedResource } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import type { ManagedController } from '../manager/index.js';
+import { NotedInformers } from '../manager/index.js';
 import type { Metrics, Tracing } from '../telemetry/index.js';
 import { createControllerMetrics } from '../telemetry/index.js';
 import { CoordinationModule } from './coordination.module.js';
@@ -64,13 +64,15 @@ function buildControllers(
   log: DecisionLog,
   running: RunningSyncs,
 ): ManagedController[] {
-  const dependencies: Omit<ControllerDependencies, 'events'> = { informers, clock, random, logger };
+  const dependencies: Omit<ControllerDependencies, 'events' | 'informers'> = { clock, random, logger };
   const metrics = createControllerMetrics(meter, options.workersOf);
   const traced = withSpans(withTraceAnnotations(client, clock), tracer, clock);
   return options.definitions.map((definition) => {
     const { name } = definition;
+    const noted = new NotedInformers(informers);
     const built = definition.build({
       ...dependencies,
+      informers: noted,
       // As the genuine ones sign theirs: `deployment-controller`, `replicaset-controller`.
       events: events.as(`${name}-controller`),
       logger: logger.child({ controller: name }),
@@ -88,7 +90,7 @@ function buildControllers(
       ...pair,
       actors,
       clientFor: (activation) => clientOf(traced, activation),
-      informerOf: (resource) => informers.all().find(({ type }) => qualifiedResource(type) === resource),
+      informerOf: (resource) => built.informerOf?.(resource) ?? informers.find(resource),
       clock,
       logger,
       tracer,
@@ -100,7 +102,8 @@ function buildControllers(
     const due = built.due?.bind(built);
     const sweep =
       due && new UnqueuedSweep({ controller: name, queue: pair.queue, due, clock, logger, metrics });
-    return { built, controller, ...(sweep ? { sweep } : {}) };
+    const { worksOn = 'all' } = definition;
+    return { built, controller, needs: noted.needs, worksOn, ...(sweep ? { sweep } : {}) };
   });
 }
 
