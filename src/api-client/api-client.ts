@@ -52,6 +52,8 @@ export interface WriteOptions {
   /** For example `status` or `scale`. */
   subresource?: string;
   signal?: AbortSignal;
+  /** See {@link ReadOptions.metadataOnly}: of the answer to a patch. */
+  metadataOnly?: boolean;
   /**
    * Once aborted, no attempt starts any more (a repeat after 429 included) and the call rejects with its reason.
    * An attempt under way is let finish, because nobody would know what became of it.

@@ -159,7 +159,10 @@ class UndiciApiClient implements HttpApiClient {
     options: WriteOptions = {},
   ): Promise<T> {
     const path = objectPath(type, ref, options.subresource);
-    return this.write<T>('PATCH', path, patch.body, options, CONTENT_TYPES[patch.type]);
+    const accept = options.metadataOnly ? METADATA_OF_OBJECT : undefined;
+    const contentType = CONTENT_TYPES[patch.type];
+    const answer = await this.write<T>('PATCH', path, patch.body, { ...options, accept }, contentType);
+    return options.metadataOnly ? named(answer, typeMeta(type)) : answer;
   }
 
   async delete<T extends KubernetesObject>(

@@ -24,6 +24,7 @@ export {
   isInvalid,
   isNamespaceTerminating,
   isNotFound,
+  isObjectNotFound,
   isTooManyRequests,
 } from './api-status-error.js';
 export type { ApiStatus } from './api-status-error.js';

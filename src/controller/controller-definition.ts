@@ -1,3 +1,4 @@
+import type { ApiClient } from '../api-client/api-client.js';
 import type { Clock, RandomSource } from '../clock/index.js';
 import type { EventRecorder } from '../events/event-recorder.js';
 import type { MetadataInformer } from '../informer/informer-factory.js';
@@ -22,6 +23,8 @@ export interface InformerSource {
 /** Everything a controller is built from. */
 export interface ControllerDependencies {
   readonly informers: InformerSource;
+  /** Which types the server has. Objects are read and written by the client that a sync is given, and no other. */
+  readonly discovery: Pick<ApiClient, 'discover'>;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly random: RandomSource;
@@ -76,7 +79,10 @@ export interface BuiltController {
   watch(enqueue: Enqueue): () => void;
   /** @default nothing */
   readonly leading?: LeadingWork;
-  /** Informers of its own, by qualified resource, whose states its syncs wait for as well. @default none */
+  /**
+   * The informers that its syncs go by, by qualified resource, and so wait for; where it has others than the shared ones.
+   * @default the shared ones
+   */
   informerOf?: InformerByResource;
   /** What it would read, cannot, and does without. @default nothing */
   unreadable?(): readonly UnreadableResource[];

@@ -176,25 +176,27 @@ export class Manager {
   ): Promise<void> {
     const { built, sweep } = managed;
     const until = AbortSignal.any([signal, failed.signal]);
-    const work = [built.leading?.run(until) ?? Promise.resolve()];
+    // Goes on until the last key has ended: the keys go by what it keeps.
+    const over = new AbortController();
+    const leading = built.leading?.run(over.signal) ?? Promise.resolve();
+    const work: Promise<void>[] = [];
     let unsubscribe = (): void => undefined;
     try {
-      await Promise.race([
-        this.prepared(managed, until),
-        ...work.map((each) => each.then(() => aborted(until))),
-      ]);
+      await Promise.race([this.prepared(managed, until), failureOf(leading)]);
       if (!until.aborted) {
         unsubscribe = built.watch(this.enqueuerOf(managed).enqueueUntil(signal));
         if (!this.worksEverywhere(managed)) work.push(this.work(managed, until));
         if (sweep) work.push(sweep.run(until));
       }
-      await Promise.all([aborted(until), ...work]);
+      await Promise.race([Promise.all([aborted(until), ...work]), failureOf(leading)]);
     } catch (error) {
       failed.abort(new ShutdownError('the leading work has failed', { cause: error }));
       throw error;
     } finally {
       await Promise.allSettled(work);
       unsubscribe();
+      over.abort(until.reason);
+      await leading;
     }
   }
 
@@ -246,6 +248,11 @@ export class Manager {
     if (signal.aborted) onAbort();
     await managed.controller.run(signal, lost.signal);
   }
+}
+
+/** Rejects as `work` does, and never resolves. */
+function failureOf(work: Promise<void>): Promise<never> {
+  return new Promise((_, reject) => void work.catch(reject));
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -174,11 +174,32 @@ describe('a controller that works where the replica leads', () => {
     await waitFor(() => collector.controller.isConsuming);
     expect(log).toEqual(['run', 'watch']);
     await harness.elector.lose(new LeaseLostError('taken'));
-    expect(log).toEqual(['run', 'watch', 'end', 'unwatch']);
+    expect(log).toEqual(['run', 'watch', 'unwatch', 'end']);
     expect([everywhere, collector].map(({ controller }) => controller.isConsuming)).toEqual([true, false]);
     void harness.elector.win(2);
     await waitFor(() => collector.controller.isConsuming);
     await harness.end();
+  });
+
+  it('keeps its leading work until the last key has ended', async () => {
+    const { leading, log, ready } = scriptedLeading();
+    ready.resolve();
+    const finish = Promise.withResolvers<void>();
+    const reconcile = async () => {
+      log.push('begin');
+      await finish.promise;
+      log.push('finish');
+      return {};
+    };
+    const harness = new ManagerHarness([{ worksOn: 'leader', reconcile, built: { leading } }]);
+    await waitFor(() => harness.elector.isRunning);
+    void harness.elector.win(1);
+    await harness.controllers[0]?.queue.add('a/b');
+    await waitFor(() => log.includes('begin'));
+    const ended = harness.end();
+    finish.resolve();
+    await ended;
+    expect(log).toEqual(['run', 'begin', 'finish', 'end']);
   });
 
   it('is not watched for when the lease was lost before it was ready', async () => {

@@ -64,7 +64,12 @@ function buildControllers(
   log: DecisionLog,
   running: RunningSyncs,
 ): ManagedController[] {
-  const dependencies: Omit<ControllerDependencies, 'events' | 'informers'> = { clock, random, logger };
+  const dependencies: Omit<ControllerDependencies, 'events' | 'informers'> = {
+    discovery: client,
+    clock,
+    random,
+    logger,
+  };
   const metrics = createControllerMetrics(meter, options.workersOf);
   const traced = withSpans(withTraceAnnotations(client, clock), tracer, clock);
   return options.definitions.map((definition) => {
@@ -90,7 +95,7 @@ function buildControllers(
       ...pair,
       actors,
       clientFor: (activation) => clientOf(traced, activation),
-      informerOf: (resource) => built.informerOf?.(resource) ?? informers.find(resource),
+      informerOf: (resource) => (built.informerOf ? built.informerOf(resource) : informers.find(resource)),
       clock,
       logger,
       tracer,

@@ -18,7 +18,18 @@ import type { Clock } from '../clock/index.js';
 import { FakeClock, toRfc3339 } from '../clock/index.js';
 import { UnsupportedError } from '../errors/index.js';
 import type { KubernetesObject, ObjectRef, ResourceType, UnstructuredObject } from '../kubernetes/index.js';
-import { keyOf, qualifiedResource } from '../kubernetes/index.js';
+import {
+  DEPLOYMENTS,
+  EVENTS,
+  LEASES,
+  NAMESPACES,
+  NODES,
+  PODS,
+  REPLICA_SETS,
+  SERVICE_ACCOUNTS,
+  keyOf,
+  qualifiedResource,
+} from '../kubernetes/index.js';
 
 export type ClusterEvent = Exclude<WatchEvent<UnstructuredObject>, { type: 'BOOKMARK' }>;
 
@@ -42,7 +53,17 @@ export class FakeCluster implements ApiClient {
   readonly requests: ClusterRequest[] = [];
   /** Return an error to let a request fail. */
   intercept: (request: ClusterRequest) => Error | undefined = () => undefined;
-  discovered: DiscoveredResource[] = [];
+  /** What the server has. */
+  discovered: DiscoveredResource[] = served(
+    DEPLOYMENTS,
+    EVENTS,
+    LEASES,
+    NAMESPACES,
+    NODES,
+    PODS,
+    REPLICA_SETS,
+    SERVICE_ACCOUNTS,
+  );
   failedGroups: { groupVersion: string; error: Error }[] = [];
   private revision = 100;
   private readonly stores = new Map<string, Map<string, UnstructuredObject>>();
@@ -257,7 +278,10 @@ export class FakeCluster implements ApiClient {
 
   private existing(type: ResourceType, ref: ObjectRef): UnstructuredObject {
     const object = this.store(type).get(keyOf(ref));
-    if (!object) throw refusal(404, 'NotFound', `${type.resource} "${ref.name}" not found`);
+    if (!object) {
+      const message = `${type.resource} "${ref.name}" not found`;
+      throw new ApiStatusError({ code: 404, reason: 'NotFound', message, details: { name: ref.name } });
+    }
     return object;
   }
 
@@ -278,6 +302,12 @@ export class FakeCluster implements ApiClient {
 /** An answer of the API server that says no. */
 export function refusal(code: number, reason: string, message: string): ApiStatusError {
   return new ApiStatusError({ code, reason, message });
+}
+
+/** The types as discovery tells of them, with every verb. */
+export function served(...types: readonly ResourceType[]): DiscoveredResource[] {
+  const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+  return types.map((type) => ({ ...type, verbs }));
 }
 
 /** A copy of the object as it was asked for. */

@@ -3,10 +3,11 @@ import type { ResourceEvent } from '../../informer/index.js';
 import type { DeepReadonly, KubernetesObject, ResourceType } from '../../kubernetes/index.js';
 import { newerResourceVersion } from '../../kubernetes/index.js';
 import type { AbsentOwners } from './absent-owners.js';
-import { decideAffected } from './decide-affected.js';
-import type { DependencyGraph, GraphNode } from './dependency-graph.js';
+import { decideAffected, waitingOwners } from './decide-affected.js';
+import type { DependencyGraph } from './dependency-graph.js';
 import type { CompiledGarbageCollectorOptions } from './garbage-collector.options.js';
 import { itemRef } from './item-key.js';
+import type { GraphNode } from './ownership-index.js';
 
 /** Turns changes into keys to look at; on the leader only. */
 export function watchGarbage(
@@ -15,7 +16,7 @@ export function watchGarbage(
   options: CompiledGarbageCollectorOptions,
   enqueue: Enqueue,
 ): () => void {
-  return graph.onEvent((type, event) => {
+  const unsubscribe = graph.onEvent((type, event) => {
     const initial = event.type === 'added' && event.initial;
     const cause = causeOf(type, event, graph);
     for (const node of decideAffected(type, event, { graph, absent })) {
@@ -30,11 +31,19 @@ export function watchGarbage(
       });
     }
   });
+  // Who waits for a dependent that nobody can look at any more would wait for ever.
+  const unsubscribeForgotten = graph.onForgotten(({ object }) => {
+    for (const owner of waitingOwners(object, object.metadata.ownerReferences ?? [], { graph }))
+      enqueue({ ref: itemRef(owner.type, owner.object.metadata), reason: 'child-change' });
+  });
+  return () => {
+    unsubscribe();
+    unsubscribeForgotten();
+  };
 }
 
 /**
- * Remembers every deletion, on every replica: whoever works on a dependent then knows without asking that the owner
- * is gone. Pods own next to nothing, and there are too many of them to remember each.
+ * Remembers every deletion: whoever works on a dependent then knows without asking that the owner is gone. Pods own next to nothing, and there are too many of them to remember each.
  */
 export function rememberDeletions(graph: DependencyGraph, absent: AbsentOwners): () => void {
   return graph.onEvent((type, event) => {
