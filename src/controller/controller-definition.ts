@@ -68,6 +68,8 @@ export interface UnreadableResource {
 export interface LeadingWork {
   /** Runs while this replica leads, each time anew: resolves on abort, rejects on a fatal error. */
   run(signal: AbortSignal): Promise<void>;
+  /** Whether that is so, and has been since this replica leads. */
+  readonly isReady: boolean;
   /** Resolves once the changes may be watched and, where only the leader does, keys be worked on; rejects with the reason. */
   waitUntilReady(signal: AbortSignal): Promise<void>;
 }
@@ -86,6 +88,8 @@ export interface BuiltController {
   informerOf?: InformerByResource;
   /** What it would read, cannot, and does without. @default nothing */
   unreadable?(): readonly UnreadableResource[];
+  /** Numbers about itself for `/admin/status`, what it caches say. @default none */
+  figures?(): Readonly<Record<string, number>>;
   /**
    * What the caches show on their own of syncs that are due, for the sweep that looks for lost keys; leaves out what one
    * cannot tell. Must be cheap. @default nothing

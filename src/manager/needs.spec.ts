@@ -9,7 +9,7 @@ import { ManagerHarness } from '../testing/manager-harness.js';
 import { waitFor } from '../testing/wait-for.js';
 import { FakeCluster } from '../testing/fake-cluster.js';
 import { FakeInformers } from '../testing/fake-informers.js';
-import { NotedInformers, missingOf } from './needs.js';
+import { NotedInformers, missingOf, readabilityOf, troublesOf } from './needs.js';
 
 /** A cache that fills when the test says so. */
 class ScriptedNeed {
@@ -131,6 +131,29 @@ describe('a controller that needs what the server does not list', () => {
   });
 });
 
+describe('what a controller cannot read', () => {
+  const widgets = { resource: 'widgets.example.com', reason: 'forbidden' };
+
+  it('is what it waits for, and what it knows from before or does without', () => {
+    const never = new ScriptedNeed(DEPLOYMENTS).refuse();
+    const noMore = new ScriptedNeed(REPLICA_SETS).fill().refuse();
+    const managed = {
+      needs: [never, noMore, new ScriptedNeed(PODS).fill()],
+      built: { unreadable: () => [widgets] },
+    };
+    expect(troublesOf(managed)).toEqual({
+      waitsFor: [{ resource: 'deployments.apps', reason: 'you may not' }],
+      unreadable: [{ resource: 'replicasets.apps', reason: 'you may not' }, widgets],
+    });
+    expect([...readabilityOf(managed)]).toEqual([
+      { resource: 'deployments.apps', isReadable: false },
+      { resource: 'replicasets.apps', isReadable: false },
+      { resource: 'widgets.example.com', isReadable: false },
+      { resource: 'pods', isReadable: true },
+    ]);
+  });
+});
+
 describe('a controller that works where the replica leads', () => {
   /** Work that is ready, or fails, when the test says so. */
   function scriptedLeading() {
@@ -138,6 +161,7 @@ describe('a controller that works where the replica leads', () => {
     const failed = Promise.withResolvers<never>();
     const log: string[] = [];
     const leading: LeadingWork = {
+      isReady: false,
       async run(signal) {
         log.push('run');
         const aborted = new Promise<void>((resolve) =>

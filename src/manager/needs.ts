@@ -1,4 +1,4 @@
-import type { InformerSource, UnreadableResource } from '../controller/index.js';
+import type { BuiltController, InformerSource, UnreadableResource } from '../controller/index.js';
 import type { Informer, MetadataInformer } from '../informer/index.js';
 import type { KubernetesObject, ResourceType } from '../kubernetes/index.js';
 import { qualifiedResource } from '../kubernetes/index.js';
@@ -26,9 +26,43 @@ export class NotedInformers implements InformerSource {
 
 /** Those that have never been listed although the server answers, and what it says. */
 export function missingOf(needs: readonly NeededInformer[]): UnreadableResource[] {
-  return needs.flatMap(({ hasSynced, trouble, type }) =>
-    hasSynced || trouble?.code === undefined
-      ? []
-      : [{ resource: qualifiedResource(type), reason: trouble.reason }],
+  return refused(needs.filter(({ hasSynced }) => !hasSynced));
+}
+
+/** A controller, as far as it reads. */
+export interface Reader {
+  readonly built: Pick<BuiltController, 'unreadable'>;
+  readonly needs?: readonly NeededInformer[];
+}
+
+/** What of the API a controller cannot read at the moment. */
+export interface ControllerTroubles {
+  /** It does not start before it can. */
+  readonly waitsFor: readonly UnreadableResource[];
+  /** It goes by what it saw last, or does without. */
+  readonly unreadable: readonly UnreadableResource[];
+}
+
+export function troublesOf({ built, needs = [] }: Reader): ControllerTroubles {
+  const seen = refused(needs.filter(({ hasSynced }) => hasSynced));
+  return { waitsFor: missingOf(needs), unreadable: [...seen, ...(built.unreadable?.() ?? [])] };
+}
+
+function refused(needs: readonly NeededInformer[]): UnreadableResource[] {
+  return needs.flatMap(({ trouble, type }) =>
+    trouble?.code === undefined ? [] : [{ resource: qualifiedResource(type), reason: trouble.reason }],
   );
+}
+
+/** Each resource that a controller needs, and each other that it cannot read, once. */
+export function* readabilityOf(
+  managed: Reader,
+): Generator<{ readonly resource: string; readonly isReadable: boolean }> {
+  const { unreadable, waitsFor } = troublesOf(managed);
+  const bad = new Set([...waitsFor, ...unreadable].map(({ resource }) => resource));
+  for (const resource of bad) yield { resource, isReadable: false };
+  for (const { type } of managed.needs ?? []) {
+    const resource = qualifiedResource(type);
+    if (!bad.has(resource)) yield { resource, isReadable: true };
+  }
 }

@@ -11,9 +11,9 @@ import { ObservedReconciler } from '../explain/index.js';
 import type { InformerFactory } from '../informer/index.js';
 import type { Logger } from '../logging/index.js';
 import type { ManagedController } from '../manager/index.js';
-import { NotedInformers } from '../manager/index.js';
-import type { Metrics, Tracing } from '../telemetry/index.js';
-import { createControllerMetrics } from '../telemetry/index.js';
+import { NotedInformers, readabilityOf } from '../manager/index.js';
+import type { Metrics, ResourceReadability, Tracing } from '../telemetry/index.js';
+import { createControllerMetrics, observeReadability } from '../telemetry/index.js';
 import { CoordinationModule } from './coordination.module.js';
 import { KubernetesApiModule } from './kubernetes-api.module.js';
 import { ObservationModule } from './observation.module.js';
@@ -72,7 +72,7 @@ function buildControllers(
   };
   const metrics = createControllerMetrics(meter, options.workersOf);
   const traced = withSpans(withTraceAnnotations(client, clock), tracer, clock);
-  return options.definitions.map((definition) => {
+  const managed = options.definitions.map((definition): ManagedController => {
     const { name } = definition;
     const noted = new NotedInformers(informers);
     const built = definition.build({
@@ -110,6 +110,13 @@ function buildControllers(
     const { worksOn = 'all' } = definition;
     return { built, controller, needs: noted.needs, worksOn, ...(sweep ? { sweep } : {}) };
   });
+  observeReadability(meter, () => managed.flatMap(readabilityByName));
+  return managed;
+}
+
+function readabilityByName(managed: ManagedController): ResourceReadability[] {
+  const controller = managed.controller.name;
+  return [...readabilityOf(managed)].map((each) => ({ ...each, controller }));
 }
 
 /** The only client that a reconciler gets: it stops writing with the activation and remembers what it wrote. */

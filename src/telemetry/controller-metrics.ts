@@ -70,3 +70,22 @@ export function createControllerMetrics(
     unqueued: (controller) => unqueued.add(1, { controller }),
   };
 }
+
+/** One resource of a controller, and whether it can be read. */
+export interface ResourceReadability {
+  readonly controller: string;
+  readonly resource: string;
+  readonly isReadable: boolean;
+}
+
+/** Names the resources that cannot be read; those that a controller cannot do without are there at zero. */
+export function observeReadability(meter: Meter, read: () => Iterable<ResourceReadability>): void {
+  meter
+    .createObservableGauge(METRICS.unreadableResources, {
+      description: 'Resources that a controller of this replica cannot list or watch: 1, or 0 where it can',
+    })
+    .addCallback((result) => {
+      for (const { controller, isReadable, resource } of read())
+        result.observe(isReadable ? 0 : 1, { controller, resource });
+    });
+}

@@ -54,6 +54,7 @@ function build(
     watch: (enqueue) => watchGarbage(graph, absent, options, enqueue),
     informerOf: (resource) => monitors.informerOf(resource),
     unreadable: () => monitors.unreadable(),
+    figures: () => ({ ...monitors.counts, objects: graph.size }),
     due: () => findDue({ graph, absent }),
   };
 }

@@ -50,6 +50,7 @@ export class ResourceMonitors implements LeadingWork {
   private discovered: readonly DiscoveredResource[] = [];
   private undiscovered: readonly UnreadableResource[] = [];
   private first = Promise.withResolvers<void>();
+  private ready = false;
   private announced = false;
   private wake: (() => void) | undefined;
 
@@ -66,6 +67,10 @@ export class ResourceMonitors implements LeadingWork {
     const counts = { syncing: 0, synced: 0, unreadable: 0 };
     for (const monitor of this.monitors.values()) counts[this.stateOf(monitor)]++;
     return counts;
+  }
+
+  get isReady(): boolean {
+    return this.ready;
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -102,6 +107,7 @@ export class ResourceMonitors implements LeadingWork {
       timer.cancel();
       either.close();
     }
+    this.ready = true;
     this.report();
   }
 
@@ -211,6 +217,7 @@ export class ResourceMonitors implements LeadingWork {
 
   private async end(): Promise<void> {
     const ended = [...this.monitors.values()].map(({ ended: end }) => end);
+    this.ready = false;
     this.monitors.clear();
     this.deps.graph.clear();
     this.discovered = [];
