@@ -36,6 +36,18 @@ describe('what is told with each key', () => {
     expect(gc.enqueued[0]?.delayMs).toBeUndefined();
   });
 
+  it('gives an owner that is not there yet a moment, unless it should have been listed by now', async () => {
+    const ghost = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: GONE };
+    put(REPLICA_SETS, 'listed', [ghost]);
+    gc = await runLeading(garbageCollectorController, cluster);
+    put(REPLICA_SETS, 'created', [ghost]);
+    const delays = gc.enqueued.map(({ delayMs, ref, reason }) => [ref.name, reason, delayMs]);
+    expect(delays).toEqual([
+      ['listed', 'initial-list', undefined],
+      ['created', 'child-change', 1000],
+    ]);
+  });
+
   it('asks of whoever looks to know the object itself, that its owner is gone, and its dependents', async () => {
     const { replicaSet } = aTree(2);
     gc = await runLeading(garbageCollectorController, cluster);

@@ -27,7 +27,8 @@ export function watchGarbage(
         change: event,
         priority: initial ? 'low' : 'normal',
         reason: initial ? 'initial-list' : 'child-change',
-        ...(node.urgency === 'later' ? { delayMs: options.unseenOwnerDelayMs } : {}),
+        // Of an initial list the owners have been listed as well: what is not there now will not be in a moment.
+        ...(node.urgency === 'later' && !initial ? { delayMs: options.unseenOwnerDelayMs } : {}),
       });
     }
   });
