@@ -175,8 +175,8 @@ export class ResourceMonitors implements LeadingWork {
     for (const type of start) this.start(type, signal);
     if (start.length + stop.length > 0)
       logger.info('the types that are followed have changed', {
-        added: start.map(qualifiedResource),
-        removed: stop.map(qualifiedResource),
+        added: namesOf(start),
+        removed: namesOf(stop),
         followed: this.monitors.size,
       });
     return !isNothing;
@@ -252,4 +252,12 @@ export class ResourceMonitors implements LeadingWork {
     await this.deps.clock.sleep(ANNOUNCED_DELAY_MS, signal).catch(() => undefined);
     this.announced = false;
   }
+}
+
+const NAMED_AT_MOST = 20;
+
+/** For the log, in which several hundred names would be a page. */
+function namesOf(types: readonly ResourceType[]): string[] {
+  const names = types.slice(0, NAMED_AT_MOST).map(qualifiedResource);
+  return types.length > names.length ? [...names, `and ${types.length - names.length} more`] : names;
 }
