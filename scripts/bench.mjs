@@ -3,6 +3,7 @@
 // `npm run bench -- --hopeless`: what Deployments that always fail cost the others, and themselves.
 // `npm run bench -- --kinds 260`: what it costs to follow the metadata of very many kinds.
 // `npm run bench -- --tracing`: how much CPU tracing costs.
+// `npm run bench -- --json`: what it costs to keep integers that no double holds.
 import { join } from 'node:path';
 import { run } from './lib/run.mjs';
 import { ROOT, ensureBuild, ensureDependencies, ensureNode, ensureRedis } from './lib/setup.mjs';
@@ -16,6 +17,7 @@ const args = process.argv.slice(2);
 const scripts = {
   '--hopeless': 'hopeless.ts',
   '--kinds': 'kinds.ts',
+  '--json': 'json.ts',
   '--scale-out': 'scale-out.ts',
   '--tracing': 'tracing.ts',
 };

@@ -1,5 +1,5 @@
 import type { KubernetesObject, ObjectRef, ResourceType } from '../kubernetes/index.js';
-import { apiVersionOf } from '../kubernetes/index.js';
+import { apiVersionOf, stringifyJson } from '../kubernetes/index.js';
 import type {
   ApiClient,
   DeleteCollectionOptions,
@@ -225,7 +225,7 @@ class UndiciApiClient implements HttpApiClient {
     contentType = JSON_TYPE,
   ): Promise<T> {
     const { accept, assertMayWrite, guard, signal } = options;
-    const content = { body: JSON.stringify(body), contentType };
+    const content = { body: stringifyJson(body), contentType };
     const request = { method, path, ...content, accept, signal, guard, assertMayWrite };
     return parseAnswer(await this.sender.send(request)) as T;
   }

@@ -119,6 +119,8 @@ export interface ControllerDefinition {
   readonly type: ResourceType;
   /** Workers on one replica. */
   readonly defaultWorkers: number;
+  /** How long one sync may take, milliseconds; see `ControllerOptions`. @default 120000 */
+  readonly syncTimeoutMs?: number;
   /**
    * Which replicas work on keys: `leader`, for one whose caches are too big to be kept on each. What all replicas cache
    * (the informers that it asked for while it was built) is warm in either case. @default 'all'

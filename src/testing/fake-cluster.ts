@@ -29,6 +29,8 @@ import {
   SERVICE_ACCOUNTS,
   keyOf,
   qualifiedResource,
+  stringifyJson,
+  toDouble,
 } from '../kubernetes/index.js';
 
 export type ClusterEvent = Exclude<WatchEvent<UnstructuredObject>, { type: 'BOOKMARK' }>;
@@ -246,7 +248,7 @@ export class FakeCluster implements ApiClient {
     }
     const stored = structuredClone(subresource === 'status' ? { ...current, status: next.status } : next);
     stored.metadata.resourceVersion = current.metadata.resourceVersion;
-    if (JSON.stringify(stored) === JSON.stringify(current)) return structuredClone(current);
+    if (stringifyJson(stored) === stringifyJson(current)) return structuredClone(current);
     const done = !stored.metadata.finalizers?.length && !specFinalizers(stored).length;
     const graceful = (stored.metadata.deletionGracePeriodSeconds ?? 0) > 0;
     if (stored.metadata.deletionTimestamp && done && !graceful) this.remove(type, stored);
@@ -256,7 +258,7 @@ export class FakeCluster implements ApiClient {
 
   private graceOf(type: ResourceType, object: UnstructuredObject, options: DeleteOptions): number {
     if (type.resource !== 'pods' || !(object.spec as { nodeName?: string } | undefined)?.nodeName) return 0;
-    return options.gracePeriodSeconds ?? object.metadata.deletionGracePeriodSeconds ?? 30;
+    return options.gracePeriodSeconds ?? toDouble(object.metadata.deletionGracePeriodSeconds ?? 30);
   }
 
   private put(type: ResourceType, object: UnstructuredObject, event: 'ADDED' | 'MODIFIED'): void {

@@ -5,7 +5,7 @@ import type { InformerSource, LeadingWork, UnreadableResource } from '../../cont
 import { errorMessage } from '../../errors/index.js';
 import type { Informer } from '../../informer/index.js';
 import type { DeepReadonly, OwnerReference, ResourceType } from '../../kubernetes/index.js';
-import { qualifiedResource } from '../../kubernetes/index.js';
+import { qualifiedResource, sameJson } from '../../kubernetes/index.js';
 import type { Logger } from '../../logging/index.js';
 import type { MonitorState } from './decide-monitors.js';
 import { LONGEST_FIRST_LIST_MS, decideMonitorState, decideMonitors } from './decide-monitors.js';
@@ -184,7 +184,7 @@ export class ResourceMonitors implements LeadingWork {
 
   /** Tells of groups that cannot be asked, once. */
   private note(failures: readonly UnreadableResource[]): void {
-    const isNew = JSON.stringify(failures) !== JSON.stringify(this.undiscovered);
+    const isNew = !sameJson(failures, this.undiscovered);
     this.undiscovered = failures;
     if (isNew && failures.length > 0)
       this.deps.logger.error('the server does not tell all that it has', { failures });
