@@ -17,6 +17,7 @@ export type { ApiClientMetrics, ApiClientRequest } from './api-client-metrics.js
 export {
   ApiStatusError,
   WatchErrorEvent,
+  apiStatusOf,
   isAlreadyExists,
   isConflict,
   isExpired,

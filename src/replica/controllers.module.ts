@@ -9,6 +9,7 @@ import type { ApiEventRecorder } from '../events/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import { ObservedReconciler } from '../explain/index.js';
 import type { InformerFactory } from '../informer/index.js';
+import { qualifiedResource } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import type { ManagedController } from '../manager/index.js';
 import { NotedInformers, readabilityOf } from '../manager/index.js';
@@ -75,14 +76,16 @@ function buildControllers(
   const managed = options.definitions.map((definition): ManagedController => {
     const { name } = definition;
     const noted = new NotedInformers(informers);
+    // As the genuine ones sign theirs: `deployment-controller`, `replicaset-controller`.
+    const signed = events.as(`${name}-controller`);
     const built = definition.build({
       ...dependencies,
       informers: noted,
-      // As the genuine ones sign theirs: `deployment-controller`, `replicaset-controller`.
-      events: events.as(`${name}-controller`),
+      events: signed,
       logger: logger.child({ controller: name }),
     });
     const pair = queues(name);
+    const cached = (key: string) => informers.find(qualifiedResource(definition.type))?.lister.get(key);
     const controller = new Controller({
       name,
       reconciler: new ObservedReconciler(built.reconciler, {
@@ -96,6 +99,8 @@ function buildControllers(
       actors,
       clientFor: (activation) => clientOf(traced, activation),
       informerOf: (resource) => (built.informerOf ? built.informerOf(resource) : informers.find(resource)),
+      events: signed,
+      objectOf: built.objectOf?.bind(built) ?? cached,
       clock,
       logger,
       tracer,

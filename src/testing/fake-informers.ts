@@ -1,24 +1,15 @@
 import type { InformerSource } from '../controller/index.js';
-import { IllegalStateError } from '../errors/index.js';
 import type {
   IndexFunction,
   Informer,
   InformerTrouble,
-  Lister,
   MetadataInformer,
   ResourceEvent,
 } from '../informer/index.js';
-import { NAMESPACE_INDEX, OWNER_UID_INDEX, trimToOwnership } from '../informer/index.js';
-import type {
-  DeepReadonly,
-  KubernetesObject,
-  ResourceType,
-  UnstructuredObject,
-} from '../kubernetes/index.js';
-import { keyOf, newerResourceVersion, qualifiedResource } from '../kubernetes/index.js';
+import { NAMESPACE_INDEX, OWNER_UID_INDEX, ObjectStore, trimToOwnership } from '../informer/index.js';
+import type { KubernetesObject, ResourceType, UnstructuredObject } from '../kubernetes/index.js';
+import { newerResourceVersion, qualifiedResource } from '../kubernetes/index.js';
 import type { ClusterEvent, FakeCluster } from './fake-cluster.js';
-
-type Item = DeepReadonly<UnstructuredObject>;
 
 /** Informers that see a {@link FakeCluster} without delay, or, while paused, not at all. */
 export class FakeInformers implements InformerSource {
@@ -122,34 +113,24 @@ class FakeInformer implements Informer<UnstructuredObject> {
   trouble: InformerTrouble | undefined;
   lastSyncedResourceVersion: string | undefined = undefined;
   newestDeletion: string | undefined = undefined;
-  private readonly objects = new Map<string, Item>();
+  private readonly store = new ObjectStore<UnstructuredObject>();
+  readonly lister = this.store.lister;
   private readonly handlers = new Set<(event: ResourceEvent<UnstructuredObject>) => void>();
-  private readonly indexes = new Map<string, IndexFunction<UnstructuredObject>>([
-    [OWNER_UID_INDEX, (object) => (object.metadata.ownerReferences ?? []).map(({ uid }) => uid)],
-    [NAMESPACE_INDEX, (object) => [object.metadata.namespace ?? '']],
-  ]);
 
   constructor(
     readonly type: ResourceType,
     private readonly life = SHARED_LIFE,
-  ) {}
-
-  readonly lister: Lister<UnstructuredObject> = {
-    get: (key) => this.objects.get(key),
-    list: () => [...this.objects.values()],
-    byIndex: (name, value) => {
-      const index = this.indexes.get(name);
-      if (!index) throw new IllegalStateError(`no index ${name}`);
-      return [...this.objects.values()].filter((object) => index(object).includes(value));
-    },
-  };
+  ) {
+    this.addIndex(OWNER_UID_INDEX, (object) => (object.metadata.ownerReferences ?? []).map(({ uid }) => uid));
+    this.addIndex(NAMESPACE_INDEX, (object) => [object.metadata.namespace ?? '']);
+  }
 
   addIndex(name: string, index: IndexFunction<UnstructuredObject>): void {
-    this.indexes.set(name, index);
+    this.store.addIndex(name, index);
   }
 
   addEventHandler(handler: (event: ResourceEvent<UnstructuredObject>) => void): () => void {
-    for (const object of this.objects.values()) handler({ type: 'added', object, initial: true });
+    for (const object of this.lister.list()) handler({ type: 'added', object, initial: true });
     this.handlers.add(handler);
     return () => void this.handlers.delete(handler);
   }
@@ -171,8 +152,11 @@ class FakeInformer implements Informer<UnstructuredObject> {
 
   list(objects: readonly UnstructuredObject[]): void {
     this.trouble = undefined;
-    for (const object of objects)
-      if (!this.objects.has(keyOf(object.metadata))) this.apply({ type: 'ADDED', object });
+    const events = this.store.replace(
+      objects.map((object) => this.received(object)),
+      !this.hasSynced,
+    );
+    this.emit(events);
     this.hasSynced = true;
   }
 
@@ -182,25 +166,21 @@ class FakeInformer implements Informer<UnstructuredObject> {
 
   apply(event: ClusterEvent): void {
     if (this.trouble) return;
-    const object = deepFreeze(this.life.trim(structuredClone(event.object))) as Item;
-    const key = keyOf(object.metadata);
-    const old = this.objects.get(key);
-    this.lastSyncedResourceVersion = newerResourceVersion(
-      this.lastSyncedResourceVersion,
-      object.metadata.resourceVersion,
-    );
-    if (event.type === 'DELETED') {
-      this.objects.delete(key);
-      this.newestDeletion = this.lastSyncedResourceVersion;
-      this.emit({ type: 'deleted', object, finalStateUnknown: false });
-      return;
-    }
-    this.objects.set(key, object);
-    this.emit(old ? { type: 'modified', object, old } : { type: 'added', object, initial: !this.hasSynced });
+    const object = this.received(event.object);
+    const isDeletion = event.type === 'DELETED';
+    if (isDeletion) this.newestDeletion = this.lastSyncedResourceVersion;
+    this.emit(isDeletion ? this.store.remove(object) : this.store.upsert(object));
   }
 
-  private emit(event: ResourceEvent<UnstructuredObject>): void {
-    for (const handler of this.handlers) handler(event);
+  private received(sent: UnstructuredObject): UnstructuredObject {
+    const object = deepFreeze(this.life.trim(structuredClone(sent)));
+    const { resourceVersion } = object.metadata;
+    this.lastSyncedResourceVersion = newerResourceVersion(this.lastSyncedResourceVersion, resourceVersion);
+    return object;
+  }
+
+  private emit(events: readonly ResourceEvent<UnstructuredObject>[]): void {
+    for (const event of events) for (const handler of this.handlers) handler(event);
   }
 }
 

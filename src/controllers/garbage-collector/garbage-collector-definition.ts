@@ -3,7 +3,7 @@ import type {
   ControllerDefinition,
   ControllerDependencies,
 } from '../../controller/index.js';
-import { PODS } from '../../kubernetes/index.js';
+import { PODS, parseKey } from '../../kubernetes/index.js';
 import { AbsentOwners } from './absent-owners.js';
 import { DependencyGraph } from './dependency-graph.js';
 import { findDue } from './find-due.js';
@@ -13,6 +13,7 @@ import type {
   GarbageCollectorOptions,
 } from './garbage-collector.options.js';
 import { compileGarbageCollectorOptions } from './garbage-collector.options.js';
+import { parseItemRef } from './item-key.js';
 import { ResourceMonitors } from './resource-monitors.js';
 import { rememberDeletions, watchGarbage } from './watch-garbage.js';
 
@@ -56,5 +57,9 @@ function build(
     unreadable: () => monitors.unreadable(),
     figures: () => ({ ...monitors.counts, objects: graph.size }),
     due: () => findDue({ graph, absent }),
+    objectOf: (key) => {
+      const item = parseItemRef(parseKey(key), graph.types);
+      return item && graph.get(item.type, item.ref);
+    },
   };
 }
