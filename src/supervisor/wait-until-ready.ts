@@ -71,9 +71,7 @@ async function whatIsMissing(
     ...(notReady.length > 0 ? [`not ready: ${notReady.join(', ')}`] : []),
   ];
   if (parts.length > 0) return parts.join('; ');
-  const leading = await Promise.all(
-    replicas.filter(isProbed).map((replica) => probe.leads(replica, token)),
-  );
+  const leading = await Promise.all(replicas.filter(isProbed).map((replica) => probe.leads(replica, token)));
   return leading.includes(true) ? undefined : 'no replica leads';
 }
 
