@@ -7,6 +7,7 @@ export type { Reservation } from './byte-budget.js';
 export { createListener } from './listener.js';
 export type { ListenerTls } from './listener.js';
 export { endUnfinished } from './linger.js';
+export { tagged, unlessKnown } from './conditional.js';
 export { negotiate } from './negotiate.js';
 export type { Negotiated } from './negotiate.js';
 export { RequestGate } from './request-gate.js';
