@@ -22,7 +22,7 @@ export const DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string, strin
     template: 'What the pods look like. Its restartPolicy can only be Always.',
   },
   'io.k8s.api.apps.v1.DeploymentStrategy': {
-    '': 'How old pods are replaced by new ones.',
+    '': 'One of the two ways from old pods to new ones, and its limits.',
     rollingUpdate: 'The limits of a rolling update. Only with type RollingUpdate.',
     type: 'Recreate (all old pods go before the first new one comes) or RollingUpdate. Default RollingUpdate.',
   },

@@ -57,6 +57,17 @@ describe('the schemas', () => {
     expect(unknown).toEqual([]);
   });
 
+  it('say of a field and of its type different things, as kubectl explain prints both', () => {
+    const repeated: string[] = [];
+    for (const name of schemas.names) {
+      for (const [field, { description, ref }] of Object.entries(schemas.get(name)?.properties ?? {})) {
+        if (description && ref && schemas.get(ref)?.description === description)
+          repeated.push(`${name}.${field}`);
+      }
+    }
+    expect(repeated).toEqual([]);
+  });
+
   it('merge lists by keys that their items have', () => {
     const wrong: string[] = [];
     for (const [name, fields] of Object.entries(MERGE_FACTS)) {
