@@ -90,7 +90,6 @@ const headers: fc.Arbitrary<Record<string, string>> = fc.record(
     'if-none-match': fc.constantFrom('*', '"x"'),
     traceparent: fc.constantFrom('00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', 'x', '00-0-0-0'),
     'impersonate-user': fc.constantFrom('x'),
-    expect: fc.constantFrom('100-continue'),
   },
   { requiredKeys: [] },
 );
