@@ -10,6 +10,7 @@ export {
   ShutdownError,
   StaleCacheError,
   StartupError,
+  SupersededError,
   TerminalError,
   TimeoutError,
   UnsupportedError,
