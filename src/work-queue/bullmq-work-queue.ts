@@ -314,7 +314,8 @@ export class BullMqWorkQueue implements WorkQueue {
   }
 
   private addNow(key: string, add: PendingAdd, more: AddsWith = {}): Promise<void> {
-    return this.addLimit.run(() => this.sendAdd(key, add, more).catch(throwSuperseded));
+    const rank = PRIORITY_RANK[add.priority];
+    return this.addLimit.run(() => this.sendAdd(key, add, more).catch(throwSuperseded), rank);
   }
 
   /**

@@ -4,18 +4,21 @@
  */
 export class ConcurrencyLimit {
   private running = 0;
-  private readonly waiting: (() => void)[] = [];
+  /** By rank. */
+  private readonly waiting: (() => void)[][] = [];
 
   constructor(private readonly limit: number) {}
 
-  async run<T>(call: () => Promise<T>): Promise<T> {
-    if (this.running >= this.limit) await new Promise<void>((resolve) => this.waiting.push(resolve));
+  /** @param rank a small whole number; of those that wait, the smallest has its turn first */
+  async run<T>(call: () => Promise<T>, rank = 0): Promise<T> {
+    if (this.running >= this.limit)
+      await new Promise<void>((resolve) => (this.waiting[rank] ??= []).push(resolve));
     else this.running += 1;
     try {
       return await call();
     } finally {
       // A turn is handed on as it is, so that nobody who comes now gets in between.
-      const next = this.waiting.shift();
+      const next = this.waiting.find((rankOf) => rankOf && rankOf.length > 0)?.shift();
       if (next) next();
       else this.running -= 1;
     }
