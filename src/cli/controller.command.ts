@@ -37,6 +37,11 @@ export function registerControllerCommand(program: Command): void {
     .option('--renew-deadline-ms <ms>', 'the leader gives up after so long without a renewal (default: 1800)')
     .option('--retry-period-ms <ms>', 'between attempts to acquire or renew (default: 400)')
     .option(
+      '--leader-takeover <when>',
+      'witness: as soon as Redis sees that the leader is gone; expiry: at the end of its lease (default: witness)',
+    )
+    .option('--leader-takeover-grace-ms <ms>', 'for so long it must have been gone (default: 100)')
+    .option(
       '--leader-health-tolerance-ms <ms>',
       'leading work that goes on for so long after the lease ended fails /livez (default: 10000)',
     )

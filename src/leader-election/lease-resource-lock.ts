@@ -7,7 +7,8 @@ import type { Lease } from '../kubernetes/index.js';
 import { LEASES } from '../kubernetes/index.js';
 import { leaseWith, nextRecord, recordOf } from './lease-object.js';
 import { LeaseReleaseWatch } from './lease-release-watch.js';
-import type { LeaderElectionRecord, LeaseAttempt, ResourceLock } from './resource-lock.js';
+import type { LeaderElectionRecord, LeaseAttempt, LeaseRequest, ResourceLock } from './resource-lock.js';
+import { isDeposed } from './resource-lock.js';
 
 export interface LeaseResourceLockOptions {
   readonly client: Pick<ApiClient, 'get' | 'list' | 'watch' | 'create' | 'update'>;
@@ -67,20 +68,25 @@ export class LeaseResourceLock implements ResourceLock {
     return (await this.look(signal))?.record;
   }
 
-  async tryAcquireOrRenew(leaseDurationMs: number, signal?: AbortSignal): Promise<LeaseAttempt> {
+  async tryAcquireOrRenew(leaseDurationMs: number, request: LeaseRequest = {}): Promise<LeaseAttempt> {
+    const { deposing, epochAbove = 0, signal } = request;
     signal?.throwIfAborted();
     // 1. What we know is enough while the lease is ours: should it be out of date, the write is refused.
     const known = this.isOursNow() ? this.observed : undefined;
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
       const current = conflicts === 0 && known ? known : await this.look(signal);
+      const before = current?.record;
       // 2. Somebody else has it, and it has changed not long ago.
       const remainingMs = current ? this.remainingMs(current) : 0;
-      const isHeld = current !== undefined && current.record.holderIdentity !== '' && remainingMs > 0;
-      if (isHeld && current.record.holderIdentity !== this.identity)
-        return { outcome: 'held', record: current.record, remainingMs };
-      // 3. It is ours to renew, or free to take.
-      const outcome = isHeld ? 'renewed' : 'acquired';
-      const next = nextRecord(this.identity, leaseDurationMs, this.clock.now(), current?.record, outcome);
+      const isHeld = before !== undefined && before.holderIdentity !== '' && remainingMs > 0;
+      const isOurs = before?.holderIdentity === this.identity;
+      if (isHeld && !isOurs && !isDeposed(before, deposing))
+        return { outcome: 'held', record: before, remainingMs };
+      // 3. It is ours to renew, or to take.
+      const outcome = isHeld && isOurs && before.leaderTransitions > epochAbove ? 'renewed' : 'acquired';
+      const { identity } = this;
+      const nowMs = this.clock.now();
+      const next = nextRecord({ identity, leaseDurationMs, nowMs, before, outcome, request });
       const written = await this.write(next, current?.lease, signal);
       if (written) return { outcome, record: written.record };
     }
@@ -94,7 +100,10 @@ export class LeaseResourceLock implements ResourceLock {
       if (current?.record.holderIdentity !== this.identity) return false;
       const now = toRfc3339Micro(this.clock.now());
       // As client-go leaves it, so that its electors take it at once.
-      const free = { ...current.record, holderIdentity: '', leaseDurationSeconds: 1, renewTime: now };
+      const free = {
+        ...{ ...current.record, holderIdentity: '', witness: '' },
+        ...{ leaseDurationSeconds: 1, renewTime: now },
+      };
       if (await this.write(free, current.lease, signal)) return true;
     }
     throw new TimeoutError(`${this.describe()} was changed by others ${MAX_CONFLICTS} times while we tried`);

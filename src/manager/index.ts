@@ -2,6 +2,7 @@ export { Manager } from './manager.js';
 export type {
   Elector,
   InformerGroup,
+  LeaderRunnable,
   ManagedController,
   ManagerOptions,
   ManagerState,

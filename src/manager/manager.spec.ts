@@ -2,7 +2,7 @@ import { trace } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
 import { MemoryActorRuntime } from '../actor/index.js';
 import { FakeClock } from '../clock/index.js';
-import type { Reconciler } from '../controller/index.js';
+import type { Enqueue, Reconciler } from '../controller/index.js';
 import { Controller } from '../controller/index.js';
 import { LeaseLostError, ShutdownError } from '../errors/index.js';
 import { silentLogger } from '../logging/index.js';
@@ -12,27 +12,31 @@ import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../work-queue/index.js
 import type { Elector } from './manager.js';
 import { Manager } from './manager.js';
 
+type Lead = Parameters<Elector['run']>[0];
+
 /** Leads when it is told to, and stops when it is told why. */
 class ScriptedElector implements Elector {
   log: string[] = [];
-  private lead: ((signal: AbortSignal, epoch: number) => Promise<void>) | undefined;
+  private lead: Lead | undefined;
   private term: { stop: AbortController; ended: Promise<void> } | undefined;
 
-  async run(lead: (signal: AbortSignal, epoch: number) => Promise<void>, signal: AbortSignal): Promise<void> {
+  async run(lead: Lead, signal: AbortSignal): Promise<void> {
     this.lead = lead;
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
     await this.lose(new ShutdownError('stop'));
     this.log.push('released');
   }
 
-  win(epoch: number): void {
+  win(epoch: number): Promise<void> {
     const stop = new AbortController();
-    this.term = { stop, ended: this.lead?.(stop.signal, epoch) ?? Promise.resolve() };
+    const ended = this.lead?.(stop.signal, { epoch, holder: 'us' }) ?? Promise.resolve();
+    this.term = { stop, ended };
+    return ended;
   }
 
   async lose(reason: Error): Promise<void> {
     this.term?.stop.abort(reason);
-    await this.term?.ended;
+    await this.term?.ended.catch(() => undefined);
     this.term = undefined;
   }
 }
@@ -63,7 +67,14 @@ function setUp(reconcileOn: 'all' | 'leader', reconcile: Reconciler['reconcile']
     caughtUpTimeoutMs: 1000,
     replica: 'test',
   });
-  const built = { reconciler: { reconcile }, watch: () => () => undefined };
+  const watched: Enqueue[] = [];
+  const built = {
+    reconciler: { reconcile },
+    watch: (enqueue: Enqueue) => {
+      watched.push(enqueue);
+      return () => void watched.splice(watched.indexOf(enqueue), 1);
+    },
+  };
   const manager = new Manager({
     informers: {
       run: (signal) =>
@@ -84,7 +95,7 @@ function setUp(reconcileOn: 'all' | 'leader', reconcile: Reconciler['reconcile']
     stop.abort(new ShutdownError('stop'));
     await running;
   };
-  return { clock, controller, elector, end, manager, queue, reconciled, running, stop };
+  return { clock, controller, elector, end, manager, queue, reconciled, running, stop, watched };
 }
 
 const untilAborted = (signal: AbortSignal): Promise<never> =>
@@ -107,13 +118,13 @@ describe('a replica', () => {
     await waitFor(() => manager.state === 'running');
     await queue.add('ns/a');
     expect(controller.isConsuming).toBe(false);
-    elector.win(1);
+    void elector.win(1);
     await waitFor(() => reconciled.includes('ns/a'));
     await elector.lose(new LeaseLostError('taken'));
     expect(controller.isConsuming).toBe(false);
     await queue.add('ns/b');
     expect(reconciled).toEqual(['ns/a']);
-    elector.win(2);
+    void elector.win(2);
     await waitFor(() => reconciled.includes('ns/b'));
     await end();
   });
@@ -128,7 +139,7 @@ describe('a replica', () => {
     });
     elector.log = log;
     await waitFor(() => manager.state === 'running');
-    elector.win(1);
+    void elector.win(1);
     await queue.add('ns/a');
     await waitFor(() => reconciled.length > 0);
     const ended = end();
@@ -148,13 +159,78 @@ describe('a replica', () => {
       return {};
     });
     await waitFor(() => manager.state === 'running');
-    elector.win(1);
+    void elector.win(1);
     await queue.add('ns/a');
     await waitFor(() => reconciled.length > 0);
     await elector.lose(new LeaseLostError('taken'));
     expect(reason).toMatchObject({ code: 'LEASE_LOST' });
     expect((await queue.counts()).waiting).toBe(1);
     await end();
+  });
+
+  describe('that leads', () => {
+    const change = { ref: { namespace: 'ns', name: 'a' }, reason: 'user-change' } as const;
+
+    it('watches only once no former leader can add anything any more', async () => {
+      const { elector, end, manager, queue, watched } = setUp('leader');
+      await waitFor(() => manager.state === 'running');
+      const former = await queue.beginTerm({ epoch: 1, holder: 'former' });
+      const begin = queue.beginTerm.bind(queue);
+      let letIn = (): void => undefined;
+      const asked = new Promise<void>((resolve) => (letIn = resolve));
+      queue.beginTerm = async (term) => {
+        await asked;
+        return begin(term);
+      };
+      void elector.win(2);
+      await former.add('ns/former');
+      expect(watched).toHaveLength(0);
+      letIn();
+      await waitFor(() => watched.length > 0);
+      await expect(former.add('ns/former')).rejects.toMatchObject({ code: 'SUPERSEDED', epoch: 2 });
+      await end();
+    });
+
+    it('begins its term again and again where a queue cannot be reached, and goes on with the others', async () => {
+      const { clock, elector, end, manager, queue, watched } = setUp('leader');
+      await waitFor(() => manager.state === 'running');
+      const begin = queue.beginTerm.bind(queue);
+      let failures = 0;
+      queue.beginTerm = async (term) => {
+        if (failures++ < 3) throw new Error('no Redis');
+        return begin(term);
+      };
+      void elector.win(1);
+      await waitFor(async () => {
+        await clock.advance(10);
+        return watched.length > 0;
+      });
+      expect(failures).toBe(4);
+      await end();
+    });
+
+    it('ends its term when that may not begin, since a newer one has', async () => {
+      const { elector, end, manager, queue, watched } = setUp('leader');
+      await waitFor(() => manager.state === 'running');
+      await queue.beginTerm({ epoch: 7, holder: 'other' });
+      await expect(elector.win(2)).rejects.toMatchObject({ code: 'SUPERSEDED', epoch: 7 });
+      expect(watched).toHaveLength(0);
+      await end();
+    });
+
+    it('ends its term when an add is refused, since a newer one has begun, and adds nothing more', async () => {
+      const { elector, end, manager, queue, watched } = setUp('leader');
+      await waitFor(() => manager.state === 'running');
+      const ended = elector.win(1);
+      await waitFor(() => watched.length > 0);
+      const [enqueue] = watched;
+      await queue.beginTerm({ epoch: 2, holder: 'other' });
+      enqueue?.(change);
+      await expect(ended).rejects.toMatchObject({ code: 'SUPERSEDED', epoch: 2 });
+      expect(watched).toHaveLength(0);
+      expect((await queue.counts()).waiting).toBe(0);
+      await end();
+    });
   });
 
   it('is not ready any more before anything of it has heard of the stop', async () => {

@@ -6,6 +6,8 @@ import type { EnqueuerOptions } from '../controller/index.js';
 import { Enqueuer } from '../controller/index.js';
 import { IllegalStateError, ShutdownError, hasCode } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
+import type { LeaderAdds, LeaderTerm } from '../work-queue/index.js';
+import { beginTerm, tellingOfRefusal } from './leader-term.js';
 
 /** Something with a life of its own: runs until aborted, resolves on a clean stop, rejects on a fatal error. */
 export interface Runnable {
@@ -19,11 +21,19 @@ export interface InformerGroup extends Runnable {
   deletionsSeen?(): ReturnType<NonNullable<EnqueuerOptions['deletionsSeen']>>;
 }
 
-/** The elector, as the manager sees it: calls `lead` each time we are elected and awaits it before it gives up the lease. */
+/**
+ * The elector, as the manager sees it: calls `lead` each time we are elected and awaits it before it gives up the lease.
+ * `lead` rejects with SupersededError when the term does not count where it would have an effect.
+ */
 export interface Elector {
   /** Whether we lead at this moment, by the clock. @default until the signal of the leading work aborts */
   readonly isLeader?: boolean;
-  run(lead: (signal: AbortSignal, epoch: number) => Promise<void>, signal: AbortSignal): Promise<void>;
+  run(lead: (signal: AbortSignal, term: LeaderTerm) => Promise<void>, signal: AbortSignal): Promise<void>;
+}
+
+/** Something that is done while we lead, with the adds of our term. */
+export interface LeaderRunnable {
+  run(adds: LeaderAdds, signal: AbortSignal): Promise<void>;
 }
 
 /** A controller with its two halves: what every replica works on, and what only the leader watches. */
@@ -31,7 +41,7 @@ export interface ManagedController {
   readonly controller: Controller;
   readonly built: BuiltController;
   /** Run while we lead. */
-  readonly sweep?: Runnable;
+  readonly sweep?: LeaderRunnable;
 }
 
 /**
@@ -98,7 +108,7 @@ export class Manager {
       this.current = 'running';
       logger.info('the caches are filled; working');
       const work = this.works('all') ? this.work(stop).map(guard) : [];
-      const election = guard(elector.run((leading, epoch) => this.lead(leading, epoch), stop));
+      const election = guard(elector.run((leading, term) => this.lead(leading, term), stop));
       await aborted(stop);
       logger.info('stopping');
       await Promise.all([...work, election]);
@@ -116,35 +126,54 @@ export class Manager {
   }
 
   /** The leader's part: turns every change that its informers see, and first of all everything there is, into keys. */
-  private async lead(signal: AbortSignal, epoch: number): Promise<void> {
-    const { actors, clock, controllers, elector, informers, logger, tracer } = this.options;
+  private async lead(signal: AbortSignal, term: LeaderTerm): Promise<void> {
+    const { controllers, logger } = this.options;
+    const { epoch } = term;
     logger.info('leading', { epoch });
-    const unsubscribes = controllers.map(({ built, controller }) => {
-      const enqueuer = new Enqueuer({
-        controller: controller.name,
-        queue: controller.queue,
-        actors,
-        clock,
-        logger,
-        tracer,
-        mayEnqueue: () => elector.isLeader !== false,
-        deletionsSeen: () => informers.deletionsSeen?.() ?? [],
-        needsSync: (key) => built.needsSync?.(key) ?? true,
-      });
-      return built.watch(enqueuer.enqueueUntil(signal));
-    });
+    const refusal = new AbortController();
     const over = new AbortController();
     const until = AbortSignal.any([signal, over.signal]);
-    const work = this.works('leader') ? this.work(until) : [];
-    for (const { sweep } of controllers) if (sweep) work.push(sweep.run(until));
+    const work = controllers.map((managed) =>
+      this.leadOne(managed, term, until, (error) => refusal.abort(error)),
+    );
+    if (this.works('leader')) work.push(...this.work(until));
     try {
-      await Promise.all([aborted(signal), ...work]);
+      await Promise.all([abortedOrRefused(signal, refusal.signal), ...work]);
     } finally {
       // One that failed takes the others with it: we are about to give up the lease.
       over.abort(new ShutdownError('the leading work has failed'));
       await Promise.allSettled(work);
-      for (const unsubscribe of unsubscribes) unsubscribe();
       logger.info('no longer leading', { epoch });
+    }
+  }
+
+  private async leadOne(
+    { built, controller, sweep }: ManagedController,
+    term: LeaderTerm,
+    signal: AbortSignal,
+    onRefused: (error: unknown) => void,
+  ): Promise<void> {
+    const { actors, clock, elector, informers, logger, tracer } = this.options;
+    // From here on no former leader adds anything; only after that may we look at what there is.
+    const begun = await beginTerm(controller.queue, term, { clock, logger, signal });
+    if (!begun || signal.aborted) return;
+    const adds = tellingOfRefusal(begun, onRefused);
+    const enqueuer = new Enqueuer({
+      controller: controller.name,
+      queue: adds,
+      actors,
+      clock,
+      logger,
+      tracer,
+      mayEnqueue: () => elector.isLeader !== false,
+      deletionsSeen: () => informers.deletionsSeen?.() ?? [],
+      needsSync: (key) => built.needsSync?.(key) ?? true,
+    });
+    const unsubscribe = built.watch(enqueuer.enqueueUntil(signal));
+    try {
+      await Promise.all([aborted(signal), sweep?.run(adds, signal)]);
+    } finally {
+      unsubscribe();
     }
   }
 
@@ -162,6 +191,16 @@ export class Manager {
     if (signal.aborted) onAbort();
     return this.options.controllers.map(({ controller }) => controller.run(signal, lost.signal));
   }
+}
+
+/** Resolves with the abort of the first; rejects with the reason of the second. */
+function abortedOrRefused(signal: AbortSignal, refusal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const refuse = (): void => reject(refusal.reason as Error);
+    if (refusal.aborted) refuse();
+    refusal.addEventListener('abort', refuse, { once: true });
+    void aborted(signal).then(resolve);
+  });
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

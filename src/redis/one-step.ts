@@ -38,18 +38,22 @@ async function runJoined(redis: RedisConnection, calls: readonly LuaCall[]): Pro
 async function runByTag(redis: RedisConnection, calls: readonly LuaCall[]): Promise<unknown[]> {
   const replies: unknown[] = [];
   for (let from = 0; from < calls.length;) {
-    const tag = hashTagOf(calls[from]);
+    const tag = tagOf(calls[from]);
     let to = from + 1;
-    while (to < calls.length && hashTagOf(calls[to]) === tag) to += 1;
+    while (to < calls.length && tagOf(calls[to]) === tag) to += 1;
     replies.push(...(await runJoined(redis, calls.slice(from, to))));
     from = to;
   }
   return replies;
 }
 
-/** Of the first key: those of one call have the same. */
-function hashTagOf(call: LuaCall | undefined): string {
-  const key = call?.keys[0] ?? '';
+/** The keys of one call have the same. */
+function tagOf(call: LuaCall | undefined): string {
+  return hashTagOf(call?.keys[0] ?? '');
+}
+
+/** What a Cluster finds the slot of a key by. */
+export function hashTagOf(key: string): string {
   return /\{([^}]+)\}/.exec(key)?.[1] ?? key;
 }
 

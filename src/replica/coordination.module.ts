@@ -4,7 +4,12 @@ import { RedisActorRuntime, RedisQueuedActors } from '../actor/index.js';
 import type { Clock, RandomSource } from '../clock/index.js';
 import type { ApiClient } from '../api-client/index.js';
 import type { EventRecorder } from '../events/index.js';
-import { LeaseResourceLock, RedisResourceLock } from '../leader-election/index.js';
+import {
+  LeaseResourceLock,
+  RedisHolderWitness,
+  RedisLeaseLinks,
+  RedisResourceLock,
+} from '../leader-election/index.js';
 import type { Logger } from '../logging/index.js';
 import { parseRedisUrl } from '../redis/index.js';
 import type { Metrics } from '../telemetry/index.js';
@@ -96,8 +101,22 @@ function createElector(
   logger: Logger,
   { meter }: Metrics,
 ): ReplicaElector {
+  // A process that comes back under its old name must not take its former life's lease for its own.
+  const identity = `${options.identity}_${randomUUID()}`;
+  const { 'key-prefix': prefix, 'redis-url': url } = options;
+  const inRedis = { url, keyPrefix: `${prefix}:`, name: LEASE, logger };
+  const lock =
+    options['leader-elect-resource-lock'] === 'leases'
+      ? new LeaseResourceLock({ client, identity, clock, ...leaseOf(options) })
+      : new RedisResourceLock({ ...inRedis, identity });
+  const links = lock instanceof RedisResourceLock ? lock.links : new RedisLeaseLinks(inRedis);
   return new ReplicaElector({
-    lock: createLock(options, client, clock, logger),
+    lock,
+    witness: new RedisHolderWitness({ links, identity, clock, logger }),
+    close: () => {
+      lock.close();
+      links.close();
+    },
     lease: leaseOf(options),
     events,
     clock,
@@ -106,20 +125,6 @@ function createElector(
     metrics: createLeaderElectionMetrics(meter, LEASE),
     options: leaderElectionOf(options),
   });
-}
-
-function createLock(
-  options: CompiledReplicaOptions,
-  client: ApiClient,
-  clock: Clock,
-  logger: Logger,
-): RedisResourceLock | LeaseResourceLock {
-  // A process that comes back under its old name must not take its former life's lease for its own.
-  const identity = `${options.identity}_${randomUUID()}`;
-  if (options['leader-elect-resource-lock'] === 'leases')
-    return new LeaseResourceLock({ client, identity, clock, ...leaseOf(options) });
-  const keyPrefix = `${options['key-prefix']}:`;
-  return new RedisResourceLock({ url: options['redis-url'], keyPrefix, name: LEASE, identity, logger });
 }
 
 function leaseOf(options: CompiledReplicaOptions): { readonly namespace: string; readonly name: string } {

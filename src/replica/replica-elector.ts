@@ -10,13 +10,15 @@ import { LeaderElector } from '../leader-election/index.js';
 import { LEASES, apiVersionOf } from '../kubernetes/index.js';
 import type { Elector } from '../manager/index.js';
 
-type Work = (signal: AbortSignal, epoch: number) => Promise<void>;
+type Work = Parameters<Elector['run']>[0];
 
 export interface ReplicaElectorDependencies extends Omit<
   LeaderElectorDependencies,
   'lock' | 'callbacks' | 'onTransition'
 > {
   readonly lock: RedisResourceLock | LeaseResourceLock;
+  /** Ends the connections of lock and witness. */
+  readonly close: () => void;
   readonly events: EventRecorder;
   /** The Lease that our events are about, also while the lease itself is in Redis and no such object exists. */
   readonly lease: { readonly namespace: string; readonly name: string };
@@ -31,7 +33,7 @@ export class ReplicaElector implements Elector {
     this.elector = new LeaderElector({
       ...deps,
       callbacks: {
-        onStartedLeading: (signal, epoch) => this.work(signal, epoch),
+        onStartedLeading: (signal, epoch) => this.work(signal, { epoch, holder: deps.lock.identity }),
         onStoppedLeading: () => undefined,
         onNewLeader: () => undefined,
       },
@@ -77,7 +79,7 @@ export class ReplicaElector implements Elector {
   }
 
   close(): void {
-    this.deps.lock.close();
+    this.deps.close();
   }
 
   /** Of our own transitions, as client-go's `LeaseLock.RecordEvent`; those of others they record themselves. */

@@ -33,12 +33,16 @@ describe('the options of a replica', () => {
       'renew-deadline-ms': '10000',
       'retry-period-ms': '2000',
       'leader-health-tolerance-ms': '0',
+      'leader-takeover': 'expiry',
+      'leader-takeover-grace-ms': '50',
     };
     expect(leaderElectionOf(compileReplicaOptions({ ...needed, ...given }))).toEqual({
       leaseDurationMs: 15_000,
       renewDeadlineMs: 10_000,
       retryPeriodMs: 2000,
       healthToleranceMs: 0,
+      takeover: 'expiry',
+      witnessGraceMs: 50,
     });
     const byDefault = leaderElectionOf(compileReplicaOptions(needed));
     expect(compileLeaderElectionOptions()).toMatchObject(byDefault);

@@ -37,6 +37,8 @@ const schema = z.object({
   'lease-duration-ms': milliseconds(2500),
   'renew-deadline-ms': milliseconds(1800),
   'retry-period-ms': milliseconds(400),
+  'leader-takeover': z.enum(['witness', 'expiry'], 'must be witness or expiry').default('witness'),
+  'leader-takeover-grace-ms': wholeNumber(0, LONGEST_MS).default(100),
   'leader-health-tolerance-ms': wholeNumber(0, LONGEST_MS).default(10_000),
   'leader-elect-resource-lock': z.enum(['redis', 'leases'], 'must be redis or leases').default('redis'),
   'leader-elect-resource-namespace': z.string().min(1, 'must name a namespace').default('kube-system'),
@@ -61,6 +63,9 @@ const schema = z.object({
  * - `admin-token-file`: who knows its content may change things, and read from other machines
  * - `recent-traces`: traces kept in memory for the console; 0, the default, makes none for it
  * - `lease-duration-ms`, `renew-deadline-ms`, `retry-period-ms`: leader election, default 2500/1800/400
+ * - `leader-takeover`: whether a leader whose process is gone is replaced as soon as Redis has seen its connections close
+ *   (`witness`, default) or at the end of its lease (`expiry`); `leader-takeover-grace-ms`: for how long they must have been
+ *   gone, default 100
  * - `leader-health-tolerance-ms`: `/livez` fails when leading work goes on for so long after its lease ended, default 10000
  * - `leader-elect-resource-lock`: where the lease is, `redis` (default) or `leases`: the Lease that
  *   `leader-elect-resource-namespace` (default `kube-system`) and `leader-elect-resource-name` (default
@@ -97,6 +102,8 @@ export function leaderElectionOf(options: CompiledReplicaOptions): LeaderElectio
     leaseDurationMs: options['lease-duration-ms'],
     renewDeadlineMs: options['renew-deadline-ms'],
     retryPeriodMs: options['retry-period-ms'],
+    takeover: options['leader-takeover'],
+    witnessGraceMs: options['leader-takeover-grace-ms'],
     healthToleranceMs: options['leader-health-tolerance-ms'],
   };
 }
