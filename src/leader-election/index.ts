@@ -6,6 +6,8 @@ export type { CompiledLeaderElectionOptions, LeaderElectionOptions } from './lea
 export { LeaderElector } from './leader-elector.js';
 export type { LeaderCallbacks, LeaderElectorDependencies } from './leader-elector.js';
 export type { LeadershipTransition } from './leadership-history.js';
+export { LeaseCandidacy } from './lease-candidate.js';
+export type { LeaseCandidacyOptions } from './lease-candidate.js';
 export { LeaseResourceLock } from './lease-resource-lock.js';
 export type { LeaseResourceLockOptions } from './lease-resource-lock.js';
 export { RedisHolderWitness } from './redis-holder-witness.js';

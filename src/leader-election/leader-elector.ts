@@ -294,7 +294,7 @@ export class LeaderElector {
     while (!done.aborted) {
       const view = { nowMs: this.clock.monotonicNow(), term, last, isUrgent };
       const step = decideLeaseStep(view, this.options);
-      if (step.step === 'stepDown') return new LeaseLostError(stepDownText[step.reason]);
+      if (step.step === 'stepDown') return new LeaseLostError(this.whyOver(step.reason));
       if (step.step === 'wait') {
         isUrgent = await this.news.sleep(step.waitMs, done);
         continue;
@@ -307,6 +307,11 @@ export class LeaderElector {
         term.renewedAtMs = last.sentAtMs;
     }
     return undefined;
+  }
+
+  private whyOver(reason: StepDownReason): string {
+    const isAskedTo = reason === 'taken' && this.observed.holder === this.identity;
+    return isAskedTo ? 'somebody else shall have the lease' : stepDownText[reason];
   }
 
   /** Never rejects: resolves with the failure of the work, if it failed of itself. */
