@@ -11,6 +11,7 @@ export {
   StaleCacheError,
   StartupError,
   SupersededError,
+  SyncTimeoutError,
   TerminalError,
   TimeoutError,
   UnsupportedError,
