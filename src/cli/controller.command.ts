@@ -61,6 +61,14 @@ export function registerControllerCommand(program: Command): void {
     .option('--leader-elect-resource-lock <kind>', 'where the lease is: redis or leases (default: redis)')
     .option('--leader-elect-resource-namespace <name>', "the Lease's namespace (default: kube-system)")
     .option('--leader-elect-resource-name <name>', "the Lease's name (default: rollkeeper)")
+    .option(
+      '--leader-elect-coordinated',
+      "stand for the Lease by a LeaseCandidate: the API server's coordinator gives it to the oldest release",
+    )
+    .option(
+      '--leader-migration-config <file>',
+      'a LeaderMigrationConfiguration: what runs here while controllers go over from or to another manager',
+    )
     .option('--reconcile-on <who>', 'all: every replica works on keys; leader: only that one (default: all)')
     .option('--drain-timeout-ms <ms>', 'how long running keys may go on after a stop (default: 3000)')
     .option('--caught-up-timeout-ms <ms>', 'how long a sync waits for its caches (default: 5000)')

@@ -5,6 +5,7 @@ import type { Clock, RandomSource } from '../clock/index.js';
 import type { ApiClient } from '../api-client/index.js';
 import type { EventRecorder } from '../events/index.js';
 import {
+  LeaseCandidacy,
   LeaseResourceLock,
   RedisHolderWitness,
   RedisLeaseLinks,
@@ -15,6 +16,7 @@ import { parseRedisUrl } from '../redis/index.js';
 import type { Metrics } from '../telemetry/index.js';
 import { createLeaderElectionMetrics, createWorkQueueMetrics } from '../telemetry/index.js';
 import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../work-queue/index.js';
+import { VERSION } from '../version.js';
 import { KubernetesApiModule } from './kubernetes-api.module.js';
 import type { QueueFactory } from './queue-factory.js';
 import { ReplicaElector } from './replica-elector.js';
@@ -104,14 +106,21 @@ function createElector(
   // A process that comes back under its old name must not take its former life's lease for its own.
   const identity = `${options.identity}_${randomUUID()}`;
   const { 'key-prefix': prefix, 'redis-url': url } = options;
+  const candidacy = options['leader-elect-coordinated']
+    ? new LeaseCandidacy({
+        ...{ client, clock, logger, name: identity, version: VERSION },
+        ...{ namespace: leaseOf(options).namespace, leaseName: leaseOf(options).name },
+      })
+    : undefined;
   const inRedis = { url, keyPrefix: `${prefix}:`, name: LEASE, logger };
   const lock =
     options['leader-elect-resource-lock'] === 'leases'
-      ? new LeaseResourceLock({ client, identity, clock, ...leaseOf(options) })
+      ? new LeaseResourceLock({ client, identity, clock, candidacy, ...leaseOf(options) })
       : new RedisResourceLock({ ...inRedis, identity });
   const links = lock instanceof RedisResourceLock ? lock.links : new RedisLeaseLinks(inRedis);
   return new ReplicaElector({
     lock,
+    candidacy,
     witness: new RedisHolderWitness({ links, identity, clock, logger }),
     close: () => {
       lock.close();

@@ -3,6 +3,7 @@ import type {
   LeaderElectionRecord,
   LeaderElectorDependencies,
   LeadershipTransition,
+  LeaseCandidacy,
   LeaseResourceLock,
   RedisResourceLock,
 } from '../leader-election/index.js';
@@ -17,6 +18,8 @@ export interface ReplicaElectorDependencies extends Omit<
   'lock' | 'callbacks' | 'onTransition'
 > {
   readonly lock: RedisResourceLock | LeaseResourceLock;
+  /** Stands for the lease for as long as we campaign. */
+  readonly candidacy?: LeaseCandidacy | undefined;
   /** Ends the connections of lock and witness. */
   readonly close: () => void;
   readonly events: EventRecorder;
@@ -73,9 +76,12 @@ export class ReplicaElector implements Elector {
     return this.elector.checkHealth();
   }
 
-  run(work: Work, signal: AbortSignal): Promise<void> {
+  async run(work: Work, signal: AbortSignal): Promise<void> {
     this.work = work;
-    return this.elector.run(signal);
+    const standing = new AbortController();
+    // Withdrawn from only when the lease is free: who leads is a candidate.
+    const campaign = this.elector.run(signal).finally(() => standing.abort());
+    await Promise.all([campaign, this.deps.candidacy?.run(standing.signal)]);
   }
 
   close(): void {

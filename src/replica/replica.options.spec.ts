@@ -14,6 +14,11 @@ describe('the options of a replica', () => {
       'namespace',
     ]);
     expect(options).toMatchObject({ 'admin-host': '127.0.0.1', 'admin-port': 0, 'reconcile-on': 'all' });
+    expect(options).toMatchObject({
+      'leader-elect-resource-lock': 'redis',
+      'leader-elect-resource-name': 'rollkeeper',
+      'leader-takeover': 'witness',
+    });
     expect(Object.isFrozen(options)).toBe(true);
   });
 
@@ -85,6 +90,17 @@ describe('the options of a replica', () => {
     {
       wrong: { 'sync-timeout-ms': '9000,replicaset=4000' },
       says: 'sync-timeout-ms: 4000 of replicaset must be more than caught-up-timeout-ms, 5000',
+    },
+    {
+      wrong: { 'leader-elect-coordinated': true },
+      says: 'leader-elect-coordinated: needs leader-elect-resource-lock=leases',
+    },
+    {
+      wrong: {
+        ...{ 'leader-elect-coordinated': true, 'leader-elect-resource-lock': 'leases' },
+        identity: 'a/b',
+      },
+      says: 'identity: must be up to 216 letters',
     },
     { wrong: { controllers: 'daemonset' }, says: 'controllers: "daemonset" is none of' },
   ])('are refused by name: $says', ({ wrong, says }) => {

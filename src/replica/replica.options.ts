@@ -9,6 +9,9 @@ import { compileOptions } from '../options/compile-options.js';
 import { assertRedisUrl } from '../redis/index.js';
 import type { AdminTls } from './admin-tls.js';
 import { decideAdminTls } from './admin-tls.js';
+import { readLeaderMigration } from './leader-migration.js';
+import type { LeadershipOptions } from './leadership-options.js';
+import { decideLeadershipOptions } from './leadership-options.js';
 import { numbersPerController } from './per-controller.js';
 
 const wholeNumber = (least: number, most: number) =>
@@ -47,13 +50,15 @@ const schema = z.object({
   'lease-duration-ms': milliseconds(2500),
   'renew-deadline-ms': milliseconds(1800),
   'retry-period-ms': milliseconds(400),
-  'leader-takeover': z.enum(['witness', 'expiry'], 'must be witness or expiry').default('witness'),
+  'leader-takeover': z.enum(['witness', 'expiry'], 'must be witness or expiry').optional(),
   'leader-takeover-grace-ms': wholeNumber(0, LONGEST_MS).default(100),
   'leader-health-tolerance-ms': wholeNumber(0, LONGEST_MS).default(10_000),
-  'leader-elect-resource-lock': z.enum(['redis', 'leases'], 'must be redis or leases').default('redis'),
+  'leader-elect-resource-lock': z.enum(['redis', 'leases'], 'must be redis or leases').optional(),
   'leader-elect-resource-namespace': z.string().min(1, 'must name a namespace').default('kube-system'),
-  'leader-elect-resource-name': z.string().min(1, 'must name a Lease').default('rollkeeper'),
-  'reconcile-on': z.enum(['all', 'leader'], 'must be all or leader').default('all'),
+  'leader-elect-resource-name': z.string().min(1, 'must name a Lease').optional(),
+  'leader-elect-coordinated': z.boolean().default(false),
+  'leader-migration-config': z.string().min(1, 'must name a file').optional(),
+  'reconcile-on': z.enum(['all', 'leader'], 'must be all or leader').optional(),
   'drain-timeout-ms': milliseconds(3000),
   'caught-up-timeout-ms': milliseconds(5000),
   'sync-timeout-ms': z.string().optional(),
@@ -85,6 +90,10 @@ const schema = z.object({
  * - `leader-elect-resource-lock`: where the lease is, `redis` (default) or `leases`: the Lease that
  *   `leader-elect-resource-namespace` (default `kube-system`) and `leader-elect-resource-name` (default
  *   `rollkeeper`) name; events about the leadership are about that Lease in both cases
+ * - `leader-elect-coordinated`: that Lease is given by the API server's coordinator, to the oldest release (KEP-4355)
+ * - `leader-migration-config`: a file that says which controllers run here while they go over from or to another controller
+ *   manager, and the Lease that both share (KEP-2436); the lock is `leases` then, `reconcile-on` is `leader`, and
+ *   `leader-takeover` is `expiry` by default
  * - `reconcile-on`: whether `all` replicas work on keys (default) or only the `leader`
  * - `drain-timeout-ms`: how long running keys may go on after a stop, default 3000; then they are handed over
  * - `caught-up-timeout-ms`: how long a sync waits for its caches, default 5000
@@ -94,7 +103,7 @@ const schema = z.object({
  */
 export type ReplicaOptions = z.input<typeof schema>;
 
-export type CompiledReplicaOptions = Readonly<z.output<typeof schema>> & {
+export type CompiledReplicaOptions = Readonly<z.output<typeof schema> & LeadershipOptions> & {
   readonly definitions: readonly ControllerDefinition[];
   /** Workers by controller. */
   readonly workersOf: ReadonlyMap<string, number>;
@@ -107,7 +116,10 @@ export type CompiledReplicaOptions = Readonly<z.output<typeof schema>> & {
 export function compileReplicaOptions(options: unknown): CompiledReplicaOptions {
   const compiled = compileOptions(schema, options);
   assertRedisUrl(compiled['redis-url']);
-  const definitions = selectControllers(compiled.controllers);
+  const selected = selectControllers(compiled.controllers);
+  const file = compiled['leader-migration-config'];
+  const migration = file === undefined ? undefined : readLeaderMigration(file, selected);
+  const { definitions = selected } = migration ?? {};
   const workersOf = numbersPerController(
     compiled.workers,
     new Map(definitions.map(({ defaultWorkers, name }) => [name, defaultWorkers])),
@@ -115,6 +127,7 @@ export function compileReplicaOptions(options: unknown): CompiledReplicaOptions 
   );
   return Object.freeze({
     ...compiled,
+    ...decideLeadershipOptions(compiled, migration),
     definitions,
     workersOf,
     syncTimeoutMsOf: syncTimeouts(compiled, definitions),
