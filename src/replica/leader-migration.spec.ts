@@ -97,6 +97,7 @@ describe('a leader migration', () => {
     it.each([
       [{ 'leader-elect-resource-lock': 'redis' }, 'leader-elect-resource-lock: must be leases with'],
       [{ 'leader-elect-resource-name': 'x' }, 'leader-elect-resource-name: must be deployments-migration'],
+      [{ 'leader-elect-coordinated': true }, 'leader-elect-coordinated: cannot be together with'],
       [{ 'reconcile-on': 'all' }, 'reconcile-on: must be leader with leader-migration-config'],
       [{ 'leader-migration-config': '/nowhere' }, 'leader-migration-config: /nowhere: ENOENT'],
     ])('refuses what contradicts it: %j', (wrong, says) => {

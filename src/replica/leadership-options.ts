@@ -36,7 +36,7 @@ export function decideLeadershipOptions(
     'reconcile-on': given['reconcile-on'] ?? (migration ? 'leader' : 'all'),
   };
   if (migration) assertFitsMigration(decided, migration);
-  if (given['leader-elect-coordinated']) assertMayStand(given.identity, decided);
+  if (given['leader-elect-coordinated']) assertMayStand(given.identity, decided, migration);
   return decided;
 }
 
@@ -51,7 +51,17 @@ function assertFitsMigration(decided: LeadershipOptions, { leaderName }: LeaderM
   }
 }
 
-function assertMayStand(identity: string, decided: LeadershipOptions): void {
+function assertMayStand(
+  identity: string,
+  decided: LeadershipOptions,
+  migration: LeaderMigration | undefined,
+): void {
+  // A coordinator would give the Lease to us alone: the other component does not stand for it.
+  if (migration)
+    throw new InvalidOptionError(
+      'leader-elect-coordinated',
+      'cannot be together with leader-migration-config',
+    );
   if (decided['leader-elect-resource-lock'] !== 'leases')
     throw new InvalidOptionError('leader-elect-coordinated', 'needs leader-elect-resource-lock=leases');
   if (!CANDIDATE_NAME.test(identity))
