@@ -21,6 +21,7 @@ export type {
   ParkedKey,
   Priority,
   ReconcileReason,
+  RetryOptions,
   WaitingKey,
   WorkHandler,
   WorkItem,
