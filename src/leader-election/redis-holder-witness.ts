@@ -1,8 +1,9 @@
+import { abortable } from '../cancellation/index.js';
 import type { Clock } from '../clock/index.js';
 import { IllegalStateError, errorMessage } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
 import { silentLogger } from '../logging/index.js';
-import { LuaScript, abortable } from '../redis/index.js';
+import { LuaScript } from '../redis/index.js';
 import type { HolderWitness, Sighting } from './holder-witness.js';
 import type { RedisLeaseLinks } from './redis-lease-links.js';
 import { WakeableSleep } from './wakeable-sleep.js';

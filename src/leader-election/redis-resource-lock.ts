@@ -1,6 +1,7 @@
+import { abortable } from '../cancellation/index.js';
 import { toRfc3339 } from '../clock/index.js';
 import { InvalidOptionError } from '../errors/index.js';
-import { LuaScript, abortable, assertRedisUrl } from '../redis/index.js';
+import { LuaScript, assertRedisUrl } from '../redis/index.js';
 import type { RedisLeaseLinksOptions } from './redis-lease-links.js';
 import { RedisLeaseLinks } from './redis-lease-links.js';
 import type { LeaderElectionRecord, LeaseAttempt, LeaseRequest, ResourceLock } from './resource-lock.js';

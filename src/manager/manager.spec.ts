@@ -1,100 +1,19 @@
-import { trace } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
-import { MemoryActorRuntime } from '../actor/index.js';
-import { FakeClock } from '../clock/index.js';
 import type { Enqueue, Reconciler } from '../controller/index.js';
-import { Controller } from '../controller/index.js';
 import { LeaseLostError, ShutdownError } from '../errors/index.js';
-import { silentLogger } from '../logging/index.js';
-import { FakeCluster } from '../testing/fake-cluster.js';
+import { ManagerHarness } from '../testing/manager-harness.js';
 import { waitFor } from '../testing/wait-for.js';
-import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../work-queue/index.js';
-import type { Elector } from './manager.js';
-import { Manager } from './manager.js';
 
-type Lead = Parameters<Elector['run']>[0];
-
-/** Leads when it is told to, and stops when it is told why. */
-class ScriptedElector implements Elector {
-  log: string[] = [];
-  private lead: Lead | undefined;
-  private term: { stop: AbortController; ended: Promise<void> } | undefined;
-
-  async run(lead: Lead, signal: AbortSignal): Promise<void> {
-    this.lead = lead;
-    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-    await this.lose(new ShutdownError('stop'));
-    this.log.push('released');
-  }
-
-  win(epoch: number): Promise<void> {
-    const stop = new AbortController();
-    const ended = this.lead?.(stop.signal, { epoch, holder: 'us' }) ?? Promise.resolve();
-    this.term = { stop, ended };
-    return ended;
-  }
-
-  async lose(reason: Error): Promise<void> {
-    this.term?.stop.abort(reason);
-    await this.term?.ended.catch(() => undefined);
-    this.term = undefined;
-  }
-}
-
-function setUp(reconcileOn: 'all' | 'leader', reconcile: Reconciler['reconcile'] = async () => ({})) {
-  const clock = new FakeClock();
-  const elector = new ScriptedElector();
-  const queue = new MemoryWorkQueue({ name: 'test', clock });
-  const actors = new MemoryActorRuntime({ clock });
-  const reconciled: string[] = [];
-  const controller = new Controller({
-    name: 'test',
-    reconciler: {
-      reconcile: (request, context) => {
-        reconciled.push(request.key);
-        return reconcile(request, context);
-      },
-    },
-    queue,
-    consumer: new MemoryWorkQueueConsumer(queue),
-    actors,
-    clientFor: () => new FakeCluster(clock),
-    informerOf: () => undefined,
-    clock,
-    logger: silentLogger,
-    tracer: trace.getTracer('test'),
-    workers: 2,
-    caughtUpTimeoutMs: 1000,
-    replica: 'test',
-  });
+function setUp(reconcileOn: 'all' | 'leader', reconcile?: Reconciler['reconcile']) {
   const watched: Enqueue[] = [];
-  const built = {
-    reconciler: { reconcile },
-    watch: (enqueue: Enqueue) => {
-      watched.push(enqueue);
-      return () => void watched.splice(watched.indexOf(enqueue), 1);
-    },
+  const watch = (enqueue: Enqueue) => {
+    watched.push(enqueue);
+    return () => void watched.splice(watched.indexOf(enqueue), 1);
   };
-  const manager = new Manager({
-    informers: {
-      run: (signal) =>
-        new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true })),
-      waitForSync: async () => undefined,
-    },
-    elector,
-    controllers: [{ controller, built }],
-    actors,
-    background: [],
-    reconcileOn,
-    clock,
-    logger: silentLogger,
-  });
-  const stop = new AbortController();
-  const running = manager.run(stop.signal);
-  const end = async (): Promise<void> => {
-    stop.abort(new ShutdownError('stop'));
-    await running;
-  };
+  const harness = new ManagerHarness([{ reconcile, built: { watch } }], { reconcileOn });
+  const [{ controller, queue, reconciled }] = harness.controllers as [(typeof harness.controllers)[0]];
+  const { clock, elector, manager, running, stop } = harness;
+  const end = () => harness.end();
   return { clock, controller, elector, end, manager, queue, reconciled, running, stop, watched };
 }
 

@@ -8,6 +8,8 @@ import { IllegalStateError, ShutdownError, hasCode } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
 import type { LeaderAdds, LeaderTerm } from '../work-queue/index.js';
 import { beginTerm, tellingOfRefusal } from './leader-term.js';
+import type { NeededInformer } from './needs.js';
+import { missingOf } from './needs.js';
 
 /** Something with a life of its own: runs until aborted, resolves on a clean stop, rejects on a fatal error. */
 export interface Runnable {
@@ -16,7 +18,8 @@ export interface Runnable {
 
 /** The informers of this replica, as the manager sees them. */
 export interface InformerGroup extends Runnable {
-  waitForSync(signal: AbortSignal): Promise<void>;
+  /** Resolves once of each there is a list, or the server's answer that there is none; rejects with the signal's reason. */
+  waitUntilSettled(signal: AbortSignal): Promise<void>;
   /** What a cache must show to have seen every deletion that ours have seen. @default nothing */
   deletionsSeen?(): ReturnType<NonNullable<EnqueuerOptions['deletionsSeen']>>;
 }
@@ -42,10 +45,15 @@ export interface ManagedController {
   readonly built: BuiltController;
   /** Run while we lead. */
   readonly sweep?: LeaderRunnable;
+  /** The caches without which it does not start; it does as soon as all of them have synced. @default none */
+  readonly needs?: readonly NeededInformer[];
+  /** See {@link ControllerDefinition.worksOn}. @default 'all' */
+  readonly worksOn?: 'all' | 'leader';
 }
 
 /**
- * `starting`: informers fill. `running`: keys are worked on, and the lease is campaigned for. `stopping`: no new
+ * `starting`: informers fill. `running`: keys are worked on, of one controller at least, and the lease is campaigned for.
+ * `stopping`: no new
  * keys; running ones finish, the lease is released. `stopped`: nothing of ours runs any more.
  */
 export type ManagerState = 'created' | 'starting' | 'running' | 'stopping' | 'stopped';
@@ -70,7 +78,8 @@ export interface ManagerOptions {
 
 /**
  * Starts and stops one replica in the right order. Start: background work, informers until synced, workers, the
- * election. Stop: readiness fails first (`state`); then, side by side, the workers finish their keys and the
+ * election. A resource that the server does not list keeps those controllers back that need it, and no others; they start
+ * when it does. Stop: readiness fails first (`state`); then, side by side, the workers finish their keys and the
  * leading work ends and releases the lease, so that the next leader does not wait for our slowest sync (keys are
  * guarded by their own locks, not by the lease); then informers, then background work.
  */
@@ -104,10 +113,12 @@ export class Manager {
     const backgroundWork = background.map((runnable) => guard(runnable.run(groups.background.signal)));
     const informerWork = guard(informers.run(groups.informers.signal));
     try {
-      await informers.waitForSync(stop);
+      await informers.waitUntilSettled(stop);
+      await this.firstToStart(stop);
       this.current = 'running';
       logger.info('the caches are filled; working');
-      const work = this.works('all') ? this.work(stop).map(guard) : [];
+      const everywhere = this.options.controllers.filter((managed) => this.worksEverywhere(managed));
+      const work = everywhere.map((managed) => guard(this.work(managed, stop)));
       const election = guard(elector.run((leading, term) => this.lead(leading, term), stop));
       await aborted(stop);
       logger.info('stopping');
@@ -125,42 +136,112 @@ export class Manager {
     if (fatal.signal.aborted) throw fatal.signal.reason;
   }
 
+  /** Resolves once one controller has what it needs; of those that wait for something, people are told. */
+  private async firstToStart(stop: AbortSignal): Promise<void> {
+    const { controllers, logger } = this.options;
+    const filled = controllers.map((managed) => {
+      const isFilled = this.untilFilled(managed, stop);
+      const fields = { controller: managed.controller.name };
+      const missing = missingOf(managed.needs ?? []);
+      for (const { reason, resource } of missing)
+        logger.error('a controller waits for a resource that cannot be listed', {
+          ...fields,
+          resource,
+          reason,
+        });
+      if (missing.length > 0)
+        isFilled.then(
+          () => logger.info('a controller has what it waited for, and starts', fields),
+          () => undefined,
+        );
+      return isFilled;
+    });
+    if (filled.length > 0) await Promise.race(filled);
+  }
+
+  private async untilFilled({ needs = [] }: ManagedController, signal: AbortSignal): Promise<void> {
+    await Promise.all(needs.map((informer) => informer.waitForSync(signal)));
+  }
+
   /** The leader's part: turns every change that its informers see, and first of all everything there is, into keys. */
   private async lead(signal: AbortSignal, term: LeaderTerm): Promise<void> {
     const { controllers, logger } = this.options;
     const { epoch } = term;
     logger.info('leading', { epoch });
-    const refusal = new AbortController();
-    const over = new AbortController();
-    const until = AbortSignal.any([signal, over.signal]);
-    const work = controllers.map((managed) =>
-      this.leadOne(managed, term, until, (error) => refusal.abort(error)),
-    );
-    if (this.works('leader')) work.push(...this.work(until));
+    // One that fails, or whose adds are refused, takes the others with it: we are about to give up the lease.
+    const failed = new AbortController();
+    const work = controllers.map((managed) => this.leadOne(managed, term, signal, failed));
     try {
-      await Promise.all([abortedOrRefused(signal, refusal.signal), ...work]);
+      await Promise.all([aborted(signal), ...work]);
     } finally {
-      // One that failed takes the others with it: we are about to give up the lease.
-      over.abort(new ShutdownError('the leading work has failed'));
       await Promise.allSettled(work);
       logger.info('no longer leading', { epoch });
     }
   }
 
+  /** One controller's leading work, from when it has what it needs until we lead no more or one controller's work fails. */
   private async leadOne(
-    { built, controller, sweep }: ManagedController,
+    managed: ManagedController,
     term: LeaderTerm,
     signal: AbortSignal,
-    onRefused: (error: unknown) => void,
+    failed: AbortController,
   ): Promise<void> {
+    const { built, sweep } = managed;
+    const until = AbortSignal.any([signal, failed.signal]);
+    const refusal = new AbortController();
+    // Goes on until the last key has ended: the keys go by what it keeps.
+    const over = new AbortController();
+    const leading = built.leading?.run(over.signal) ?? Promise.resolve();
+    const work: Promise<void>[] = [];
+    let unsubscribe = (): void => undefined;
+    try {
+      const adds = await Promise.race([this.prepared(managed, term, until), failureOf(leading)]);
+      if (adds && !until.aborted) {
+        const telling = tellingOfRefusal(adds, (error) => refusal.abort(error));
+        unsubscribe = built.watch(this.enqueuerOf(managed, telling).enqueueUntil(until));
+        if (!this.worksEverywhere(managed)) work.push(this.work(managed, until));
+        if (sweep) work.push(sweep.run(telling, until));
+      }
+      const ended = abortedOrRefused(until, refusal.signal);
+      await Promise.race([Promise.all([ended, ...work]), failureOf(leading)]);
+    } catch (error) {
+      failed.abort(new ShutdownError('the leading work has failed', { cause: error }));
+      throw error;
+    } finally {
+      await Promise.allSettled(work);
+      unsubscribe();
+      over.abort(until.reason);
+      await leading;
+    }
+  }
+
+  /**
+   * Resolves once no former leader adds anything and there is what the controller needs to lead: only after the first may we
+   * look at what there is. `undefined` on abort.
+   */
+  private async prepared(
+    managed: ManagedController,
+    term: LeaderTerm,
+    signal: AbortSignal,
+  ): Promise<LeaderAdds | undefined> {
+    const { clock, logger } = this.options;
+    try {
+      const adds = await beginTerm(managed.controller.queue, term, { clock, logger, signal });
+      if (signal.aborted) return undefined;
+      await this.untilFilled(managed, signal);
+      await managed.built.leading?.waitUntilReady(signal);
+      return adds;
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      return undefined;
+    }
+  }
+
+  private enqueuerOf({ built, controller }: ManagedController, queue: LeaderAdds): Enqueuer {
     const { actors, clock, elector, informers, logger, tracer } = this.options;
-    // From here on no former leader adds anything; only after that may we look at what there is.
-    const begun = await beginTerm(controller.queue, term, { clock, logger, signal });
-    if (!begun || signal.aborted) return;
-    const adds = tellingOfRefusal(begun, onRefused);
-    const enqueuer = new Enqueuer({
+    return new Enqueuer({
       controller: controller.name,
-      queue: adds,
+      queue,
       actors,
       clock,
       logger,
@@ -169,27 +250,30 @@ export class Manager {
       deletionsSeen: () => informers.deletionsSeen?.() ?? [],
       needsSync: (key) => built.needsSync?.(key) ?? true,
     });
-    const unsubscribe = built.watch(enqueuer.enqueueUntil(signal));
+  }
+
+  private worksEverywhere({ worksOn = 'all' }: ManagedController): boolean {
+    return worksOn === 'all' && (this.options.reconcileOn ?? 'all') === 'all';
+  }
+
+  /**
+   * Works on the keys of one controller, from when it has what it needs. Ends when the running keys have ended; after the
+   * loss of the lease they are told to end at once.
+   */
+  private async work(managed: ManagedController, signal: AbortSignal): Promise<void> {
     try {
-      await Promise.all([aborted(signal), sweep?.run(adds, signal)]);
-    } finally {
-      unsubscribe();
+      await this.untilFilled(managed, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
     }
-  }
-
-  private works(who: 'all' | 'leader'): boolean {
-    return (this.options.reconcileOn ?? 'all') === who;
-  }
-
-  /** Ends when the running keys have ended; after the loss of the lease they are told to end at once. */
-  private work(signal: AbortSignal): Promise<void>[] {
     const lost = new AbortController();
     const onAbort = (): void => {
       if (hasCode(signal.reason, 'LEASE_LOST')) lost.abort(signal.reason);
     };
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
-    return this.options.controllers.map(({ controller }) => controller.run(signal, lost.signal));
+    await managed.controller.run(signal, lost.signal);
   }
 }
 
@@ -201,6 +285,11 @@ function abortedOrRefused(signal: AbortSignal, refusal: AbortSignal): Promise<vo
     refusal.addEventListener('abort', refuse, { once: true });
     void aborted(signal).then(resolve);
   });
+}
+
+/** Rejects as `work` does, and never resolves. */
+function failureOf(work: Promise<void>): Promise<never> {
+  return new Promise((_, reject) => void work.catch(reject));
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
