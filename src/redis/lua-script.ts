@@ -1,26 +1,32 @@
 import { readFileSync } from 'node:fs';
 import type { RedisConnection } from './redis-connection.js';
+import type { RunScriptOptions } from './stored-script.js';
 import { StoredScript } from './stored-script.js';
 
-/** A script of `lua/<verb>-<number of keys>.lua`, beside the adapter that owns it. */
+/** A script of `lua/<verb>-<number of keys>.lua`, `n` for any number, beside the adapter that owns it. */
 export class LuaScript {
   readonly source: string;
   private readonly script: StoredScript;
-  private readonly numberOfKeys: number;
+  /** Absent: any number. */
+  private readonly numberOfKeys: number | undefined;
 
-  /** @param file for example `new URL('./lua/acquire-1.lua', import.meta.url)` */
-  constructor(file: URL) {
-    const count = /-(\d+)\.lua$/.exec(file.pathname)?.[1];
+  /**
+   * @param file for example `new URL('./lua/acquire-1.lua', import.meta.url)`
+   * @param flags of a script that begins with `#!lua`, in place of those that it has
+   */
+  constructor(file: URL, flags?: string) {
+    const count = /-(\d+|n)\.lua$/.exec(file.pathname)?.[1];
     if (count === undefined)
       throw new Error(`${file.pathname}: a script's name ends in -<number of keys>.lua`);
-    this.numberOfKeys = Number(count);
-    this.source = readFileSync(file, 'utf8');
+    this.numberOfKeys = count === 'n' ? undefined : Number(count);
+    const text = readFileSync(file, 'utf8');
+    this.source = flags === undefined ? text : text.replace(/^#!lua.*/, `#!lua flags=${flags}`);
     this.script = new StoredScript(this.source);
   }
 
   /** What {@link run} would send, for {@link LuaScriptPair}. */
   call(keys: readonly string[], args: readonly (string | number)[] = []): LuaCall {
-    if (keys.length !== this.numberOfKeys)
+    if (this.numberOfKeys !== undefined && keys.length !== this.numberOfKeys)
       throw new Error(`expected ${this.numberOfKeys} keys, got ${keys.length}`);
     return { script: this, keys, args };
   }
@@ -29,9 +35,10 @@ export class LuaScript {
     redis: RedisConnection,
     keys: readonly string[],
     args: readonly (string | number)[] = [],
+    options: RunScriptOptions = {},
   ): Promise<unknown> {
     const call = this.call(keys, args);
-    return this.script.run(redis, call.keys, call.args);
+    return this.script.run(redis, call.keys, call.args, options);
   }
 }
 

@@ -156,6 +156,7 @@ export class MemoryStorage implements Storage {
       revision,
       text,
       ...(previous ? { previous } : {}),
+      previousRevision: revision - 1,
       writeId: String(revision),
       previousWriteId: String(revision - 1),
     });
