@@ -64,7 +64,7 @@ describe('RedisStorage', () => {
 
   it('shows one store to two processes, with one order of writes', async () => {
     const [one, two] = [start(), start()];
-    const seen = [follow(one, 1), follow(two, 1)];
+    const seen = [follow(one, await one.currentRevision()), follow(two, await two.currentRevision())];
     const created = await one.create(pod('a'), object('a'));
     const updated = await two.update(pod('a'), object('a'), created.revision);
     await expect(one.update(pod('a'), object('a'), created.revision)).rejects.toThrow(StorageConflictError);
@@ -81,7 +81,7 @@ describe('RedisStorage', () => {
 
   it('remembers what other processes write and delete, as the log tells it', async () => {
     const [one, two] = [start(), start()];
-    const seen = follow(two, 1);
+    const seen = follow(two, await two.currentRevision());
     const created = await one.create(pod('a'), object('a'));
     await waitFor(() => seen.events.length === 1);
     expect(two.recall(pod('a'))).toEqual(created);
@@ -113,7 +113,7 @@ describe('RedisStorage', () => {
 
   it('remembers nothing when its connections broke or the data was lost', async () => {
     const storage = start();
-    const seen = follow(storage, 1);
+    const seen = follow(storage, await storage.currentRevision());
     await storage.create(pod('a'), object('a'));
     await waitFor(() => seen.events.length === 1);
     await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
@@ -158,19 +158,20 @@ describe('RedisStorage', () => {
 
   it('goes on without a gap when its connections break', async () => {
     const storage = start();
-    const seen = follow(storage, 1);
+    const before = await storage.currentRevision();
+    const seen = follow(storage, before);
     await storage.create(pod('a'), object('a'));
     await waitFor(() => seen.events.length === 1);
     await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
     const other = start();
     for (let i = 0; i < 20; i++) await other.create(pod(`b${i}`), object(`b${i}`));
     await waitFor(() => seen.events.length === 21);
-    expect(seen.events.map(({ revision }) => revision)).toEqual(Array.from({ length: 21 }, (_, i) => i + 2));
+    expect(seen.events.map(({ revision }) => revision)).toEqual(range(21).map((i) => before + 1 + i));
   });
 
   it('ends watches as expired when the data is lost, and serves the new history', async () => {
     const storage = start();
-    const seen = follow(storage, 1);
+    const seen = follow(storage, await storage.currentRevision());
     for (let i = 0; i < 5; i++) await storage.create(pod(`a${i}`), object(`a${i}`));
     await waitFor(() => seen.events.length === 5);
     await admin.flushall();
@@ -180,12 +181,12 @@ describe('RedisStorage', () => {
     const anew = follow(storage, created.revision - 1);
     await waitFor(() => anew.events.length === 1);
     expect(anew.events[0]?.revision).toBe(created.revision);
-    await waitFor(async () => (await ending(follow(storage, 6))) instanceof StorageExpiredError);
+    await waitFor(async () => (await ending(follow(storage, seen.events[2]!.revision))) instanceof StorageExpiredError);
   });
 
   it('ends watches as expired when a lost history is overtaken by another of the same length', async () => {
     const storage = start();
-    const seen = follow(storage, 1);
+    const seen = follow(storage, await storage.currentRevision());
     for (let i = 0; i < 5; i++) await storage.create(pod(`a${i}`), object(`a${i}`));
     await waitFor(() => seen.events.length === 5);
     const other = new RedisStorage({ url: server.url, keyPrefix });
@@ -234,7 +235,7 @@ describe('RedisStorage', () => {
   it('tells together what is written within the batch time', async () => {
     const clock = new FakeClock();
     const storage = start({ clock, watchBatchMs: 50 });
-    const { events } = follow(storage, 1);
+    const { events } = follow(storage, await storage.currentRevision());
     await storage.create(pod('a'), object('a'));
     await waitFor(() => events.length === 1);
     // At the latest with this one it has begun to collect, and the clock stands still.

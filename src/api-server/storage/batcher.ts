@@ -1,7 +1,10 @@
 import { atEndOfTurn } from '../../clock/index.js';
 
 export interface BatcherOptions<Item, Outcome> {
-  /** Carries a batch out: one outcome for each item, in their order; an `Error` is the failure of that item alone. */
+  /**
+   * Carries a batch out: one outcome for each item, in their order; an `Error` is the failure of that item alone. A
+   * rejection fails the whole batch, and everything that waits behind it.
+   */
   readonly run: (items: readonly Item[]) => Promise<readonly (Outcome | Error)[]>;
   readonly maxItems: number;
   /** Of all items of a batch, as `lengthOf` measures them; an item that is longer is a batch of its own. */
@@ -48,7 +51,8 @@ export class Batcher<Item, Outcome> {
         else resolve(outcome as Outcome);
       });
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      // Those that wait would meet the same fault one batch after the other, each after its own time-out.
+      for (const { reject } of [...batch, ...this.waiting.splice(0)]) reject(error);
     }
     this.isBusy = false;
     if (this.waiting.length > 0) this.begin();

@@ -1,5 +1,5 @@
 export { objectTextOf, originOf, toStorageEvent } from './log-entry.js';
-export type { LogEntry } from './log-entry.js';
+export type { LoggedWrite } from './log-entry.js';
 export {
   StorageConflictError,
   StorageExistsError,

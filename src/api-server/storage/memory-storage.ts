@@ -10,7 +10,7 @@ import {
 } from './errors.js';
 import type { FollowedLog } from './follow-log.js';
 import { followLog } from './follow-log.js';
-import type { LogEntry } from './log-entry.js';
+import type { LoggedWrite } from './log-entry.js';
 import type { StoredText } from './object-text.js';
 import { encodeObject, fieldOf, parseField, toStoredObject, toWrittenObject } from './object-text.js';
 import type {
@@ -38,7 +38,7 @@ export class MemoryStorage implements Storage {
   private readonly resources = new Map<string, Map<string, StoredText>>();
   private revision: Revision = 1;
   /** Consecutive revisions; the last is `revision`. */
-  private log: LogEntry[] = [];
+  private log: LoggedWrite[] = [];
   private readonly waiting = new Set<() => void>();
   private hasRun = false;
 
@@ -139,7 +139,7 @@ export class MemoryStorage implements Storage {
   }
 
   private write(
-    type: LogEntry['type'],
+    type: LoggedWrite['type'],
     key: StorageKey,
     text: string,
     previous: StoredText | undefined,
@@ -178,7 +178,7 @@ export class MemoryStorage implements Storage {
     return state;
   }
 
-  private entriesAfter(revision: Revision): LogEntry[] {
+  private entriesAfter(revision: Revision): LoggedWrite[] {
     const kept = this.revision - this.log.length;
     if (revision < kept) throw new StorageExpiredError(revision, `the watch log begins after ${kept}`);
     if (revision > this.revision) {

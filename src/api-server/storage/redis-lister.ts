@@ -5,6 +5,7 @@ import { fieldOf, parseField, toStoredObject } from './object-text.js';
 import type { RedisKeys } from './redis-layout.js';
 import { parseStored, unexpectedReply } from './redis-layout.js';
 import type { RedisLog } from './redis-log.js';
+import type { RedisOpener } from './redis-opener.js';
 import type { PresentPage } from './rewound-page.js';
 import { ChangesSince } from './rewound-page.js';
 import type { Revision, StorageCursor, StorageList, StorageListOptions, StoredObject } from './storage.js';
@@ -25,6 +26,7 @@ export class RedisLister {
     private readonly keys: RedisKeys,
     private readonly log: RedisLog,
     private readonly ring: () => WatchRing | undefined,
+    private readonly opener: RedisOpener,
   ) {}
 
   /** @throws StorageExpiredError */
@@ -54,6 +56,7 @@ export class RedisLister {
     after: string | undefined,
     limit: number,
   ): Promise<PresentPage & { readonly revision: Revision }> {
+    await this.opener.ready();
     const { objects, index } = this.keys.of(resource);
     const from = after === undefined ? firstOf(namespace) : `(${after}`;
     const reply = await listScript.run(
@@ -63,6 +66,10 @@ export class RedisLister {
     );
     if (!Array.isArray(reply) || reply.length !== 4) throw unexpectedReply(reply);
     const [revision, remaining, fields, values] = reply as [number, number, string[], string[]];
+    if (revision === 0) {
+      await this.opener.open();
+      return this.readPresent(resource, namespace, after, limit);
+    }
     const items = fields.map((field, i) => ({ field, ...parseStored(values[i] as string) }));
     return { revision, remaining, after, items };
   }

@@ -5,8 +5,10 @@ import { StorageExpiredError } from './errors.js';
 import type { LogEntry } from './log-entry.js';
 import type { RedisKeys, StreamEntry } from './redis-layout.js';
 import { parseLogEntry, streamId } from './redis-layout.js';
+import type { RedisOpener } from './redis-opener.js';
 import type { NewestTexts } from './newest-texts.js';
 import type { CompiledRedisStorageOptions } from './redis-storage.options.js';
+import type { Revision } from './storage.js';
 import { WatchRing } from './watch-ring.js';
 
 const followScript = new LuaScript(new URL('./lua/follow-2.lua', import.meta.url));
@@ -36,6 +38,7 @@ export class RedisLogReader {
     private readonly keys: RedisKeys,
     private readonly options: CompiledRedisStorageOptions,
     private readonly newest: NewestTexts,
+    private readonly opener: RedisOpener,
   ) {}
 
   /** The present ring, once there is one. Resolves with `undefined` when `signal` aborts. */
@@ -56,6 +59,12 @@ export class RedisLogReader {
   /** The present ring, if the log is followed already. */
   get present(): WatchRing | undefined {
     return this.current;
+  }
+
+  /** What this process has written itself: shown without asking the log, unless somebody else wrote before it. */
+  tell(entries: readonly LogEntry[]): void {
+    const ring = this.current;
+    if (ring && !ring.failure && entries[0] && ring.isNext(entries[0])) ring.append(entries);
   }
 
   /** Follows until `signal` aborts. Faults of Redis are waited out. */
@@ -85,26 +94,30 @@ export class RedisLogReader {
     if (this.mustVerify || !this.current) await this.verify(signal);
     const ring = this.current;
     if (!ring) return;
+    const position = { revision: ring.last, writeId: ring.lastWriteId };
     const entries = await this.read(ring, signal);
-    if (entries.length === 0) {
+    const first = entries[0];
+    if (!first) {
       this.mustVerify = true;
       return;
     }
-    const first = entries[0];
-    if (first?.revision !== ring.last + 1 || first.previousWriteId !== ring.lastWriteId) {
-      this.startOver(
-        `the watch log goes on at ${first?.revision}, and not from the ${ring.last} that we know`,
-      );
+    // Some of them may have been told meanwhile.
+    const news = entries.filter(({ revision }) => revision > ring.last);
+    const follows = first.previousRevision === position.revision && first.previousWriteId === position.writeId;
+    if (!follows || (news[0] && !ring.isNext(news[0]))) {
+      this.startOver(`the watch log goes on at ${first.revision}, and not from the ${ring.last} that we know`);
       return;
     }
-    ring.append(entries);
-    this.remember(entries);
+    if (news.length > 0) ring.append(news);
+    this.remember(news);
     if (entries.length < BATCH) await this.collect(signal);
   }
 
   private remember(entries: readonly LogEntry[]): void {
-    for (const { type, key, revision, text } of entries) {
-      if (type === 'deleted') this.newest.forget(key, revision);
+    for (const entry of entries) {
+      if (entry.type === 'opened') continue;
+      const { key, revision, text } = entry;
+      if (entry.type === 'deleted') this.newest.forget(key, revision);
       else this.newest.learn(key, { revision, text });
     }
   }
@@ -141,18 +154,29 @@ export class RedisLogReader {
   private async verify(signal: AbortSignal): Promise<void> {
     const ring = this.current;
     this.mustVerify = false;
+    await abortable(this.opener.ready(), signal);
+    const [known, revision, writeId] = await this.askWhetherKnown(ring, signal);
+    if (ring && known === 1) return;
+    if (revision === 0) await abortable(this.opener.open(), signal);
+    if (ring) {
+      this.startOver(`the store is at ${revision} and does not know the write of ${ring.last}`);
+      return;
+    }
+    if (revision === 0) this.mustVerify = true;
+    else this.begin({ revision, writeId });
+  }
+
+  private async askWhetherKnown(
+    ring: WatchRing | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly [known: number, revision: Revision, writeId: string]> {
     const answer = followScript.run(
       this.redis,
       [this.keys.meta, this.keys.log],
       [ring?.last ?? 0, ring?.lastWriteId ?? ''],
     );
-    const [known, revision, writeId] = (await abortable(answer, signal)) as [number, number, string];
-    if (ring && known === 1) return;
-    if (ring) {
-      this.startOver(`the store is at ${revision} and does not know the write of ${ring.last}`);
-      return;
-    }
-    this.begin({ revision, writeId });
+    const [known, revision, writeId] = (await abortable(answer, signal)) as [number, string, string];
+    return [known, Number(revision), writeId];
   }
 
   /** The next step looks where the store is now. */
@@ -166,11 +190,13 @@ export class RedisLogReader {
   }
 
   private begin(start: { revision: number; writeId: string }): void {
-    const { maxRingEntries, maxLogEntries, maxRingTextLength } = this.options;
-    const ring = new WatchRing(start, {
+    const { clock, maxLogEntries, maxRingEntries, maxRingTextLength, watchBatchMs } = this.options;
+    const limits = {
       maxEntries: Math.min(maxRingEntries, maxLogEntries),
       maxTextLength: maxRingTextLength,
-    });
+      wakeEveryMs: watchBatchMs,
+    };
+    const ring = new WatchRing(start, limits, clock);
     this.current = ring;
     for (const settle of [...this.waitingForRing]) settle(ring);
   }

@@ -26,12 +26,13 @@ export interface Write {
   readonly key: StorageKey;
   /** Of what is replaced or removed; 0 of a creation. */
   readonly expected: Revision;
-  /** The new state; empty of a deletion. */
+  /** The new state; empty of a deletion, whose outcome has the last one. */
   readonly text: string;
 }
 
 export type WriteOutcome =
-  | { readonly outcome: 'written'; readonly revision: Revision }
+  /** `text` is the new state; of a deletion the last. */
+  | { readonly outcome: 'written'; readonly revision: Revision; readonly text: string }
   | { readonly outcome: 'exists' | 'missing' }
   | { readonly outcome: 'conflict'; readonly current: StoredText };
 
@@ -59,7 +60,10 @@ export class RedisWriter {
     });
   }
 
-  /** Rejects with what Redis or the link to it says. */
+  /**
+   * Writes that come together share the fate of their script: one that Redis refuses or does not answer fails all of
+   * them, and those that wait for it. Rejects with what Redis or the link to it says.
+   */
   write(write: Write): Promise<WriteOutcome> {
     return this.batches.add(write);
   }
@@ -69,9 +73,10 @@ export class RedisWriter {
       return await this.send(writeScript, writes);
     } catch (error) {
       const deletions = writes.filter(({ type }) => type === 'deleted');
-      if (!isOutOfMemory(error) || deletions.length === 0) throw error;
-      const outcomes = (await this.send(beyondMemoryScript, deletions)).values();
-      return writes.map(({ type }) => (type === 'deleted' ? outcomes.next().value! : error));
+      if (!isOutOfMemory(error)) throw error;
+      const outcomes = deletions.length === 0 ? [] : await this.send(beyondMemoryScript, deletions);
+      const removed = outcomes.values();
+      return writes.map(({ type }) => (type === 'deleted' ? removed.next().value! : (error as Error)));
     }
   }
 
@@ -80,7 +85,7 @@ export class RedisWriter {
     const first = this.writes + 1;
     this.writes += writes.length;
     const before = writes.map(({ expected, key }) => this.knownAt(key, expected));
-    const { args, keys } = this.callOf(writes, first);
+    const { args, keys } = this.callOf(writes, before, first);
     const beforeLoad = (): Promise<unknown> => this.opener.open();
     let reply = await script.run(this.redis, keys, args, { beforeLoad });
     if (isUnopened(reply)) {
@@ -90,20 +95,25 @@ export class RedisWriter {
     return this.conclude(writes, before, first, reply);
   }
 
-  private callOf(writes: readonly Write[], first: number): { keys: string[]; args: (string | number)[] } {
+  private callOf(
+    writes: readonly Write[],
+    before: readonly (StoredText | undefined)[],
+    first: number,
+  ): { keys: string[]; args: (string | number)[] } {
     const { maxLogEntries, processId } = this.options;
     const places = new Map<string, number>();
     const keys = [this.keys.meta, this.keys.log];
     const actions: (string | number)[] = [];
-    for (const { expected, key, text, type } of writes) {
+    writes.forEach(({ expected, key, text, type }, index) => {
       let place = places.get(key.resource);
       if (place === undefined) {
         places.set(key.resource, (place = places.size + 1));
         const { index, objects } = this.keys.of(key.resource);
         keys.push(objects, index);
       }
-      actions.push(type, place, fieldOf(key), type === 'created' ? '' : expected, text);
-    }
+      const wanted = type === 'deleted' && !before[index] ? 'return' : text;
+      actions.push(type, place, fieldOf(key), type === 'created' ? '' : expected, wanted);
+    });
     return { keys, args: [maxLogEntries, processId, first, places.size, ...places.keys(), ...actions] };
   }
 
@@ -120,36 +130,56 @@ export class RedisWriter {
     reply: unknown,
   ): readonly WriteOutcome[] {
     if (!Array.isArray(reply) || reply.length !== writes.length + 2) throw unexpectedReply(reply);
-    const [revisionBefore, writeIdBefore, ...results] = reply as [number, string, ...unknown[]];
-    const outcomes = results.map(parseOutcome);
-    const entries: LogEntry[] = [];
-    let last = { revision: revisionBefore, writeId: writeIdBefore };
-    let isWhole = true;
-    outcomes.forEach((outcome, index) => {
-      if (outcome.outcome !== 'written') return;
-      const { key, text, type } = writes[index]!;
-      const { revision } = outcome;
-      const previous = before[index];
-      const writeId = `${this.options.processId}.${first + index}`;
-      if (type === 'deleted') this.newest.forget(key, revision);
-      else this.newest.learn(key, { revision, text });
-      if (type !== 'created' && !previous) isWhole = false;
-      entries.push({
-        type,
-        key,
-        revision,
-        text: type === 'deleted' ? (previous?.text ?? '') : text,
-        ...(previous ? { previous } : {}),
-        writeId,
-        previousRevision: last.revision,
-        previousWriteId: last.writeId,
-      });
-      last = { revision, writeId };
+    const [revision, writeId, ...results] = reply as [number, string, ...unknown[]];
+    const chain = new Chain({ revision, writeId });
+    const outcomes = results.map((result, index): WriteOutcome => {
+      const write = writes[index]!;
+      const parsed = parseResult(result, before[index]);
+      if (!('revision' in parsed)) return parsed;
+      const text = write.type === 'deleted' ? (parsed.removed?.text ?? '') : write.text;
+      this.remember(write, parsed.revision);
+      chain.add(write, { ...parsed, text, writeId: `${this.options.processId}.${first + index}` });
+      return { outcome: 'written', revision: parsed.revision, text };
     });
-    this.opener.saw(last.revision);
+    this.opener.saw(chain.last.revision);
     // Of what was not remembered, the log tells.
-    if (isWhole && entries.length > 0) this.tellWritten(entries);
+    if (chain.isWhole && chain.entries.length > 0) this.tellWritten(chain.entries);
     return outcomes;
+  }
+
+  private remember({ key, text, type }: Write, revision: Revision): void {
+    if (type === 'deleted') this.newest.forget(key, revision);
+    else this.newest.learn(key, { revision, text });
+  }
+}
+
+interface Done {
+  readonly revision: Revision;
+  /** What was replaced or removed, as far as it is known. */
+  readonly removed: StoredText | undefined;
+}
+
+/** The entries that a batch has put into the log. */
+class Chain {
+  readonly entries: LogEntry[] = [];
+  /** False when it is not known what one of them replaced. */
+  isWhole = true;
+
+  constructor(public last: { readonly revision: Revision; readonly writeId: string }) {}
+
+  add({ key, type }: Write, { removed, revision, text, writeId }: Done & { text: string; writeId: string }): void {
+    if (type !== 'created' && !removed) this.isWhole = false;
+    this.entries.push({
+      type,
+      key,
+      revision,
+      text,
+      ...(type !== 'created' && removed ? { previous: removed } : {}),
+      writeId,
+      previousRevision: this.last.revision,
+      previousWriteId: this.last.writeId,
+    });
+    this.last = { revision, writeId };
   }
 }
 
@@ -157,8 +187,12 @@ function isUnopened(reply: unknown): boolean {
   return Array.isArray(reply) && reply.length === 0;
 }
 
-function parseOutcome(result: unknown): WriteOutcome {
-  if (typeof result === 'number') return { outcome: 'written', revision: result };
-  const [outcome, current] = result as ['exists' | 'missing' | 'conflict', string];
-  return outcome === 'conflict' ? { outcome, current: parseStored(current) } : { outcome };
+type Refusal = Exclude<WriteOutcome, { outcome: 'written' }>;
+
+function parseResult(result: unknown, known: StoredText | undefined): Done | Refusal {
+  if (typeof result === 'number') return { revision: result, removed: known };
+  const [outcome, ...details] = result as [Refusal['outcome'] | 'removed', ...unknown[]];
+  if (outcome === 'removed')
+    return { revision: Number(details[0]), removed: parseStored(String(details[1])) };
+  return outcome === 'conflict' ? { outcome, current: parseStored(String(details[0])) } : { outcome };
 }

@@ -8,7 +8,10 @@ export interface StorageKey {
   readonly name: string;
 }
 
-/** A state of the store: grows by one with each write, over all resources. Decimal, the objects' resourceVersion. */
+/**
+ * A state of the store: grows by one with each write, over all resources, and further ahead when the store begins a new
+ * life (restart, failover, restore). Never handed out twice. Decimal, the objects' resourceVersion.
+ */
 export type Revision = number;
 
 /** An object as stored: `metadata.resourceVersion` is its revision. The holder may keep and change it. */

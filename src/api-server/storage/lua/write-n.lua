@@ -18,10 +18,11 @@
   ARGV     place      of its resource, from 1
   ARGV     field      "namespace\0name"
   ARGV     expected   revision, decimal; empty of a creation
-  ARGV     text       the object as JSON, without resourceVersion; empty of a deletion
+  ARGV     text       the object as JSON, without resourceVersion; of a deletion "return" to be told what is removed
 
-  Returns {revision before, writeId before, outcome...}. An outcome is the new revision, {"exists"}, {"missing"} or
-  {"conflict", "revision json" of what is stored}. Returns {} and does nothing on a store that has not been opened.
+  Returns {revision before, writeId before, outcome...}. An outcome is the new revision, {"removed", revision,
+  "revision json"}, {"exists"}, {"missing"} or {"conflict", "revision json" of what is stored}. Returns {} and does
+  nothing on a store that has not been opened.
 ]]
 local META, LOG = KEYS[1], KEYS[2]
 local maxLogEntries, writer, number, resources = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -30,7 +31,7 @@ local meta = redis.call("HMGET", META, "rev", "writeId")
 if not meta[1] then
   return {}
 end
-local revision, before = tonumber(meta[1]), meta[2]
+local revision, before = tonumber(meta[1]), meta[2] or ""
 local reply = { revision, before }
 
 local function refusalOf(action, current, expected)
@@ -70,7 +71,7 @@ for at = 5 + resources, #ARGV, 5 do
       redis.call("ZREM", index, field)
     end
     before = id
-    reply[#reply + 1] = revision
+    reply[#reply + 1] = text == "return" and action == "deleted" and { "removed", revision, current } or revision
   end
   number = number + 1
 end
