@@ -62,7 +62,7 @@ describe('RedisStorage over a restart of Redis', () => {
   beforeEach(async () => {
     redis = new DurableRedis(await freePort());
     redis.start();
-    storage = new RedisStorage({ url: redis.url });
+    storage = new RedisStorage({ url: redis.url, commandTimeoutMs: 500 });
     stop = new AbortController();
     running = storage.run(stop.signal);
     await reachable();
@@ -152,7 +152,7 @@ describe('RedisStorage over a restart of Redis', () => {
     redis.putBack(saved);
     rmSync(saved, { recursive: true });
     redis.start();
-    storage = new RedisStorage({ url: redis.url });
+    storage = new RedisStorage({ url: redis.url, commandTimeoutMs: 500 });
     stop = new AbortController();
     running = storage.run(stop.signal);
     await reachable();
