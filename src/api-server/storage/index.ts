@@ -24,6 +24,7 @@ export type {
   StorageKey,
   StorageList,
   StorageListOptions,
+  StorageRecord,
   StorageWatchOptions,
   StoredObject,
 } from './storage.js';

@@ -26,6 +26,12 @@ export class RedisKeys {
     }
     return keys;
   }
+
+  /** Of objects that are made ready to take the place of others. */
+  ready(id: string, resource: string): { readonly objects: string; readonly index: string } {
+    const base = `${this.base}ready:${id}:`;
+    return { objects: `${base}objects:${resource}`, index: `${base}index:${resource}` };
+  }
 }
 
 /** `revision json`, as `lua/*.lua` writes it. */

@@ -1,7 +1,7 @@
 import { IllegalStateError, InvalidOptionError, RollkeeperError, errorMessage } from '../../errors/index.js';
 import type { KubernetesObject } from '../../kubernetes/index.js';
 import type { RedisConnection } from '../../redis/index.js';
-import { createRedisConnection } from '../../redis/index.js';
+import { LuaScript, createRedisConnection } from '../../redis/index.js';
 import {
   StorageConflictError,
   StorageExistsError,
@@ -20,6 +20,7 @@ import { RedisLogCompactor } from './redis-log-compactor.js';
 import { RedisLogReader } from './redis-log-reader.js';
 import { RedisLog } from './redis-log.js';
 import { RedisOpener } from './redis-opener.js';
+import { RedisReplacer } from './redis-replacer.js';
 import type { CompiledRedisStorageOptions, RedisStorageOptions } from './redis-storage.options.js';
 import { compileRedisStorageOptions } from './redis-storage.options.js';
 import type { Write } from './redis-writer.js';
@@ -31,9 +32,12 @@ import type {
   StorageKey,
   StorageList,
   StorageListOptions,
+  StorageRecord,
   StorageWatchOptions,
   StoredObject,
 } from './storage.js';
+
+const resourcesScript = new LuaScript(new URL('./lua/resources-1.lua', import.meta.url));
 
 /**
  * The store on Redis. Nothing lives in the process alone: several processes may serve one store, and a restart loses
@@ -143,6 +147,22 @@ export class RedisStorage implements Storage {
       await this.opener.ready();
       return Number((await this.redis.hget(this.keys.meta, 'rev')) ?? (await this.opener.open()));
     });
+  }
+
+  resources(): Promise<{ resources: readonly string[]; revision: Revision }> {
+    return this.ask(async () => {
+      await this.opener.ready();
+      const reply = await resourcesScript.run(this.redis, [this.keys.meta], [this.keys.of('').objects]);
+      const [revision, ...resources] = reply as [number, ...string[]];
+      return { resources, revision: revision || (await this.opener.open()) };
+    });
+  }
+
+  async replaceAll(records: AsyncIterable<StorageRecord>): Promise<Revision> {
+    const replacer = new RedisReplacer(this.redis, this.keys, this.opener, this.options.processId);
+    const revision = await this.ask(() => replacer.replaceAll(records));
+    this.newest.clear();
+    return revision;
   }
 
   async compact(revision: Revision): Promise<void> {
