@@ -37,7 +37,9 @@ export function registerBackupCommand(program: Command): void {
 /** `rollkeeper restore`: the objects of a backup in place of those that are there. */
 export function registerRestoreCommand(program: Command): void {
   addRedisOptions(program.command('restore'), OF_STORE)
-    .description('put the objects of a backup into the store of the embedded API server, which may be running')
+    .description(
+      'put the objects of a backup into the store of the embedded API server, which may be running',
+    )
     .argument('<file>', 'written by `backup`')
     .option('--replace', 'also when the store has objects, which are then gone')
     .option('--data-dir <folder>', 'the folder that `up` was given', '.rollkeeper')
@@ -46,10 +48,14 @@ export function registerRestoreCommand(program: Command): void {
         const { hasObjects, restore } = await import('../api-server/index.js');
         const { objects, revision } = await withStorage(flags, { create: true, signal }, async (storage) => {
           if (!flags.replace && (await hasObjects(storage)))
-            throw new StartupError('the store has objects, which would be gone; say --replace if they may be');
+            throw new StartupError(
+              'the store has objects, which would be gone; say --replace if they may be',
+            );
           return restore(storage, file);
         });
-        console.log(`${objects} objects are restored from ${file}; the store is at resourceVersion ${revision}`);
+        console.log(
+          `${objects} objects are restored from ${file}; the store is at resourceVersion ${revision}`,
+        );
       }),
     );
 }

@@ -1,6 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Storage, StorageEvent, StorageKey, StorageList, StorageRecord } from '../api-server/storage/index.js';
+import type {
+  Storage,
+  StorageEvent,
+  StorageKey,
+  StorageList,
+  StorageRecord,
+} from '../api-server/storage/index.js';
 import {
   StorageConflictError,
   StorageExistsError,

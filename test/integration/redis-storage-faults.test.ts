@@ -181,7 +181,9 @@ describe('RedisStorage', () => {
     const anew = follow(storage, created.revision - 1);
     await waitFor(() => anew.events.length === 1);
     expect(anew.events[0]?.revision).toBe(created.revision);
-    await waitFor(async () => (await ending(follow(storage, seen.events[2]!.revision))) instanceof StorageExpiredError);
+    await waitFor(
+      async () => (await ending(follow(storage, seen.events[2]!.revision))) instanceof StorageExpiredError,
+    );
   });
 
   it('ends watches as expired when a lost history is overtaken by another of the same length', async () => {
@@ -208,6 +210,76 @@ describe('RedisStorage', () => {
     await waitFor(async () => (await storage.get(pod('a')).catch(() => undefined)) !== undefined);
     const nobody = start({ url: 'redis://127.0.0.1:1' });
     await expect(nobody.create(pod('b'), object('b'))).rejects.toThrow(StorageUnavailableError);
+  });
+
+  it('refuses whole writes when Redis has no memory left, still deletes, and needs no help when it has', async () => {
+    const storage = start();
+    const kept = await storage.create(pod('a'), object('a'));
+    const second = await storage.create(pod('b'), object('b'));
+    const before = await storage.list('pods');
+    const seen = follow(storage, before.revision);
+    await admin.config('SET', 'maxmemory', '1');
+    const refused = await Promise.allSettled([
+      storage.create(pod('c'), object('c')),
+      storage.update(pod('a'), object('a'), kept.revision),
+      storage.replaceAll(
+        (async function* () {
+          yield { key: pod('d'), object: object('d') };
+        })(),
+      ),
+    ]);
+    for (const outcome of refused) {
+      expect(outcome).toMatchObject({
+        status: 'rejected',
+        reason: expect.any(StorageUnavailableError) as Error,
+      });
+      expect(String((outcome as PromiseRejectedResult).reason)).toContain('Redis refuses: OOM');
+    }
+    expect(await storage.list('pods')).toEqual(before);
+    expect(await admin.keys(`${keyPrefix}{storage}:ready:*`)).toEqual([]);
+    const deleted = await storage.delete(pod('b'), second.revision);
+    expect(deleted.revision).toBe(before.revision + 1);
+    await admin.config('SET', 'maxmemory', '0');
+    const created = await storage.create(pod('c'), object('c'));
+    await waitFor(() => seen.events.length === 2);
+    expect(seen.events.map(({ revision }) => revision)).toEqual([deleted.revision, created.revision]);
+  });
+
+  it('carries deletions out that came together with writes for which there is no memory', async () => {
+    const storage = start();
+    const stored = await Promise.all(range(3).map((i) => storage.create(pod(`a${i}`), object(`a${i}`))));
+    await admin.config('SET', 'maxmemory', '1');
+    const outcomes = await Promise.allSettled([
+      storage.create(pod('b'), object('b')),
+      storage.delete(pod('a0'), stored[0]!.revision),
+      storage.update(pod('a1'), object('a1'), stored[1]!.revision),
+      storage.delete(pod('a1'), stored[1]!.revision),
+      storage.delete(pod('a2'), stored[0]!.revision),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'rejected',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'rejected',
+    ]);
+    expect((outcomes[4] as PromiseRejectedResult).reason).toBeInstanceOf(StorageConflictError);
+    expect((await storage.list('pods')).items).toEqual([stored[2]]);
+  });
+
+  it('refuses writes while Redis is read-only, and writes once it is not', async () => {
+    const storage = start();
+    const created = await storage.create(pod('a'), object('a'));
+    await admin.call('REPLICAOF', '127.0.0.1', '1');
+    await expect(storage.update(pod('a'), object('a'), created.revision)).rejects.toThrow(
+      StorageUnavailableError,
+    );
+    await admin.call('REPLICAOF', 'NO', 'ONE');
+    const updated = await waitFor(() =>
+      storage.update(pod('a'), object('a'), created.revision).catch(() => undefined),
+    );
+    // It has become a master anew, and may have had another history meanwhile.
+    expect(updated.revision).toBeGreaterThan(created.revision + 1);
   });
 
   it('never repeats a write whose answer was lost', async () => {

@@ -35,7 +35,9 @@ interface BackupTrailer {
 /** A file that is no backup, not a whole one, or of a version that cannot be read. */
 export class BackupFileError extends StartupError {}
 
-export function newHeader(about: Pick<BackupHeader, 'rollkeeper' | 'createdAt' | 'resourceVersion'>): BackupHeader {
+export function newHeader(
+  about: Pick<BackupHeader, 'rollkeeper' | 'createdAt' | 'resourceVersion'>,
+): BackupHeader {
   return { format: FORMAT, version: VERSION, ...about };
 }
 
@@ -59,10 +61,16 @@ export async function writeBackupFile(
     await syncFile(temporary);
     await rename(temporary, path);
   } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
+    await rm(temporary, { force: true }).catch(() => undefined);
+    if (!isOfFile(error)) throw error;
+    throw new BackupFileError(`${path} cannot be written: ${errorMessage(error)}`, { cause: error });
   }
   return counter.objects;
+}
+
+/** Errors of the system, which tell what was called. Those of the store pass. */
+function isOfFile(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error;
 }
 
 async function* linesOf(

@@ -103,9 +103,12 @@ export class RedisLogReader {
     }
     // Some of them may have been told meanwhile.
     const news = entries.filter(({ revision }) => revision > ring.last);
-    const follows = first.previousRevision === position.revision && first.previousWriteId === position.writeId;
+    const follows =
+      first.previousRevision === position.revision && first.previousWriteId === position.writeId;
     if (!follows || (news[0] && !ring.isNext(news[0]))) {
-      this.startOver(`the watch log goes on at ${first.revision}, and not from the ${ring.last} that we know`);
+      this.startOver(
+        `the watch log goes on at ${first.revision}, and not from the ${ring.last} that we know`,
+      );
       return;
     }
     if (news.length > 0) ring.append(news);

@@ -14,8 +14,8 @@ const replaceScript = new LuaScript(new URL('./lua/replace-n.lua', import.meta.u
 const BATCH = 200;
 /** What was made ready by a process that died is gone after so long without progress. */
 const READY_FOR_MS = 600_000;
-/** So many writes may come while objects are made ready: more than a store can take in ten minutes. */
-const ROOM_FOR_WRITES = 100_000_000;
+/** So many writes may come while objects are made ready: minutes of a busy store, and ten seconds of an opener's revisions. */
+const ROOM_FOR_WRITES = 1_000_000;
 
 interface Ready {
   /** Objects that stand ready, by resource. */

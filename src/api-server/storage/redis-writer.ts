@@ -167,7 +167,10 @@ class Chain {
 
   constructor(public last: { readonly revision: Revision; readonly writeId: string }) {}
 
-  add({ key, type }: Write, { removed, revision, text, writeId }: Done & { text: string; writeId: string }): void {
+  add(
+    { key, type }: Write,
+    { removed, revision, text, writeId }: Done & { text: string; writeId: string },
+  ): void {
     if (type !== 'created' && !removed) this.isWhole = false;
     this.entries.push({
       type,
