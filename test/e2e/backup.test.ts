@@ -23,7 +23,7 @@ function rollkeeper(...args: string[]): Promise<Finished> {
 }
 
 async function revisionOf(client: HttpApiClient): Promise<number> {
-  return Number((await client.list<Deployment>(DEPLOYMENTS, {})).metadata.resourceVersion);
+  return Number((await client.list<Deployment>(DEPLOYMENTS, {})).resourceVersion);
 }
 
 /** Waits until a Deployment says that all its pods are available, and none other is there. */
@@ -52,7 +52,7 @@ describe('rollkeeper backup and restore', () => {
   it('bring back what was there: on a running server, after kills, and from nothing', async () => {
     up = await Up.start({ dataDir });
     client = await up.client();
-    await client.create(DEPLOYMENTS, aDeployment('web', { replicas: 3 }));
+    await client.create(DEPLOYMENTS, aDeployment({ name: 'web', replicas: 3 }));
     await available(client, 'web', 3);
 
     // Everything that was acknowledged survives the death of Redis and the API server.
@@ -63,7 +63,7 @@ describe('rollkeeper backup and restore', () => {
     expect(await rollkeeper('backup', file)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+ objects at resourceVersion \d+ are in /) as string }); // prettier-ignore
 
     // On a running server it takes the place of what came after, and whoever watches lists again.
-    await client.create(DEPLOYMENTS, aDeployment('later', { replicas: 1 }));
+    await client.create(DEPLOYMENTS, aDeployment({ name: 'later' }));
     await available(client, 'later', 1);
     const before = await revisionOf(client);
     const refused = await rollkeeper('restore', file);
@@ -83,7 +83,7 @@ describe('rollkeeper backup and restore', () => {
     for (const item of items) expect(Number(item.metadata.resourceVersion)).toBeGreaterThan(before);
     // The controllers go on from there: they have seen it, and do what is asked next.
     const scale = { spec: { replicas: 5 } };
-    await client.patch(DEPLOYMENTS, { namespace: 'default', name: 'web' }, { type: 'merge', patch: scale });
+    await client.patch(DEPLOYMENTS, { namespace: 'default', name: 'web' }, { type: 'merge', body: scale });
     await available(client, 'web', 5);
     const last = await revisionOf(client);
 
