@@ -144,8 +144,13 @@ function floorHttps(verb: 'create' | 'get', requests: number): Promise<Phase> {
 }
 
 function floorRedis(command: 'set' | 'get'): Promise<Phase> {
-  const port = Number(new URL(servers.redis.url).port);
-  return phase({ kind: 'redis', port, inFlight: connections, command, requests: objects * 2 });
+  return phase({
+    kind: 'redis',
+    url: servers.redis.url,
+    inFlight: connections,
+    command,
+    requests: objects * 2,
+  });
 }
 
 async function phase(job: LoadJob): Promise<Phase> {

@@ -20,7 +20,7 @@ export type LoadJob =
     }
   | {
       readonly kind: 'redis';
-      readonly port: number;
+      readonly url: string;
       readonly inFlight: number;
       readonly command: 'set' | 'get';
       readonly requests: number;
@@ -130,8 +130,8 @@ class WriteTimes {
   }
 }
 
-async function runRedis({ command, inFlight, port, requests }: Extract<LoadJob, { kind: 'redis' }>) {
-  const redis = await RedisLoad.open(port);
+async function runRedis({ command, inFlight, requests, url }: Extract<LoadJob, { kind: 'redis' }>) {
+  const redis = await RedisLoad.open(url);
   const latencies: number[] = [];
   let next = 0;
   const work = async (): Promise<void> => {

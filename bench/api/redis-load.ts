@@ -18,14 +18,20 @@ export class RedisLoad {
     socket.on('data', (chunk: Buffer) => this.receive(chunk));
   }
 
-  static async open(port: number): Promise<RedisLoad> {
-    const socket = connect({ host: '127.0.0.1', port, noDelay: true });
+  static async open(redisUrl: string): Promise<RedisLoad> {
+    const { hostname, password, port } = new URL(redisUrl);
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true });
     await once(socket, 'connect');
-    return new RedisLoad(socket);
+    const load = new RedisLoad(socket);
+    await load.command(['AUTH', decodeURIComponent(password)]);
+    return load;
   }
 
   send(command: 'set' | 'get', key: string): Promise<void> {
-    const words = command === 'set' ? ['SET', key, VALUE] : ['GET', key];
+    return this.command(command === 'set' ? ['SET', key, VALUE] : ['GET', key]);
+  }
+
+  private command(words: readonly string[]): Promise<void> {
     if (this.outgoing === '') setImmediate(() => this.flush());
     this.outgoing += `*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`;
     return new Promise((resolve) => this.waiting.push(resolve));

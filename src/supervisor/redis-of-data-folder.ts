@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { Clock } from '../clock/index.js';
 import { StartupError } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
-import { startRedis } from './redis-process.js';
+import { describeRedis } from '../redis/index.js';
+import { ownRedisUrl, startRedis } from './redis-process.js';
 import type { RunState } from './run-state.js';
 import { isAlive, readRunState, removeRunState, writeRunState } from './run-state.js';
 
@@ -27,11 +28,12 @@ export async function withRedisOfDataFolder<T>(
 ): Promise<T> {
   const { clock, create, dataDir, logger } = options;
   const former = await readRunState(dataDir);
-  if (former && isAlive(former.supervisorPid)) return use(urlOfRunning(dataDir, former.redis));
+  if (former && isAlive(former.supervisorPid)) return use(await urlOfRunning(dataDir, former.redis));
   if (!create && !existsSync(join(dataDir, 'redis')))
     throw new StartupError(`nothing is kept in ${dataDir}; name another --data-dir, or a --redis-url`);
   await mkdir(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
-  const claim: RunState = { version: 1, supervisorPid: process.pid, replicas: [] };
+  // Until ours runs, one that a killed run has left behind must not be forgotten.
+  const claim: RunState = { version: 1, supervisorPid: process.pid, redis: former?.redis, replicas: [] };
   await writeRunState(dataDir, claim);
   try {
     const redis = await startRedis({
@@ -39,12 +41,12 @@ export async function withRedisOfDataFolder<T>(
       logFd: openSync(join(dataDir, 'logs', 'redis.log'), 'a', 0o600),
       clock,
       logger,
-      ...(former?.redis ? { formerUrl: former.redis.url } : {}),
+      ...(former?.redis?.pid ? { former: { url: former.redis.url, pid: former.redis.pid } } : {}),
       onChange: () => undefined,
     });
     try {
       // Whoever comes next stops the server, should we be killed.
-      await writeRunState(dataDir, { ...claim, redis: { url: redis.url, pid: redis.pid() ?? 0 } });
+      await writeRunState(dataDir, { ...claim, redis: { url: describeRedis(redis.url), pid: redis.pid() } });
       return await use(redis.url);
     } finally {
       await redis.stop();
@@ -54,10 +56,10 @@ export async function withRedisOfDataFolder<T>(
   }
 }
 
-function urlOfRunning(dataDir: string, redis?: { readonly url: string; readonly pid?: number }): string {
+async function urlOfRunning(dataDir: string, redis: RunState['redis']): Promise<string> {
   if (!redis) throw new StartupError(`what runs out of ${dataDir} has no Redis yet; try again`);
-  // A password is in no file.
+  // Its password is in no file of ours.
   if (redis.pid === undefined)
     throw new StartupError(`what runs out of ${dataDir} uses ${redis.url}: name it with --redis-url`);
-  return redis.url;
+  return ownRedisUrl(dataDir, redis.url);
 }

@@ -59,8 +59,17 @@ describe('rollkeeper backup and restore', () => {
     const { apiServer, redis } = await up.status();
     process.kill(redis!.pid!, 'SIGKILL');
     process.kill(apiServer!.pid, 'SIGKILL');
+    await waitFor(
+      async () => {
+        const now = await up!.status().catch(() => undefined);
+        return now?.redis?.pid !== redis!.pid && now?.apiServer?.pid !== apiServer!.pid;
+      },
+      { timeoutMs: 60_000, intervalMs: 200, what: 'Redis and the API server to be started again' },
+    );
     const { metadata } = await available(client, 'web', 3);
-    expect(await rollkeeper('backup', file)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+ objects at resourceVersion \d+ are in /) as string }); // prettier-ignore
+    const backup = await rollkeeper('backup', file);
+    expect(backup).toMatchObject({ code: 0, stderr: '' });
+    expect(backup.stdout).toMatch(/^\d+ objects at resourceVersion \d+ are in /);
 
     // On a running server it takes the place of what came after, and whoever watches lists again.
     await client.create(DEPLOYMENTS, aDeployment({ name: 'later' }));
@@ -76,7 +85,7 @@ describe('rollkeeper backup and restore', () => {
       stderr: expect.stringContaining('is not a whole backup') as string,
     });
     await available(client, 'later', 1);
-    expect(await rollkeeper('restore', file, '--replace')).toMatchObject({ code: 0 });
+    expect(await rollkeeper('restore', file, '--replace')).toMatchObject({ code: 0, stderr: '' });
     const { items } = await client.list<Deployment>(DEPLOYMENTS, { namespace: 'default' });
     expect(items.map((item) => item.metadata.name)).toEqual(['web']);
     expect(items[0]?.metadata.uid).toBe(metadata.uid);
@@ -95,7 +104,7 @@ describe('rollkeeper backup and restore', () => {
       code: 1,
       stderr: expect.stringContaining('nothing is kept') as string,
     });
-    expect(await rollkeeper('restore', file)).toMatchObject({ code: 0 });
+    expect(await rollkeeper('restore', file)).toMatchObject({ code: 0, stderr: '' });
     up = await Up.start({ dataDir });
     client = await up.client();
     await available(client, 'web', 3);
