@@ -33,7 +33,7 @@ export class HttpConnection {
   private constructor(private readonly socket: TLSSocket) {
     socket.on('data', (chunk: Buffer) => this.receive(chunk));
     socket.on('close', () => this.reject?.(new Error('the server closed the connection')));
-    socket.on('error', (error) => this.reject?.(error));
+    socket.on('error', (error: Error) => this.reject?.(error));
   }
 
   static async open(target: HttpTarget): Promise<HttpConnection> {

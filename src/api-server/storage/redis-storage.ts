@@ -14,7 +14,7 @@ import { followLog } from './follow-log.js';
 import { NewestTexts } from './newest-texts.js';
 import type { StoredText } from './object-text.js';
 import { encodeObject, fieldOf, toStoredObject, toWrittenObject } from './object-text.js';
-import { RedisKeys, parseStored, streamId, unexpectedReply } from './redis-layout.js';
+import { RedisKeys, parseStored, streamId } from './redis-layout.js';
 import { RedisLister } from './redis-lister.js';
 import { RedisLogCompactor } from './redis-log-compactor.js';
 import { RedisLogReader } from './redis-log-reader.js';
