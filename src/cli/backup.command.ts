@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { abortable } from '../cancellation/index.js';
 import { SystemClock } from '../clock/index.js';
 import { StartupError } from '../errors/index.js';
 import { createPinoLogger } from '../logging/index.js';
@@ -66,7 +67,7 @@ async function withStorage<T>(
   use: (storage: Storage) => Promise<T>,
 ): Promise<T> {
   const { RedisStorage } = await import('../api-server/index.js');
-  const { abortable, assertUsableRedis } = await import('../redis/index.js');
+  const { assertUsableRedis } = await import('../redis/index.js');
   const clock = new SystemClock();
   const useAt = async (url: string): Promise<T> => {
     await assertUsableRedis(url, { clock, timeoutMs: 3000, option: '--redis-url' });
