@@ -104,6 +104,7 @@ class UndiciApiClient implements HttpApiClient {
       watch: 1,
       allowWatchBookmarks: true,
       resourceVersion: options.resourceVersion,
+      ...(options.sendInitialEvents && { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }),
       timeoutSeconds: options.timeoutSeconds,
       labelSelector: options.labelSelector,
       fieldSelector: options.fieldSelector,
@@ -112,6 +113,7 @@ class UndiciApiClient implements HttpApiClient {
       method: 'GET',
       path: collectionPath(type, options.namespace) + query,
       timeoutMs: options.idleTimeoutMs,
+      silentUntilMs: options.silentUntilMs,
       signal: options.signal,
     });
   }

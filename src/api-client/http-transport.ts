@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock/index.js';
 import { TimeoutError, errorMessage } from '../errors/index.js';
 import { tellStatus, writeTraceHeaders } from '../trace-context/index.js';
+import type { SilenceLimit } from './abort-scope.js';
 import { AbortScope } from './abort-scope.js';
 import type { MayStart } from './ask-before-start.js';
 import { NotStartedError, askBeforeStart } from './ask-before-start.js';
@@ -14,13 +15,12 @@ import { ApiConnectionError } from './transport-errors.js';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-export interface HttpRequest extends MayStart {
+export interface HttpRequest extends MayStart, SilenceLimit {
   readonly method: HttpMethod;
   /** With the query. */
   readonly path: string;
   readonly body?: string;
   readonly contentType?: string;
-  readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }
 
@@ -92,7 +92,7 @@ export class HttpTransport {
   private async start(agent: Dispatcher, request: HttpRequest): Promise<StreamingAnswer> {
     const { connection, clock } = this.options;
     const name = `${request.method} ${connection.serverUrl}${request.path}`;
-    const scope = new AbortScope(clock, request.signal, request.timeoutMs, () => timedOut(name, request));
+    const scope = new AbortScope(clock, request.signal, request, () => timedOut(name, request));
     const explain = (error: unknown): unknown => {
       if (scope.signal.aborted) return scope.signal.reason;
       if (error instanceof NotStartedError) return error.reason;

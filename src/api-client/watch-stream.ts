@@ -11,6 +11,11 @@ const READER_LEFT = new Error('the reader of the watch left');
 
 const DONE = { done: true, value: undefined } as const;
 
+/** Annotation of the bookmark that ends the initial events. */
+const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
+
+type BookmarkEvent = Extract<WatchEvent<never>, { type: 'BOOKMARK' }>;
+
 type Next<T> = IteratorResult<WatchEvent<T>, undefined>;
 
 /**
@@ -128,12 +133,17 @@ function parseEvent<T extends KubernetesObject>(line: string, request: string): 
     case 'DELETED':
       return { type, object: object as T };
     case 'BOOKMARK':
-      return { type, resourceVersion: (object as T).metadata.resourceVersion ?? '' };
+      return bookmarkOf((object as T).metadata);
     case 'ERROR':
       throw new WatchErrorEvent(toApiStatus(object));
     default:
       throw new ApiProtocolError(`${request}: a watch event of the unknown type ${JSON.stringify(type)}`);
   }
+}
+
+function bookmarkOf({ annotations, resourceVersion = '' }: KubernetesObject['metadata']): BookmarkEvent {
+  const endsInitialEvents = annotations?.[INITIAL_EVENTS_END] === 'true';
+  return { type: 'BOOKMARK', resourceVersion, ...(endsInitialEvents && { endsInitialEvents }) };
 }
 
 function parseLine(line: string, request: string): { type?: unknown; object?: unknown } {

@@ -72,6 +72,10 @@ export class InMemoryInformer<T extends KubernetesObject> implements Informer<T>
 
   async waitForSync(): Promise<void> {}
 
+  hasSeen(): boolean {
+    return this.hasSynced;
+  }
+
   async waitForResourceVersion(): Promise<void> {}
 
   async run(): Promise<void> {}

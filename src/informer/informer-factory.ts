@@ -3,10 +3,11 @@ import { IllegalStateError } from '../errors/index.js';
 import type { KubernetesObject, ResourceType } from '../kubernetes/index.js';
 import { qualifiedResource } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
-import type { Informer } from './informer.js';
-import type { ListWatcher } from './reflector.js';
+import type { Informer, VersionScope } from './informer.js';
+import type { ListWatcher } from './list-everything.js';
 import { SharedInformer } from './shared-informer.js';
 import type { SharedInformerOptions } from './shared-informer.options.js';
+import { StreamingLists } from './streaming-lists.js';
 import type { Trim } from './trim.js';
 import { DEFAULT_TRIMS, trimFor } from './trim.js';
 
@@ -24,6 +25,7 @@ export interface InformerFactoryOptions extends Pick<
   | 'pageSize'
   | 'watchTimeoutSeconds'
   | 'idleGraceMs'
+  | 'doubtAfterMs'
   | 'firstBackoffMs'
   | 'maxBackoffMs'
 > {
@@ -41,9 +43,12 @@ export interface InformerFactoryOptions extends Pick<
 export class InformerFactory {
   private readonly informers = new Map<string, SharedInformer<KubernetesObject>>();
   private readonly running: Promise<void>[] = [];
+  private readonly streamingLists: StreamingLists;
   private signal?: AbortSignal;
 
-  constructor(private readonly options: InformerFactoryOptions) {}
+  constructor(private readonly options: InformerFactoryOptions) {
+    this.streamingLists = new StreamingLists(options.clock);
+  }
 
   /**
    * The informer of `type`, made on first asking. One that is asked for while the factory runs is started at once.
@@ -68,11 +73,14 @@ export class InformerFactory {
     return [...this.informers.values()];
   }
 
-  /** What a cache must show to have seen every deletion that ours have seen. */
-  deletionsSeen(): readonly { readonly type: ResourceType; readonly resourceVersion: string }[] {
-    return this.all().flatMap(({ newestDeletion, type }) =>
-      newestDeletion === undefined ? [] : [{ type, resourceVersion: newestDeletion }],
-    );
+  /** What a cache must show to have seen every deletion that ours have seen, as far as they matter in `scope`. */
+  deletionsSeen(
+    scope: VersionScope = {},
+  ): readonly { readonly type: ResourceType; readonly resourceVersion: string }[] {
+    return [...this.informers.values()].flatMap((informer) => {
+      const resourceVersion = informer.newestDeletionIn(scope);
+      return resourceVersion === undefined ? [] : [{ type: informer.type, resourceVersion }];
+    });
   }
 
   /** All informers that were asked for have their first list. */
@@ -96,7 +104,14 @@ export class InformerFactory {
 
   private make(type: ResourceType, name: string): SharedInformer<KubernetesObject> {
     const { trims = DEFAULT_TRIMS, selections = {}, ...shared } = this.options;
-    return new SharedInformer({ ...shared, ...selections[name], type, trim: trimFor(type, trims) });
+    const { streamingLists } = this;
+    return new SharedInformer({
+      ...shared,
+      ...selections[name],
+      type,
+      trim: trimFor(type, trims),
+      streamingLists,
+    });
   }
 }
 

@@ -40,4 +40,9 @@ export {
 } from './resource-type.js';
 export type { ResourceType } from './resource-type.js';
 export { sameJson } from './same-json.js';
-export { compareResourceVersions, newerResourceVersion } from './resource-version.js';
+export {
+  compareResourceVersions,
+  isComparableResourceVersion,
+  isOnlyMetByList,
+  newerResourceVersion,
+} from './resource-version.js';

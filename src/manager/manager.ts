@@ -16,7 +16,9 @@ export interface Runnable {
 export interface InformerGroup extends Runnable {
   waitForSync(signal: AbortSignal): Promise<void>;
   /** What a cache must show to have seen every deletion that ours have seen. @default nothing */
-  deletionsSeen?(): ReturnType<NonNullable<EnqueuerOptions['deletionsSeen']>>;
+  deletionsSeen?(
+    ...scope: Parameters<NonNullable<EnqueuerOptions['deletionsSeen']>>
+  ): ReturnType<NonNullable<EnqueuerOptions['deletionsSeen']>>;
 }
 
 /** The elector, as the manager sees it: calls `lead` each time we are elected and awaits it before it gives up the lease. */
@@ -128,7 +130,7 @@ export class Manager {
         logger,
         tracer,
         mayEnqueue: () => elector.isLeader !== false,
-        deletionsSeen: () => informers.deletionsSeen?.() ?? [],
+        deletionsSeen: (scope) => informers.deletionsSeen?.(scope) ?? [],
         needsSync: (key) => built.needsSync?.(key) ?? true,
       });
       return built.watch(enqueuer.enqueueUntil(signal));

@@ -8,7 +8,12 @@ import type {
   ResourceType,
   UnstructuredObject,
 } from '../kubernetes/index.js';
-import { keyOf, newerResourceVersion, qualifiedResource } from '../kubernetes/index.js';
+import {
+  compareResourceVersions,
+  keyOf,
+  newerResourceVersion,
+  qualifiedResource,
+} from '../kubernetes/index.js';
 import type { ClusterEvent, FakeCluster } from './fake-cluster.js';
 
 type Item = DeepReadonly<UnstructuredObject>;
@@ -86,6 +91,10 @@ class FakeInformer implements Informer<UnstructuredObject> {
   }
 
   async waitForSync(): Promise<void> {}
+
+  hasSeen(resourceVersion: string): boolean {
+    return (compareResourceVersions(this.lastSyncedResourceVersion ?? '0', resourceVersion) ?? 0) >= 0;
+  }
 
   async waitForResourceVersion(): Promise<void> {}
 
