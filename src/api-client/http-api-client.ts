@@ -33,6 +33,8 @@ const JSON_TYPE = 'application/json';
 
 /** An {@link ApiClient} that holds connections. */
 export interface HttpApiClient extends ApiClient {
+  /** The same client, on the same connections, under another name in the server's logs and metrics. */
+  as(userAgent: string): ApiClient;
   /** Closes every connection at once; what still runs is rejected. */
   close(): Promise<void>;
 }
@@ -58,7 +60,12 @@ class UndiciApiClient implements HttpApiClient {
   constructor(
     private readonly transport: HttpTransport,
     private readonly sender: RetryingSender,
+    private readonly userAgent?: string,
   ) {}
+
+  as(userAgent: string): ApiClient {
+    return new UndiciApiClient(this.transport, this.sender, userAgent);
+  }
 
   async get<T extends KubernetesObject>(
     type: ResourceType,
@@ -109,8 +116,9 @@ class UndiciApiClient implements HttpApiClient {
       labelSelector: options.labelSelector,
       fieldSelector: options.fieldSelector,
     });
-    return this.transport.stream({
+    return this.sender.stream({
       method: 'GET',
+      userAgent: this.userAgent,
       path: collectionPath(type, options.namespace) + query,
       timeoutMs: options.idleTimeoutMs,
       silentUntilMs: options.silentUntilMs,
@@ -171,10 +179,12 @@ class UndiciApiClient implements HttpApiClient {
   }
 
   async ping(options: Reading = {}): Promise<void> {
-    const ready = await this.sender.send({ method: 'GET', path: '/readyz', signal: options.signal });
+    const { signal } = options;
+    const { userAgent } = this;
+    const ready = await this.sender.send({ method: 'GET', path: '/readyz', userAgent, signal });
     if (ready.status === 200) return;
     // Not ready, no such path, or not for us to see: is it a Kubernetes API that talks to us at all?
-    const version = await this.sender.send({ method: 'GET', path: '/version', signal: options.signal });
+    const version = await this.sender.send({ method: 'GET', path: '/version', userAgent, signal });
     if (version.status !== 200) throw statusErrorOf(version);
   }
 
@@ -183,7 +193,8 @@ class UndiciApiClient implements HttpApiClient {
   }
 
   private async read(path: string, { signal }: Reading): Promise<unknown> {
-    return parseAnswer(await this.sender.send({ method: 'GET', path, signal }));
+    const { userAgent } = this;
+    return parseAnswer(await this.sender.send({ method: 'GET', path, userAgent, signal }));
   }
 
   private async write<T>(
@@ -193,7 +204,9 @@ class UndiciApiClient implements HttpApiClient {
     { signal, guard, assertMayWrite }: Pick<WriteOptions, 'signal' | 'guard' | 'assertMayWrite'>,
     contentType = JSON_TYPE,
   ): Promise<T> {
-    const request = { method, path, body: JSON.stringify(body), contentType, signal, guard, assertMayWrite };
+    const { userAgent } = this;
+    const content = { body: JSON.stringify(body), contentType };
+    const request = { method, path, ...content, userAgent, signal, guard, assertMayWrite };
     return parseAnswer(await this.sender.send(request)) as T;
   }
 }

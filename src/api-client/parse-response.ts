@@ -1,4 +1,5 @@
 import type { ApiStatus } from './api-status-error.js';
+import type { CredentialHeaders } from './cluster-connection.js';
 import { ApiStatusError } from './api-status-error.js';
 import { ApiProtocolError } from './transport-errors.js';
 
@@ -11,6 +12,8 @@ export interface HttpAnswer {
   readonly text: string;
   /** `GET https://…/path`, for errors. */
   readonly request: string;
+  /** With what it was asked for. */
+  readonly credentials: CredentialHeaders;
 }
 
 /** How much of a strange body an error shows. */
