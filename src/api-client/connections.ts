@@ -128,14 +128,14 @@ export class Connections {
       headersTimeout: 0,
       bodyTimeout: 0,
     };
-    const agent = proxyUrl
-      ? new ProxyAgent({
-          ...options,
-          uri: proxyUrl,
-          requestTls: connect,
-          proxyTls: { allowH2: false, timeout: connectTimeoutMs },
-        })
-      : new Agent({ ...options, connect });
+    if (!proxyUrl) return new Agent({ ...options, connect }).compose(askBeforeStart);
+    const { protocol, username, password } = new URL(proxyUrl);
+    const toProxy = protocol.startsWith('socks')
+      ? // undici would speak TLS to it as soon as there were options for that, and does not decode the URL's login.
+        { username: decodeURIComponent(username), password: decodeURIComponent(password) }
+      : { proxyTls: { allowH2: false, timeout: connectTimeoutMs } };
+    const timeouts = { connectTimeout: connectTimeoutMs };
+    const agent = new ProxyAgent({ ...options, ...timeouts, ...toProxy, uri: proxyUrl, requestTls: connect });
     return agent.compose(askBeforeStart);
   }
 }

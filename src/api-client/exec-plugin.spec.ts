@@ -8,7 +8,10 @@ const answer = (status: unknown, more: object = {}): string =>
 describe('the answer of a credential plugin', () => {
   it('may be a token, with an end', () => {
     const status = { token: 't', expirationTimestamp: '2026-01-01T02:00:00+02:00' };
-    expect(parseExecCredential(answer(status), V1)).toEqual({ token: 't', expiresAtMs: Date.UTC(2026, 0, 1) });
+    expect(parseExecCredential(answer(status), V1)).toEqual({
+      token: 't',
+      expiresAtMs: Date.UTC(2026, 0, 1),
+    });
   });
 
   it('may be a certificate, and have nulls', () => {
@@ -22,7 +25,11 @@ describe('the answer of a credential plugin', () => {
     ['no status', answer(undefined), 'status'],
     ['nothing to show', answer({}), 'neither a token nor a client certificate'],
     ['half a pair', answer({ token: 'secret-t', clientCertificateData: 'C' }), 'belong together'],
-    ['an end that is none', answer({ token: 'secret-t', expirationTimestamp: 'soon' }), 'expirationTimestamp'],
+    [
+      'an end that is none',
+      answer({ token: 'secret-t', expirationTimestamp: 'soon' }),
+      'expirationTimestamp',
+    ],
     [
       'another version',
       answer({ token: 'secret-t' }, { apiVersion: 'client.authentication.k8s.io/v1beta1' }),
