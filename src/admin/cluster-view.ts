@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import { parseJson } from '../kubernetes/index.js';
 import type { Decision, RunningSync } from '../explain/index.js';
 import type { ShownSpan } from '../telemetry/index.js';
 import type { AdminPorts, LeaseView, Peer } from './admin-ports.js';
@@ -104,7 +105,7 @@ export class ClusterView {
         signal: AbortSignal.timeout(PEER_TIMEOUT_MS),
       });
       const text = await body.text();
-      return statusCode === 200 ? (JSON.parse(text) as T) : undefined;
+      return statusCode === 200 ? (parseJson(text) as T) : undefined;
     } catch {
       return undefined;
     }

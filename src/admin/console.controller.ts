@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Controller, Get, HttpException, Inject, NotFoundException, Param, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { stringifyJson } from '../kubernetes/index.js';
 import type { ConsoleFeed, FeedEvent } from './console-feed.js';
 import { CONSOLE_FEED } from './tokens.js';
 
@@ -61,7 +62,7 @@ export class ConsoleController {
     request.once('close', () => gone.abort());
     const send = (event: FeedEvent): void => {
       if (response.writableLength > MOST_BUFFERED) return void response.destroy();
-      response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+      response.write(`event: ${event.type}\ndata: ${stringifyJson(event)}\n\n`);
     };
     this.viewers++;
     try {

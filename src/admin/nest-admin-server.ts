@@ -5,6 +5,7 @@ import type { AdminPorts } from './admin-ports.js';
 import { BULL_BOARD_PATH, bullBoard } from './bull-board.js';
 import { ADMIN_PORTS } from './tokens.js';
 import { RollkeeperError, StartupError, errorMessage } from '../errors/index.js';
+import { writeIntegers } from '../kubernetes/index.js';
 
 /** A Nest application whose HTTP side is the admin port. */
 export interface AdminServer {
@@ -29,6 +30,8 @@ export async function startAdminServer(
   const app = await NestFactory.create(module, { logger: false, abortOnError: false });
   try {
     const ports = app.get<AdminPorts>(ADMIN_PORTS, { strict: false });
+    // What is told of objects may hold integers that `JSON.stringify` alone refuses.
+    expressOf(app).set('json replacer', writeIntegers);
     for (const handler of guardAdminPages(ports)) app.use(handler);
     app.use(BULL_BOARD_PATH, bullBoard(ports.queues));
     await app.listen(port, host);
@@ -54,10 +57,14 @@ function asStartupError(error: unknown, what: string): Error {
 }
 
 interface ExpressInstance {
+  set(name: string, value: unknown): void;
   readonly router: { readonly stack: readonly { readonly route?: { readonly path: string | string[] } }[] };
 }
 
+function expressOf(app: INestApplication): ExpressInstance {
+  return app.getHttpAdapter().getInstance() as ExpressInstance;
+}
+
 function routesOf(app: INestApplication): string[] {
-  const { router } = app.getHttpAdapter().getInstance() as ExpressInstance;
-  return router.stack.flatMap(({ route }) => route?.path ?? []);
+  return expressOf(app).router.stack.flatMap(({ route }) => route?.path ?? []);
 }

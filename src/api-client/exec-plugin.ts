@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { z } from 'zod';
 import { errorMessage } from '../errors/index.js';
+import { parseJson, stringifyJson } from '../kubernetes/index.js';
 import { compileOptions } from '../options/compile-options.js';
 
 /** The protocols that a plugin may speak; `v1alpha1` is gone from Kubernetes since 1.24. */
@@ -61,7 +62,7 @@ export async function runExecPlugin({
   const spec = { interactive, ...(config.provideClusterInfo && cluster !== undefined && { cluster }) };
   const info = { kind: 'ExecCredential', apiVersion: config.apiVersion, spec };
   const env = Object.fromEntries((config.env ?? []).map(({ name, value }) => [name, value]));
-  const output = await run(config, { ...env, KUBERNETES_EXEC_INFO: JSON.stringify(info) }, interactive);
+  const output = await run(config, { ...env, KUBERNETES_EXEC_INFO: stringifyJson(info) }, interactive);
   return parseExecCredential(output, config.apiVersion);
 }
 
@@ -88,7 +89,7 @@ const credentialSchema = z.object({
 export function parseExecCredential(output: string, apiVersion: string): ExecCredential {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(output);
+    parsed = parseJson(output);
   } catch {
     throw new Error('the plugin answered something that is not JSON');
   }

@@ -1,5 +1,5 @@
 import type { KubernetesObject, ObjectRef, ResourceType } from '../kubernetes/index.js';
-import { apiVersionOf } from '../kubernetes/index.js';
+import { apiVersionOf, stringifyJson } from '../kubernetes/index.js';
 import type {
   ApiClient,
   DeleteOptions,
@@ -205,7 +205,7 @@ class UndiciApiClient implements HttpApiClient {
     contentType = JSON_TYPE,
   ): Promise<T> {
     const { userAgent } = this;
-    const content = { body: JSON.stringify(body), contentType };
+    const content = { body: stringifyJson(body), contentType };
     const request = { method, path, ...content, userAgent, signal, guard, assertMayWrite };
     return parseAnswer(await this.sender.send(request)) as T;
   }

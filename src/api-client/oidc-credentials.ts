@@ -3,6 +3,7 @@ import type * as OpenIdClient from 'openid-client';
 import { z } from 'zod';
 import type { Clock } from '../clock/index.js';
 import { InvalidOptionError, errorMessage } from '../errors/index.js';
+import { parseJson } from '../kubernetes/index.js';
 import { compileOptions } from '../options/compile-options.js';
 import type { CredentialHeaders, Credentials } from './cluster-connection.js';
 import { bearer } from './credentials.js';
@@ -151,7 +152,7 @@ export class OidcCredentials implements Credentials {
 function issuedBy(idToken: string): Issued {
   const payload = idToken.split('.')[1] ?? '';
   try {
-    const { exp } = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as { exp?: unknown };
+    const { exp } = parseJson(Buffer.from(payload, 'base64url').toString('utf8')) as { exp?: unknown };
     const expiresAtMs = typeof exp === 'number' ? exp * 1000 : 0;
     return { headers: bearer(idToken), renewAtMs: expiresAtMs - LEEWAY_MS, expiresAtMs };
   } catch (error) {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { parseJson } from '../kubernetes/index.js';
 import { StartupError, errorMessage } from '../errors/index.js';
 
 export interface AdminClientFlags {
@@ -71,7 +72,7 @@ async function send(
     signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
   });
   const text = await response.text();
-  if (response.ok) return JSON.parse(text) as unknown;
+  if (response.ok) return parseJson(text);
   throw new AdminRefusal(reasonIn(text) ?? `${url} answered ${response.status}`);
 }
 

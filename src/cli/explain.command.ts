@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { InvalidOptionError } from '../errors/index.js';
 import type { Explanation } from '../explain/index.js';
+import { stringifyJson } from '../kubernetes/index.js';
 import type { ObjectRef } from '../kubernetes/index.js';
 import { failProcess } from '../process/index.js';
 import type { AdminClientFlags } from './admin-client.js';
@@ -29,7 +30,7 @@ export function registerExplainCommand(program: Command): void {
       try {
         const explanation = await explain(kind, parseRef(name), flags);
         const { renderExplanation } = await import('../explain/index.js');
-        console.log(flags.json ? JSON.stringify(explanation, null, 2) : renderExplanation(explanation));
+        console.log(flags.json ? stringifyJson(explanation, 2) : renderExplanation(explanation));
       } catch (error) {
         failProcess(error);
       }

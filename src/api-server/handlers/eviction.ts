@@ -1,3 +1,4 @@
+import { parseJson, stringifyJson } from '../../kubernetes/index.js';
 import { decodeDeleteOptions } from '../decoding/index.js';
 import { badRequest } from '../errors/index.js';
 import { created } from '../http/index.js';
@@ -11,7 +12,7 @@ import type { ResourceCall } from './handler.js';
 /** `POST` to a pod's `eviction`: a deletion, as there are no disruption budgets here. */
 export async function handleEviction(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { deleteOptions = {} } = await readEviction(call.request);
-  const options = decodeDeleteOptions(Buffer.from(JSON.stringify(deleteOptions)), 'application/json');
+  const options = decodeDeleteOptions(Buffer.from(stringifyJson(deleteOptions)), 'application/json');
   const dryRun = isDryRun(call.request.query, options.dryRun);
   const propagationPolicy = options.propagationPolicy as PropagationPolicy | undefined;
   await deleteObject(context, call, { ...options, propagationPolicy }, { dryRun });
@@ -22,7 +23,7 @@ async function readEviction(request: ApiRequest): Promise<{ deleteOptions?: unkn
   const body = await request.readBody();
   if (request.contentType === PROTOBUF_MEDIA_TYPE) return decodeProtobuf(body);
   try {
-    return JSON.parse(body.toString()) as { deleteOptions?: unknown };
+    return parseJson(body.toString()) as { deleteOptions?: unknown };
   } catch (error) {
     throw badRequest(`Eviction in version "v1" cannot be handled as an Eviction: ${String(error)}`, error);
   }

@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import type { Int64, UnstructuredObject } from '../../kubernetes/index.js';
 import { carryOverSystemFields, clearSystemFields } from './common/prepare-meta.js';
 import type { FieldError, KindDefinition, Subresource } from './kind-definition.js';
 import { validateObjectMeta, validateObjectMetaUpdate } from './validation/object-meta.js';
@@ -43,7 +43,7 @@ export interface KindRules extends Partial<Identity> {
     errors: FieldError[],
   ): void;
   /** @default 0, at once */
-  graceSeconds?(object: Readonly<UnstructuredObject>, requested: number | undefined): number;
+  graceSeconds?(object: Readonly<UnstructuredObject>, requested: Int64 | undefined): Int64;
   /** Beyond `metadata.name` and `metadata.namespace`. @default nothing */
   selectableFields?(object: Readonly<UnstructuredObject>): Record<string, string>;
 }

@@ -1,4 +1,4 @@
-import type { KubernetesObject, ResourceType, UnstructuredObject } from '../../kubernetes/index.js';
+import type { Int64, KubernetesObject, ResourceType, UnstructuredObject } from '../../kubernetes/index.js';
 
 /** The words of Kubernetes' `field.ErrorType`, as they stand in `details.causes[].reason`. */
 export type FieldErrorType =
@@ -39,7 +39,7 @@ export type Subresource = '' | 'status' | 'finalize';
 /** What a deletion needs to know of the kind. */
 export interface GracefulDeletion {
   /** 0 removes at once. */
-  readonly gracePeriodSeconds: number;
+  readonly gracePeriodSeconds: Int64;
 }
 
 /**
@@ -75,7 +75,7 @@ export interface KindDefinition {
     subresource: Subresource,
   ): FieldError[];
   /** Grace of a deletion; kinds without grace answer 0. `requested` is the caller's `gracePeriodSeconds`. */
-  gracefulDeletion(object: Readonly<UnstructuredObject>, requested: number | undefined): GracefulDeletion;
+  gracefulDeletion(object: Readonly<UnstructuredObject>, requested: Int64 | undefined): GracefulDeletion;
   /** Values that `fieldSelector` may ask for, `metadata.name` and `metadata.namespace` included. */
   selectableFields(object: Readonly<UnstructuredObject>): Readonly<Record<string, string>>;
   /** One cell a column. @param nowMs wall clock, for ages */

@@ -1,4 +1,6 @@
 import protobuf from 'protobufjs/minimal.js';
+import { exactInteger } from '../../kubernetes/index.js';
+import type { Int64 } from '../../kubernetes/index.js';
 import { badRequest, unsupportedMediaType } from '../errors/index.js';
 import { layoutOf } from './message-layouts.js';
 import type { FieldLayout, FieldShape } from './message-layouts.js';
@@ -74,7 +76,7 @@ function readMessage(reader: protobuf.Reader, name: string): JsonObject {
 
 /** A field that we have not got may stand there as long as it says nothing. */
 function skipEmpty(reader: protobuf.Reader, tag: number, name: string): void {
-  const empty = (tag & 7) === BYTES ? reader.bytes().length === 0 : reader.uint32() === 0;
+  const empty = (tag & 7) === BYTES ? reader.bytes().length === 0 : readInt64(reader) === 0;
   if (!empty) throw notUnderstood(`field ${tag >>> 3} of ${name}`);
 }
 
@@ -101,9 +103,9 @@ function readValue(reader: protobuf.Reader, shape: FieldShape, keepZero: boolean
       return text === '' && !keepZero ? undefined : text;
     }
     case 'int':
-      return Number(reader.int64()) || undefined;
+      return readInt64(reader) || undefined;
     case 'int?':
-      return Number(reader.int64());
+      return readInt64(reader);
     case 'bool':
       return reader.bool() || undefined;
     case 'bool?':
@@ -115,6 +117,11 @@ function readValue(reader: protobuf.Reader, shape: FieldShape, keepZero: boolean
     default:
       return readQuantity(protobuf.Reader.create(reader.bytes()));
   }
+}
+
+function readInt64(reader: protobuf.Reader): Int64 {
+  const { high, low } = reader.int64();
+  return exactInteger((BigInt(high) << 32n) + BigInt(low >>> 0));
 }
 
 function readEntry(reader: protobuf.Reader, shape: 'stringMap' | 'quantityMap'): [string, unknown] {

@@ -6,3 +6,4 @@ export type { FieldFinding, ObjectSchema, SchemaRegistry } from './object-schema
 export { canonicalQuantity, formatQuantity, parseQuantity } from './quantity.js';
 export type { Quantity } from './quantity.js';
 export { createSchemaRegistry } from './schema-registry.js';
+export { parseYaml } from './yaml-text.js';

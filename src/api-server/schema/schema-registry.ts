@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { parseJson } from '../../kubernetes/index.js';
 import { DESCRIPTIONS } from './descriptions.js';
 import { ATOMIC_MAPS, ATOMIC_OBJECTS, MERGE_FACTS } from './merge-facts.js';
 import type { ObjectSchema, SchemaRegistry } from './object-schema.js';
@@ -7,7 +8,7 @@ const GENERATED = new URL('generated/schemas.json', import.meta.url);
 
 /** Reads the generated schemas (once a call) and adds the merge facts and descriptions. */
 export function createSchemaRegistry(): SchemaRegistry {
-  const generated = JSON.parse(readFileSync(GENERATED, 'utf8')) as Record<string, ObjectSchema>;
+  const generated = parseJson(readFileSync(GENERATED, 'utf8')) as Record<string, ObjectSchema>;
   const schemas = new Map(
     Object.entries(generated).map(([name, schema]) => [name, withFacts(name, schema)] as const),
   );

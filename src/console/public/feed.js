@@ -19,10 +19,18 @@ export async function call(method, path, body) {
     headers: headers(body ? { 'Content-Type': 'application/json' } : {}),
     body: body && JSON.stringify(body),
   });
-  const answer = await response.json().catch(() => ({}));
+  const answer = await parsed(response).catch(() => ({}));
   if (response.ok) return answer;
   throw Object.assign(new Error(answer.error ?? answer.message ?? response.statusText), {
     status: response.status,
+  });
+}
+
+/** Revisions are int64, which `JSON.parse` alone rounds. Browsers that do not tell the source round them still. */
+async function parsed(response) {
+  return JSON.parse(await response.text(), (_name, value, context) => {
+    const isExact = typeof value !== 'number' || Number.isSafeInteger(value) || !context?.source;
+    return !isExact && /^-?\d+$/.test(context.source) ? BigInt(context.source) : value;
   });
 }
 
