@@ -1,7 +1,7 @@
 import type { Clock, RandomSource } from '../clock/index.js';
 import type { EventRecorder } from '../events/event-recorder.js';
 import type { Informer, ResourceEvent } from '../informer/informer.js';
-import type { KubernetesObject, ObjectRef, ResourceType } from '../kubernetes/index.js';
+import type { KubernetesObject, LabelMatcher, ObjectRef, ResourceType } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import type { AddOptions } from '../work-queue/work-queue.js';
 import type { Reconciler } from './reconciler.js';
@@ -18,6 +18,8 @@ export interface ControllerDependencies {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
+  /** Which workloads this installation works on, by their labels (`--selector`). @default all */
+  readonly selects?: LabelMatcher;
 }
 
 /** A change that concerns a key: recorded as its cause, then added to its queue. Never blocks, never throws. */
@@ -78,5 +80,12 @@ export interface ControllerDefinition {
   readonly type: ResourceType;
   /** Workers on one replica. */
   readonly defaultWorkers: number;
+  /**
+   * It has to see everything there is, so that it can be limited neither to namespaces nor by labels: what it does not see it
+   * would take for gone. @default false
+   */
+  readonly needsWholeCluster?: boolean;
+  /** The service account that it works as, where each controller has its own. @default `NAME-controller` */
+  readonly serviceAccount?: string;
   build(dependencies: ControllerDependencies): BuiltController;
 }

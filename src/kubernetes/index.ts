@@ -5,6 +5,7 @@ export { parseJson, stringifyJson, writeIntegers } from './json-text.js';
 export { keyOf, parseKey } from './key.js';
 export type { ObjectRef } from './key.js';
 export { compileLabelSelector, isEmptySelector } from './label-selector.js';
+export { LabelSelectorSyntaxError, parseLabelSelector } from './label-selector-text.js';
 export type { LabelMatcher, LabelSelector } from './label-selector.js';
 export type {
   DeepReadonly,

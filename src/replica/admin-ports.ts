@@ -94,6 +94,7 @@ const SECRET = /token|password|secret|kubeconfig/i;
 /** Passwords in URLs and names of secret files are nobody's business. */
 function withoutSecrets({
   definitions,
+  scope,
   workersOf,
   ...options
 }: CompiledReplicaOptions): Record<string, unknown> {
@@ -104,6 +105,7 @@ function withoutSecrets({
   return {
     ...Object.fromEntries(shown),
     controllers: definitions.map(({ name }) => name),
+    scope: { namespaces: scope.namespaces, selector: scope.selector },
     workers: Object.fromEntries(workersOf),
   };
 }

@@ -2,7 +2,7 @@ import type { RedisActorRuntime } from '../actor/index.js';
 import type { HttpApiClient } from '../api-client/index.js';
 import { IllegalStateError } from '../errors/index.js';
 import type { EventLoopMonitor, HealthRegistry } from '../health/index.js';
-import type { InformerFactory } from '../informer/index.js';
+import type { Informer, InformerFactory } from '../informer/index.js';
 import { qualifiedResource } from '../kubernetes/index.js';
 import type { ManagedController, Manager } from '../manager/index.js';
 import type { ReplicaElector } from './replica-elector.js';
@@ -38,10 +38,7 @@ export function registerHealthChecks(registry: HealthRegistry, parts: CheckedPar
     name: 'informers-synced',
     check: () => {
       const behind = informers.all().filter(({ hasSynced }) => !hasSynced);
-      failUnless(
-        behind.length === 0,
-        `not synced: ${behind.map(({ type }) => qualifiedResource(type)).join(', ')}`,
-      );
+      failUnless(behind.length === 0, `not synced: ${behind.map(nameOf).join(', ')}`);
     },
   });
   for (const { controller } of controllers) {
@@ -53,6 +50,12 @@ export function registerHealthChecks(registry: HealthRegistry, parts: CheckedPar
       },
     });
   }
+}
+
+/** With the namespaces that are missing, where they are watched one by one: it may be rights in one that are. */
+function nameOf({ type, unsyncedNamespaces = [] }: Informer): string {
+  const where = unsyncedNamespaces.length > 0 ? ` (${unsyncedNamespaces.join(', ')})` : '';
+  return qualifiedResource(type) + where;
 }
 
 function failUnless(isWell: boolean, problem: string): void {

@@ -6,6 +6,8 @@ import type { LeaderElectionOptions } from '../leader-election/index.js';
 import { LOG_LEVELS } from '../logging/index.js';
 import { compileOptions } from '../options/compile-options.js';
 import { assertRedisUrl } from '../redis/index.js';
+import type { Scope } from './scope.js';
+import { compileScope } from './scope.js';
 
 const wholeNumber = (least: number, most: number) =>
   z.coerce
@@ -27,6 +29,13 @@ const schema = z.object({
     .regex(/^[\w.-]+$/, 'must be letters, digits, dots, hyphens and underscores')
     .default('rollkeeper'),
   identity: z.string().min(1).max(253),
+  namespaces: z.string().optional(),
+  selector: z.string().optional(),
+  'use-service-account-credentials': z.boolean().default(false),
+  'service-account-namespace': z.string().min(1, 'must name a namespace').default('kube-system'),
+  'service-account-prefix': z.string().default(''),
+  'kube-api-qps': z.coerce.number('is not a number').min(0, 'must be at least 0').default(0),
+  'kube-api-burst': wholeNumber(1, 100_000).optional(),
   controllers: z.string().default('*'),
   workers: z.string().optional(),
   'admin-host': z.string().min(1).default('127.0.0.1'),
@@ -40,7 +49,7 @@ const schema = z.object({
   'leader-health-tolerance-ms': wholeNumber(0, LONGEST_MS).default(10_000),
   'leader-elect-resource-lock': z.enum(['redis', 'leases'], 'must be redis or leases').default('redis'),
   'leader-elect-resource-namespace': z.string().min(1, 'must name a namespace').default('kube-system'),
-  'leader-elect-resource-name': z.string().min(1, 'must name a Lease').default('rollkeeper'),
+  'leader-elect-resource-name': z.string().min(1, 'must name a Lease').optional(),
   'reconcile-on': z.enum(['all', 'leader'], 'must be all or leader').default('all'),
   'drain-timeout-ms': milliseconds(3000),
   'caught-up-timeout-ms': milliseconds(5000),
@@ -54,6 +63,15 @@ const schema = z.object({
  * - `kubeconfig`, `context`: the API to work on; without a file, kubectl's own rules, down to the pod's service account
  * - `redis-url`: the Redis that all replicas share; `key-prefix` (default `rollkeeper`) keeps installations apart
  * - `identity`: this replica's name in leases, logs and spans; unique
+ * - `namespaces`: only these, comma-separated, each listed and watched by itself, so that Roles in them are all the rights
+ *   that are needed; `selector`: only Deployments with such labels, with all that they own, and ReplicaSets of nobody else's
+ *   with such labels. Installations of different scopes may share a Redis: their keys begin with `KEY-PREFIX-ID`, where ID
+ *   is made of the scope
+ * - `use-service-account-credentials`: each controller works as a service account of its own, by tokens that the API hands out
+ *   for it, `service-account-prefix` + its name (`deployment-controller`) in `service-account-namespace` (default
+ *   `kube-system`); informers, leases and health checks go on to use the given credentials
+ * - `kube-api-qps`: requests per second of each controller, in the long run, with `kube-api-burst` at once (default twice as
+ *   many); 0, the default, leaves that to the server (priority and fairness)
  * - `controllers`: which to run, default `*`; `workers`: for example `deployment=5,replicaset=10`
  * - `admin-host`, `admin-port`: default 127.0.0.1 and a port that the system chooses
  * - `admin-auth`: who else than the owner of the admin token is let in; `token` (default): nobody, `delegated`: owners of
@@ -74,6 +92,10 @@ export type ReplicaOptions = z.input<typeof schema>;
 
 export type CompiledReplicaOptions = Readonly<z.output<typeof schema>> & {
   readonly definitions: readonly ControllerDefinition[];
+  readonly scope: Scope;
+  readonly 'leader-elect-resource-name': string;
+  /** Of what this installation keeps in Redis; see {@link Scope.id}. */
+  readonly 'key-prefix': string;
   /** Workers by controller. */
   readonly workersOf: ReadonlyMap<string, number>;
 };
@@ -88,7 +110,16 @@ export function compileReplicaOptions(options: unknown): CompiledReplicaOptions 
     if (!workersOf.has(name)) throw new InvalidOptionError('workers', `no controller named "${name}" runs`);
     workersOf.set(name, workers);
   }
-  return Object.freeze({ ...compiled, definitions, workersOf });
+  const scope = compileScope(compiled, definitions);
+  const suffix = scope.id === undefined ? '' : `-${scope.id}`;
+  return Object.freeze({
+    ...compiled,
+    'key-prefix': compiled['key-prefix'] + suffix,
+    'leader-elect-resource-name': compiled['leader-elect-resource-name'] ?? `rollkeeper${suffix}`,
+    definitions,
+    workersOf,
+    scope,
+  });
 }
 
 /** What the elector is told of them. */

@@ -26,6 +26,9 @@ export function createGarbageCollectorController(
     name: 'garbage-collector',
     type: PODS,
     defaultWorkers: 20,
+    needsWholeCluster: true,
+    // As kube-controller-manager's is called.
+    serviceAccount: 'generic-garbage-collector',
     build({ informers, events, clock, logger }: ControllerDependencies): BuiltController {
       const graph = new DependencyGraph(informers, compiled.types);
       const absent = new AbsentOwners(compiled.absentOwnerCapacity);

@@ -19,6 +19,7 @@ export const namespaceController: ControllerDefinition = {
   name: 'namespace',
   type: NAMESPACES,
   defaultWorkers: 5,
+  needsWholeCluster: true,
   build({ informers, clock }: ControllerDependencies): BuiltController {
     const namespaces = informers.informerFor<Namespace>(NAMESPACES);
     const pods = informers.informerFor<Pod>(PODS);

@@ -4,10 +4,11 @@ import type {
   ControllerDependencies,
 } from '../../controller/controller-definition.js';
 import { dueObjects } from '../../controller/due-objects.js';
-import type { Pod, ReplicaSet } from '../../kubernetes/index.js';
-import { PODS, REPLICA_SETS } from '../../kubernetes/index.js';
+import type { Deployment, Pod, ReplicaSet } from '../../kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../kubernetes/index.js';
 import { ORPHAN_INDEX, SELECTOR_INDEX, orphanIndex, selectorIndex } from '../shared/index.js';
 import { isReplicaSetDue } from './is-due.js';
+import { limitToSelected } from './limit-to-selected.js';
 import { needsSync } from './needs-sync.js';
 import { ReplicaSetReconciler } from './reconcile.js';
 import type { ReplicaSetControllerOptions } from './replicaset.options.js';
@@ -29,7 +30,7 @@ export function createReplicaSetController(options: ReplicaSetControllerOptions 
 export const replicaSetController: ControllerDefinition = createReplicaSetController();
 
 function build(
-  { informers, events, clock, random, logger }: ControllerDependencies,
+  { informers, events, clock, random, logger, selects }: ControllerDependencies,
   options: ReturnType<typeof compileReplicaSetControllerOptions>,
 ): BuiltController {
   const replicaSets = informers.informerFor<ReplicaSet>(REPLICA_SETS);
@@ -37,7 +38,7 @@ function build(
   pods.addIndex(ORPHAN_INDEX, orphanIndex);
   replicaSets.addIndex(SELECTOR_INDEX, selectorIndex);
   const caches = { replicaSets: replicaSets.lister, pods: pods.lister };
-  return {
+  const built: BuiltController = {
     reconciler: new ReplicaSetReconciler({
       ...caches,
       events,
@@ -50,4 +51,7 @@ function build(
     needsSync: (key) => needsSync(key, { ...caches, clock }),
     due: () => dueObjects<ReplicaSet>(replicaSets.lister, isReplicaSetDue),
   };
+  if (!selects) return built;
+  const deployments = informers.informerFor<Deployment>(DEPLOYMENTS);
+  return limitToSelected(built, { selects, deployments, replicaSets });
 }
