@@ -17,7 +17,7 @@ import type { HttpApiClientOptions } from './http-api-client.options.js';
 import { compileHttpApiClientOptions } from './http-api-client.options.js';
 import type { StreamingAnswer } from './http-transport.js';
 import { HttpTransport } from './http-transport.js';
-import { parseAnswer, statusErrorOf } from './parse-response.js';
+import { identified, parseAnswer, statusErrorOf } from './parse-response.js';
 import { collectionPath, objectPath, queryString, requireNamespace } from './resource-path.js';
 import type { SendRequest } from './retrying-sender.js';
 import { RetryingSender } from './retrying-sender.js';
@@ -92,6 +92,7 @@ class UndiciApiClient implements HttpApiClient {
     const items = list.items ?? [];
     const apiVersion = apiVersionOf(type);
     for (const item of items) {
+      identified(item, path);
       item.apiVersion ??= apiVersion;
       item.kind ??= type.kind;
     }

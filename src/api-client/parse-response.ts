@@ -1,7 +1,9 @@
-import { parseJson } from '../kubernetes/index.js';
+import type { KubernetesObject } from '../kubernetes/index.js';
+import { parseJson, stringifyJson } from '../kubernetes/index.js';
 import type { ApiStatus } from './api-status-error.js';
 import type { CredentialHeaders } from './cluster-connection.js';
 import { ApiStatusError } from './api-status-error.js';
+import { dropNulls } from './drop-nulls.js';
 import { ApiProtocolError } from './transport-errors.js';
 
 /** A complete answer of the server. */
@@ -32,7 +34,7 @@ export function parseAnswer(answer: HttpAnswer): unknown {
       `${answer.request}: the server answered ${answer.status} with ${describeBody(answer)}`,
     );
   }
-  return body;
+  return dropNulls(body, answer.text);
 }
 
 /** The refusal in an answer. What is no `metav1.Status` (a proxy's page, plain text) is shown as an excerpt. */
@@ -78,6 +80,19 @@ function tryParse(text: string): unknown {
 
 function describeBody({ text, contentType }: HttpAnswer): string {
   if (text === '') return 'an empty body';
-  const excerpt = text.length > EXCERPT_LENGTH ? `${text.slice(0, EXCERPT_LENGTH)}…` : text;
-  return `${contentType || 'no content type'} instead of JSON: ${JSON.stringify(excerpt)}`;
+  return `${contentType || 'no content type'} instead of JSON: ${JSON.stringify(excerptOf(text))}`;
+}
+
+/**
+ * An object that says at least who it is; whoever keeps objects by name relies on it.
+ * @throws ApiProtocolError for anything else
+ */
+export function identified<T extends KubernetesObject>(value: unknown, where: string): T {
+  const { metadata } = (value ?? {}) as Partial<KubernetesObject>;
+  if (typeof metadata?.name === 'string') return value as T;
+  throw new ApiProtocolError(`${where}: an object without a name: ${excerptOf(stringifyJson(value) ?? '')}`);
+}
+
+function excerptOf(text: string): string {
+  return text.length > EXCERPT_LENGTH ? `${text.slice(0, EXCERPT_LENGTH)}…` : text;
 }

@@ -3,8 +3,9 @@ import type { KubernetesObject } from '../kubernetes/index.js';
 import type { WatchEvent } from './api-client.js';
 import { WatchErrorEvent } from './api-status-error.js';
 import type { StreamingAnswer } from './http-transport.js';
+import { dropNulls } from './drop-nulls.js';
 import { LineSplitter } from './json-lines.js';
-import { statusErrorOf, toApiStatus } from './parse-response.js';
+import { identified, statusErrorOf, toApiStatus } from './parse-response.js';
 import { ApiConnectionError, ApiProtocolError } from './transport-errors.js';
 
 /** Why a stream is cut when its reader stops; never seen by anyone. */
@@ -132,9 +133,9 @@ function parseEvent<T extends KubernetesObject>(line: string, request: string): 
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED':
-      return { type, object: object as T };
+      return { type, object: identified<T>(dropNulls(object, line), `${request}: ${type}`) };
     case 'BOOKMARK':
-      return bookmarkOf((object as T).metadata);
+      return bookmarkOf((object as Partial<T> | null)?.metadata ?? { name: '' });
     case 'ERROR':
       throw new WatchErrorEvent(toApiStatus(object));
     default:
