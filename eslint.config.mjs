@@ -77,6 +77,7 @@ export default tseslint.config(
     languageOptions: {
       globals: Object.fromEntries(
         [
+          'addEventListener',
           'document',
           'fetch',
           'history',

@@ -203,7 +203,8 @@ describe('the admin API', () => {
     it('shows every key, and lets an operator park, take out, requeue and purge one', async () => {
       const queue = ports.queues.get('deployment');
       await queue?.addAfter('default/later', 5000, { reason: 'requeue' });
-      const end = ports.running.start('deployment', 'default/running');
+      const running = ports.running.start('deployment', 'default/running');
+      running.overdue();
       const act = (verb: string, body: unknown) =>
         send('POST', `/admin/queues/deployment/${verb}`, { body, headers: withToken() });
       expect(parsed(await act('park', { key: 'default/web', reason: 'being looked at' }))).toMatchObject({
@@ -212,11 +213,11 @@ describe('the admin API', () => {
       const view = parsed(await send('GET', '/admin/queues/deployment'));
       expect(view).toMatchObject({
         counts: { waiting: 0, delayed: 1, parked: 1 },
-        running: [{ key: 'default/running', replica: 'controller-0' }],
+        running: [{ key: 'default/running', replica: 'controller-0', overdueSinceMs: ports.clock.now() }],
         delayed: [{ key: 'default/later', reason: 'requeue' }],
         parked: [{ key: 'default/web' }],
       });
-      end();
+      running.end();
       expect(parsed(await act('unpark', { key: 'default/web' }))).toMatchObject({
         waiting: { priority: 'high' },
       });

@@ -87,5 +87,7 @@ export interface ControllerDefinition {
   readonly needsWholeCluster?: boolean;
   /** The service account that it works as, where each controller has its own. @default `NAME-controller` */
   readonly serviceAccount?: string;
+  /** How long one sync may take, milliseconds; see `ControllerOptions`. @default 120000 */
+  readonly syncTimeoutMs?: number;
   build(dependencies: ControllerDependencies): BuiltController;
 }

@@ -21,6 +21,7 @@ export type CauseCode =
   | 'namespace-terminating'
   | 'parked'
   | 'retrying'
+  | 'sync-timeout'
   | 'controller-not-running'
   | 'no-leader'
   | 'not-observed-yet'

@@ -88,7 +88,7 @@ describe.each(kubectls())('the life of one Deployment with $name', ({ binary, na
     await succeed('apply', '--server-side', '--force-conflicts', '-f', file);
     expect(await graces()).toContain(grace);
     await succeed('delete', 'deployment', 'exact');
-    await succeed('wait', '--for=delete', 'pods', '-l', 'app=exact', '--timeout=60s');
+    await waitFor(async () => (await names('pods')).length === 0, { what: 'the pods to be gone' });
   });
 
   it('creates twenty pods and shows them', async () => {

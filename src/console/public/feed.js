@@ -48,8 +48,10 @@ export async function follow(on) {
       if (!response.ok) throw Object.assign(new Error(response.statusText), { status: response.status });
       failures = 0;
       on({ type: 'connection', connected: true });
-      await read(response.body, on, silence);
-      on({ type: 'connection', connected: false, failures });
+      const gaveWay = await read(response.body, on, silence);
+      on({ type: 'connection', connected: false, failures, gaveWay });
+      // Coming back by itself it would push out the page that pushed it out.
+      if (gaveWay) await lookedAt();
     } catch (error) {
       on({
         type: 'connection',
@@ -64,7 +66,17 @@ export async function follow(on) {
   }
 }
 
+/** Resolves when somebody turns to this page. */
+async function lookedAt() {
+  await new Promise((resolve) => {
+    addEventListener('focus', resolve, { once: true });
+    addEventListener('pointerdown', resolve, { once: true });
+  });
+}
+
+/** Resolves when the stream ends; whether it gave way to another page. */
 async function read(body, on, silence) {
+  let gaveWay = false;
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
   let watchdog;
@@ -73,13 +85,16 @@ async function read(body, on, silence) {
       clearTimeout(watchdog);
       watchdog = setTimeout(() => silence.abort(), SILENCE_MS);
       const { done, value } = await reader.read();
-      if (done) return;
+      if (done) return gaveWay;
       text += value;
       const messages = text.split('\n\n');
       text = messages.pop();
       for (const message of messages) {
         const data = message.split('\n').find((line) => line.startsWith('data: '));
-        if (data) on(JSON.parse(data.slice('data: '.length)));
+        if (!data) continue;
+        const event = JSON.parse(data.slice('data: '.length));
+        if (event.type === 'gave-way') gaveWay = true;
+        else on(event);
       }
     }
   } finally {
