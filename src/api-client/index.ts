@@ -15,6 +15,7 @@ export type { ApiClientMetrics, ApiClientRequest, ApiClientRetry } from './api-c
 export {
   ApiStatusError,
   WatchErrorEvent,
+  apiStatusOf,
   isAlreadyExists,
   isConflict,
   isExpired,

@@ -10,9 +10,9 @@ export interface Issued {
   readonly expiresAtMs?: number;
 }
 
-/** Whoever issues them is not asked again at once after a failure. */
+/** Whoever issues them is not asked again at once after a failure; all requests wait for it, so not much later either. */
 const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 10_000;
 const YOUNG_MS = 2_000;
 
 /**

@@ -13,6 +13,7 @@ export type {
 export type { ListWatcher } from './list-everything.js';
 export { SharedInformer } from './shared-informer.js';
 export type { SharedInformerOptions } from './shared-informer.options.js';
+export { ObjectStore } from './store.js';
 export { StreamingLists } from './streaming-lists.js';
 export { DEFAULT_TRIMS, dropManagedFields, trimFor, trimPod, trimToMetadata } from './trim.js';
 export type { Trim } from './trim.js';

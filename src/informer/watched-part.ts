@@ -157,8 +157,6 @@ function isBefore(version: string, other: string): boolean {
   return (compareResourceVersions(version, other) ?? 0) < 0;
 }
 
-/** An object that is gone, also when another has its name already. */
-function isDeletion<T extends KubernetesObject>(event: ResourceEvent<T>): boolean {
-  if (event.type === 'modified') return event.old.metadata.uid !== event.object.metadata.uid;
-  return event.type === 'deleted';
+function isDeletion<T extends KubernetesObject>({ type }: ResourceEvent<T>): boolean {
+  return type === 'deleted';
 }

@@ -22,6 +22,7 @@ export function limitToSelected(controller: BuiltController, input: SelectionInp
   const selection = new ReplicaSetSelection(input);
   const due = controller.due?.bind(controller);
   const needsSync = controller.needsSync?.bind(controller);
+  const objectOf = controller.objectOf?.bind(controller);
   return {
     reconciler: selection.limitReconciler(controller.reconciler),
     watch: (enqueue) => {
@@ -30,6 +31,7 @@ export function limitToSelected(controller: BuiltController, input: SelectionInp
       return () => stops.forEach((stop) => stop());
     },
     ...(needsSync && { needsSync: (key) => selection.includesKey(key) && needsSync(key) }),
+    ...(objectOf && { objectOf }),
     ...(due && { due: () => selection.limitDue(due()) }),
   };
 }

@@ -122,7 +122,7 @@ export class ChaosSet {
       logger: silentLogger,
       onChange: () => undefined,
     });
-    const redisPort = Number(new URL(this.redisProcess.url).port);
+    const { url: redisUrl } = this.redisProcess;
     const apiPort = await freePort();
     await this.startApiServer(apiPort);
     const token = readFileSync(join(dataDir, 'token'), 'utf8').trim();
@@ -138,7 +138,7 @@ export class ChaosSet {
       args: ['node', '--nodes', '3', '--kubeconfig', kubeconfig],
       logFile: join(dataDir, 'node.log'),
     });
-    const place = { dataDir, dist, token, redisPort, apiPort, random, links };
+    const place = { dataDir, dist, token, redisUrl, apiPort, random, links };
     const argsOf = typeof controllerArgs === 'function' ? controllerArgs : () => controllerArgs;
     for (let index = 0; index < replicas; index++) {
       const replica = new ChaosReplica({ ...place, args: argsOf(index), index });
