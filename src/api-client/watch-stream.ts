@@ -8,6 +8,8 @@ import { LineSplitter } from './json-lines.js';
 import { identified, statusErrorOf, toApiStatus } from './parse-response.js';
 import { ApiConnectionError, ApiProtocolError } from './transport-errors.js';
 
+const MAX_REFUSAL_BYTES = 1024 * 1024;
+
 /** Why a stream is cut when its reader stops; never seen by anyone. */
 const READER_LEFT = new Error('the reader of the watch left');
 
@@ -87,7 +89,7 @@ export class WatchStream<T extends KubernetesObject> implements AsyncIterableIte
     // The reader left before there was anything to close.
     if (this.hasEnded) answer.scope.abort(READER_LEFT);
     if (answer.status === 200) return answer;
-    throw statusErrorOf({ ...answer.head, text: await explained(answer, answer.body.text()) });
+    throw statusErrorOf({ ...answer.head, text: await explained(answer, beginningOf(answer.body)) });
   }
 
   /** Waits until there is a line to take; false when the server has ended the watch. */
@@ -117,6 +119,18 @@ export class WatchStream<T extends KubernetesObject> implements AsyncIterableIte
     this.lines = [];
     this.answer?.scope.abort(READER_LEFT);
   }
+}
+
+/** A Status is small, and streams have no limit of their own: what goes on and on is cut. */
+async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= MAX_REFUSAL_BYTES) break;
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 async function explained<R>(answer: StreamingAnswer, read: Promise<R>): Promise<R> {
