@@ -17,7 +17,7 @@ import type { HttpApiClientOptions } from './http-api-client.options.js';
 import { compileHttpApiClientOptions } from './http-api-client.options.js';
 import type { StreamingAnswer } from './http-transport.js';
 import { HttpTransport } from './http-transport.js';
-import { identified, parseAnswer, statusErrorOf } from './parse-response.js';
+import { listIn, parseAnswer, statusErrorOf } from './parse-response.js';
 import { collectionPath, objectPath, queryString, requireNamespace } from './resource-path.js';
 import type { SendRequest } from './retrying-sender.js';
 import { RetryingSender } from './retrying-sender.js';
@@ -51,11 +51,6 @@ export function createHttpApiClient(options: HttpApiClientOptions): HttpApiClien
 
 type Reading = Pick<SendRequest, 'signal'>;
 
-interface WireList<T> {
-  readonly items?: T[] | null;
-  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
-}
-
 class UndiciApiClient implements HttpApiClient {
   constructor(
     private readonly transport: HttpTransport,
@@ -87,12 +82,11 @@ class UndiciApiClient implements HttpApiClient {
       resourceVersion: options.resourceVersion,
     });
     const path = collectionPath(type, options.namespace) + query;
-    const list = (await this.read(path, options)) as WireList<T>;
+    const list = listIn<T>(await this.read(path, options), path);
     // The items of a typed list come without the fields that the list's own kind implies.
     const items = list.items ?? [];
     const apiVersion = apiVersionOf(type);
     for (const item of items) {
-      identified(item, path);
       item.apiVersion ??= apiVersion;
       item.kind ??= type.kind;
     }

@@ -93,6 +93,25 @@ export function identified<T extends KubernetesObject>(value: unknown, where: st
   throw new ApiProtocolError(`${where}: an object without a name: ${excerptOf(stringifyJson(value) ?? '')}`);
 }
 
+/** A list as it comes; those of servers without versions have no resourceVersion. */
+export interface WireList<T extends KubernetesObject> {
+  readonly metadata: { readonly resourceVersion?: string; readonly continue?: string };
+  readonly items?: T[];
+}
+
+/**
+ * A list, and nothing that could be taken for an empty one.
+ * @throws ApiProtocolError for anything else
+ */
+export function listIn<T extends KubernetesObject>(body: unknown, where: string): WireList<T> {
+  const { items, kind = 'List', metadata } = (body ?? {}) as Partial<Record<string, unknown>>;
+  const isList = typeof metadata === 'object' && metadata !== null && String(kind).endsWith('List');
+  if (!isList || !(items === undefined || Array.isArray(items)))
+    throw new ApiProtocolError(`${where}: no list: ${excerptOf(stringifyJson(body) ?? '')}`);
+  for (const item of items ?? []) identified(item, where);
+  return body as WireList<T>;
+}
+
 function excerptOf(text: string): string {
   return text.length > EXCERPT_LENGTH ? `${text.slice(0, EXCERPT_LENGTH)}…` : text;
 }

@@ -163,10 +163,14 @@ function bookmarkOf({ annotations, resourceVersion = '' }: KubernetesObject['met
 }
 
 function parseLine(line: string, request: string): { type?: unknown; object?: unknown } {
+  const refused = (cause?: unknown): ApiProtocolError =>
+    new ApiProtocolError(`${request}: not a watch event: ${JSON.stringify(line.slice(0, 200))}`, { cause });
+  let event: unknown;
   try {
-    return parseJson(line) as { type?: unknown; object?: unknown };
+    event = parseJson(line);
   } catch (error) {
-    const excerpt = JSON.stringify(line.slice(0, 200));
-    throw new ApiProtocolError(`${request}: a watch event that is not JSON: ${excerpt}`, { cause: error });
+    throw refused(error);
   }
+  if (typeof event !== 'object' || event === null) throw refused();
+  return event;
 }

@@ -3,6 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/api-client/index.js';
 import { createHttpApiClient, fixedCredentials } from '../../src/api-client/index.js';
+import { MAX_ANSWER_BYTES } from '../../src/api-client/connections.js';
+import { MAX_LINE_BYTES } from '../../src/api-client/json-lines.js';
 import { SeededRandom, SystemClock } from '../../src/clock/index.js';
 import type { SharedInformer } from '../../src/informer/index.js';
 import { InformerFactory } from '../../src/informer/index.js';
@@ -21,13 +23,22 @@ const line = (type: string, object: object): string => `${JSON.stringify({ type,
 const notStreamed = json(422, { kind: 'Status', code: 422, message: 'sendInitialEvents is forbidden' });
 const quiet = stream([line('BOOKMARK', pod('', '1000'))], { end: false });
 
-/** Sends `piece` for as long as somebody listens. */
+const MIB = 1024 * 1024;
+/** What sockets may hold that nobody has read, MiB. */
+const BUFFERED = 32;
+/** What was sent of each answer without an end, MiB. */
+let sent: number[] = [];
+
+/** Goes on for as long as somebody listens. */
 const endless =
-  (code: number, piece: string): Answer =>
+  (code: number): Answer =>
   async (response: ServerResponse) => {
+    const answer = sent.push(0) - 1;
+    const piece = 'x'.repeat(MIB);
     response.writeHead(code, { 'content-type': 'application/json' });
     const closed = once(response, 'close');
     while (!response.destroyed) {
+      sent[answer] = (sent[answer] ?? 0) + 1;
       if (!response.write(piece)) await Promise.race([once(response, 'drain'), closed]);
     }
   };
@@ -79,7 +90,7 @@ it('a cluster of 50 000 pods comes in pages, each once, and whole', async () => 
     return json(200, { kind: 'PodList', metadata, items })(response, request);
   });
   const pods = cacheOf(PODS);
-  await waitFor(() => pods.hasSynced, { timeoutMs: 60_000 });
+  await waitFor(() => pods.hasSynced, { timeoutMs: 50_000 });
   expect(pods.lister.list()).toHaveLength(count);
   expect(pods.lister.get('a/p49999')).toBeDefined();
   expect(asked).toEqual(Array.from({ length: count / PAGE }, (_, page) => page * PAGE));
@@ -107,7 +118,7 @@ it('objects of a megabyte, unknown fields and nulls are taken as they come', asy
     )
     .always(quiet);
   const cache = cacheOf(DEPLOYMENTS);
-  await waitFor(() => cache.lister.get('a/watched'));
+  await waitFor(() => cache.lister.get('a/watched'), { timeoutMs: 50_000 });
   expect(cache.lister.get('a/large')?.metadata.annotations).toEqual({ large });
   expect(cache.lister.get('a/watched')).toEqual(pod('watched', '12'));
   expect(cache.lister.get('a/listed')).toEqual({
@@ -136,24 +147,26 @@ it('what is no object is not cached, and the cache is right as soon as the serve
   const pods = cacheOf(PODS);
   const seen: string[] = [];
   pods.addEventHandler(({ type, object }) => seen.push(`${type} ${object.metadata.name}`));
-  await waitFor(() => pods.lastSyncedResourceVersion === '1000');
+  await waitFor(() => pods.lastSyncedResourceVersion === '1000', { timeoutMs: 50_000 });
   expect(seen).toEqual(['added known', 'added new', 'deleted known']);
 });
 
 it('an answer without an end is cut off before it fills the memory', async () => {
-  const junk = 'x'.repeat(1024 * 1024);
+  sent = [];
   server
     .next(
       notStreamed,
-      endless(200, junk),
+      endless(200),
       json(200, { metadata: { resourceVersion: '10' }, items: [pod('p', '5')] }),
-      endless(200, junk),
+      endless(200),
       json(200, { metadata: { resourceVersion: '20' }, items: [pod('p', '5')] }),
-      endless(500, junk),
+      endless(500),
       json(200, { metadata: { resourceVersion: '20' }, items: [pod('p', '5')] }),
     )
     .always(quiet);
   const pods = cacheOf(PODS);
-  await waitFor(() => pods.lastSyncedResourceVersion === '1000', { timeoutMs: 60_000 });
+  await waitFor(() => pods.lastSyncedResourceVersion === '1000', { timeoutMs: 50_000 });
   expect(pods.lister.get('a/p')).toBeDefined();
+  const limits = [MAX_ANSWER_BYTES, MAX_LINE_BYTES, MIB].map((bytes) => bytes / MIB + BUFFERED);
+  expect(sent.map((mib, index) => mib <= (limits[index] ?? 0))).toEqual([true, true, true]);
 });
