@@ -21,6 +21,10 @@ export interface HttpRequest extends MayStart, SilenceLimit {
   readonly path: string;
   readonly body?: string;
   readonly contentType?: string;
+  /** @default application/json */
+  readonly accept?: string;
+  /** The state that is known already, as its ETag: 304 says that it still holds. */
+  readonly ifNoneMatch?: string;
   /** @default the transport's */
   readonly userAgent?: string;
   readonly signal?: AbortSignal;
@@ -167,9 +171,10 @@ export class HttpTransport {
 
   private headersOf(request: HttpRequest, credentials: CredentialHeaders): OutgoingHeaders {
     const headers: Record<string, string> = {
-      accept: 'application/json',
+      accept: request.accept ?? 'application/json',
       'user-agent': request.userAgent ?? this.options.userAgent,
     };
+    if (request.ifNoneMatch) headers['if-none-match'] = request.ifNoneMatch;
     if (request.contentType) headers['content-type'] = request.contentType;
     writeTraceHeaders(headers);
     return Object.assign<OutgoingHeaders, CredentialHeaders>(headers, credentials);
@@ -187,6 +192,7 @@ function headOf(
     status,
     contentType: String(headers['content-type'] ?? ''),
     retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : undefined,
+    ...(typeof headers.etag === 'string' && { etag: headers.etag }),
   };
 }
 

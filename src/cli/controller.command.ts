@@ -35,7 +35,7 @@ export function registerControllerCommand(program: Command): void {
     .option('--kube-api-burst <count>', 'of them at once (default: twice as many)')
     .option(
       '--controllers <list>',
-      'deployment, replicaset, garbage-collector, namespace; * for all, -name for all but one (default: *)',
+      'deployment, replicaset, garbage-collector, namespace; * for all, -name for all but one; the first mention counts (default: *)',
     )
     .option('--workers <list>', 'keys worked on at once, for example deployment=5,replicaset=10')
     .option('--admin-host <address>', 'where health, metrics and status are served (default: 127.0.0.1)')

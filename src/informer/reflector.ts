@@ -1,11 +1,14 @@
 import type { WatchEvent } from '../api-client/index.js';
+import { ApiStatusError } from '../api-client/index.js';
 import { LinkedAbort } from '../cancellation/index.js';
 import type { Clock, RandomSource } from '../clock/index.js';
 import { errorMessage } from '../errors/index.js';
 import type { KubernetesObject, ResourceType } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
+import type { BackoffLimits } from './backoff.js';
 import { Backoff } from './backoff.js';
 import type { FailureKind, ListWay, ReflectorState, StepOutcome } from './decide-watch-step.js';
+import type { InformerTrouble } from './informer.js';
 import { INITIAL_STATE, classifyFailure, decideWatchStep } from './decide-watch-step.js';
 import type { ListWatcher } from './list-everything.js';
 import { NotStreamedError, listEverything } from './list-everything.js';
@@ -20,6 +23,8 @@ export interface ReflectorSink<T> {
   replace(items: readonly T[], reading: Reading): void;
   /** A change after that, or a bookmark. */
   apply(event: WatchEvent<T>): void;
+  /** There is no list, or no watch, until the next `replace`. */
+  fail(trouble: InformerTrouble): void;
 }
 
 export interface ReflectorConfig {
@@ -31,7 +36,9 @@ export interface ReflectorConfig {
   readonly watchTimeoutSeconds: number;
   /** Silence beyond the server's own timeout after which a connection is dead. */
   readonly idleGraceMs: number;
-  readonly backoff: { readonly firstMs: number; readonly maxMs: number };
+  readonly backoff: BackoffLimits;
+  /** Where the server refuses. */
+  readonly refusedBackoff: BackoffLimits;
 }
 
 export interface ReflectorDependencies<T> {
@@ -70,12 +77,16 @@ export class Reflector<T extends KubernetesObject> {
   private readonly backoff: Backoff;
   private openWatch: OpenWatch | undefined;
   private reads = 0;
+  private readonly refusedBackoff: Backoff;
+  /** The failure that was told last; one that goes on is not told again and again. */
+  private told: string | undefined;
 
   constructor(
     private readonly deps: ReflectorDependencies<T>,
     private readonly config: ReflectorConfig,
   ) {
     this.backoff = new Backoff(config.backoff, deps.random);
+    this.refusedBackoff = new Backoff(config.refusedBackoff, deps.random);
   }
 
   /** How many reads of the present have begun: lists, and {@link Reflector.readPresent}. */
@@ -95,9 +106,13 @@ export class Reflector<T extends KubernetesObject> {
       const outcome = await this.perform(state, signal);
       if (signal.aborted) return;
       const step = decideWatchStep(state, outcome);
-      if (step.healthy) this.backoff.reset();
+      if (step.healthy) {
+        this.backoff.reset();
+        this.refusedBackoff.reset();
+        this.told = undefined;
+      }
       state = step.next;
-      if (step.wait === 'backoff' && !(await this.pause(signal))) return;
+      if (step.wait === 'backoff' && !(await this.pause(outcome, signal))) return;
     }
   }
 
@@ -153,7 +168,7 @@ export class Reflector<T extends KubernetesObject> {
       const { resourceVersion } = await this.readPresent(signal);
       return { type: 'checked', present: resourceVersion };
     } catch (error) {
-      return { type: 'check-failed', failure: this.explain('list', error, signal) };
+      return { type: 'check-failed', failure: this.explain('check', error, signal) };
     }
   }
 
@@ -208,23 +223,39 @@ export class Reflector<T extends KubernetesObject> {
     return { namespace, labelSelector, fieldSelector };
   }
 
-  private explain(verb: 'list' | 'watch', error: unknown, signal: AbortSignal): FailureKind {
+  /** Tells people, and whoever reads the cache, what went wrong. */
+  private explain(verb: 'list' | 'check' | 'watch', error: unknown, signal: AbortSignal): FailureKind {
     const failure = classifyFailure(error);
     if (signal.aborted) return failure;
-    const { namespace } = this.config;
-    const fields = { verb, failure, reason: errorMessage(error), ...(namespace && { namespace }) };
-    // A watch that expired or broke is daily life; a refusal is for somebody to look at.
-    if (failure === 'expired' || failure === 'gap') this.deps.logger.info('listing again', fields);
-    else if (failure === 'too-large') this.deps.logger.warn('listing in smaller pages', fields);
-    else if (failure === 'refused') this.deps.logger.error('the API server refuses', fields);
-    else this.deps.logger.warn('the API server cannot be reached', fields);
+    const reason = errorMessage(error);
+    this.tell({ verb, failure, reason });
+    // A list follows each of these, and says when it is over.
+    const isDailyLife = failure === 'expired' || failure === 'gap' || failure === 'too-large';
+    if (!isDailyLife && (verb === 'list' || failure === 'refused'))
+      this.deps.sink.fail({ reason, ...(error instanceof ApiStatusError && { code: error.code }) });
     return failure;
   }
 
+  private tell(what: { verb: 'list' | 'check' | 'watch'; failure: FailureKind; reason: string }): void {
+    const { logger } = this.deps;
+    const { namespace } = this.config;
+    const fields = { ...what, ...(namespace && { namespace }) };
+    const told = Object.values(what).join(' ');
+    const isKnown = told === this.told;
+    this.told = told;
+    // A watch that expired or broke is daily life; a refusal is for somebody to look at.
+    if (isKnown) logger.debug('the API server still refuses or cannot be reached', fields);
+    else if (fields.failure === 'expired' || fields.failure === 'gap') logger.info('listing again', fields);
+    else if (fields.failure === 'too-large') logger.warn('listing in smaller pages', fields);
+    else if (fields.failure === 'refused') logger.error('the API server refuses', fields);
+    else logger.warn('the API server cannot be reached', fields);
+  }
+
   /** Whether to go on. */
-  private async pause(signal: AbortSignal): Promise<boolean> {
+  private async pause(outcome: StepOutcome, signal: AbortSignal): Promise<boolean> {
+    const isRefused = 'failure' in outcome && outcome.failure === 'refused';
     try {
-      await this.deps.clock.sleep(this.backoff.nextMs(), signal);
+      await this.deps.clock.sleep((isRefused ? this.refusedBackoff : this.backoff).nextMs(), signal);
       return true;
     } catch {
       return false;

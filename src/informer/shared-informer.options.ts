@@ -20,6 +20,8 @@ export interface SharedInformerOptions<T extends KubernetesObject> {
   fieldSelector?: string;
   /** Shrinks objects before they are cached. @default drops managedFields */
   trim?: Trim<T>;
+  /** Whether it has {@link NAMESPACE_INDEX} and {@link OWNER_UID_INDEX}, which cost memory for each object. @default true */
+  standardIndexes?: boolean;
   /** Freezes cached objects, for tests: a write to one throws. @default false */
   freeze?: boolean;
   /** Shows handlers every cached object again (`modified` with itself) this often; 0 never. @default 0 */
@@ -41,6 +43,8 @@ export interface SharedInformerOptions<T extends KubernetesObject> {
   firstBackoffMs?: number;
   /** Longest pause after a failure. @default 30000 */
   maxBackoffMs?: number;
+  /** Longest pause where the server refuses, which it will often do for good. @default as `maxBackoffMs` */
+  maxRefusedBackoffMs?: number;
 }
 
 const schema = z
@@ -56,6 +60,7 @@ const schema = z
     doubtAfterMs: z.number().positive().default(2_000),
     firstBackoffMs: z.number().positive().default(100),
     maxBackoffMs: z.number().positive().default(30_000),
+    maxRefusedBackoffMs: z.number().positive().optional(),
   })
   .refine((options) => options.firstBackoffMs <= options.maxBackoffMs, {
     path: ['firstBackoffMs'],
@@ -75,15 +80,17 @@ export function compileSharedInformerOptions<T extends KubernetesObject>(
   options: SharedInformerOptions<T>,
 ): CompiledSharedInformerOptions {
   const compiled = compileOptions(schema, options, 'informer');
-  const { namespaces, firstBackoffMs, maxBackoffMs, freeze, resyncPeriodMs, doubtAfterMs, ...reflector } =
+  const { namespaces, firstBackoffMs, maxBackoffMs, freeze, resyncPeriodMs, doubtAfterMs, ...rest } =
     compiled;
+  const { maxRefusedBackoffMs = maxBackoffMs, ...reflector } = rest;
   const backoff = { firstMs: firstBackoffMs, maxMs: maxBackoffMs };
+  const refusedBackoff = { firstMs: firstBackoffMs, maxMs: maxRefusedBackoffMs };
   const isLimited = options.type.namespaced && namespaces.length > 0;
   const scopes = isLimited ? [...new Set(namespaces)] : [undefined];
   return {
     freeze,
     resyncPeriodMs,
     doubtAfterMs,
-    reflectors: scopes.map((namespace) => ({ ...reflector, namespace, backoff })),
+    reflectors: scopes.map((namespace) => ({ ...reflector, namespace, backoff, refusedBackoff })),
   };
 }

@@ -8,6 +8,7 @@ import { EventHandlers } from './event-handlers.js';
 import type {
   IndexFunction,
   Informer,
+  InformerTrouble,
   Lister,
   ResourceEvent,
   ResourceEventHandler,
@@ -50,6 +51,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       const { logger, store } = this;
       return new WatchedPart<T>({ ...options, logger, store, prepare, dispatch, doubtAfterMs }, config);
     });
+    if (options.standardIndexes === false) return;
     this.store.addIndex(NAMESPACE_INDEX, (object) => [object.metadata.namespace ?? '']);
     this.store.addIndex(OWNER_UID_INDEX, ownerUids);
   }
@@ -78,6 +80,10 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     );
   }
 
+  get trouble(): InformerTrouble | undefined {
+    return this.parts.find((part) => part.trouble)?.trouble;
+  }
+
   addIndex(name: string, index: IndexFunction<T>): void {
     if (this.started) throw new IllegalStateError(`addIndex(${name}) after run`);
     this.store.addIndex(name, (object) => this.indexValues(name, index, object));
@@ -90,6 +96,11 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   waitForSync(signal: AbortSignal): Promise<void> {
     return this.waiters.waitUntil(() => this.hasSynced, signal);
+  }
+
+  waitUntilSettled(signal: AbortSignal): Promise<void> {
+    const isSettled = (part: WatchedPart<T>): boolean => part.hasSynced || part.trouble?.code !== undefined;
+    return this.waiters.waitUntil(() => this.parts.every(isSettled), signal);
   }
 
   hasSeen(resourceVersion: string, scope?: VersionScope): boolean {

@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../kubernetes/index.js';
 import { compareResourceVersions } from '../kubernetes/index.js';
 import { CacheProgress } from './cache-progress.js';
 import { decideDoubt } from './decide-watch-step.js';
-import type { ResourceEvent } from './informer.js';
+import type { InformerTrouble, ResourceEvent } from './informer.js';
 import type { ReflectorConfig, ReflectorDependencies, ReflectorSink } from './reflector.js';
 import { Reflector } from './reflector.js';
 import type { ObjectStore } from './store.js';
@@ -35,6 +35,7 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
   private readonly waiters: VersionWaiters;
   private readonly reflector: Reflector<T>;
   private lastDeletion: string | undefined;
+  private lastTrouble: InformerTrouble | undefined;
   private signal: AbortSignal | undefined;
 
   constructor(
@@ -59,6 +60,11 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
 
   get resourceVersion(): string | undefined {
     return this.progress.resourceVersion;
+  }
+
+  /** See `Informer.trouble`. */
+  get trouble(): InformerTrouble | undefined {
+    return this.lastTrouble;
   }
 
   get newestDeletion(): string | undefined {
@@ -88,6 +94,7 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
   /** For the reflector. */
   replace(items: readonly T[], reading: Reading): void {
     const { resourceVersion } = reading;
+    this.lastTrouble = undefined;
     const shown = this.progress.resourceVersion;
     const events = this.deps.store.replace(items, shown === undefined, this.namespace);
     if (shown !== undefined && isBefore(resourceVersion, shown)) {
@@ -120,6 +127,13 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
       this.deps.dispatch(events);
     }
     this.waiters.check();
+  }
+
+  /** For the reflector. */
+  fail(trouble: InformerTrouble): void {
+    this.lastTrouble = trouble;
+    // Nothing has changed but that.
+    this.deps.dispatch([]);
   }
 
   private change(type: 'ADDED' | 'MODIFIED' | 'DELETED', item: T): ResourceEvent<T>[] {

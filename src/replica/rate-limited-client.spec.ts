@@ -4,7 +4,9 @@ import { FakeClock } from '../clock/index.js';
 import { PODS } from '../kubernetes/index.js';
 import { withRateLimit } from './rate-limited-client.js';
 
-const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'discover', 'ping'];
+const READS = ['get', 'list', 'watch', 'discover', 'ping'];
+const WRITES = ['create', 'update', 'patch', 'delete', 'deleteCollection'];
+const VERBS = [...READS, ...WRITES];
 
 function make(limit: { qps: number; burst: number }) {
   const clock = new FakeClock();

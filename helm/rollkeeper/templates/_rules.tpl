@@ -53,7 +53,7 @@
   verbs: [update]
 - apiGroups: ["*"]
   resources: ["*"]
-  verbs: [list, delete]
+  verbs: [list, delete, deletecollection]
 {{- end }}
 
 {{- /* JSON: the controllers that have accounts of their own, by name, with what these are called. */}}

@@ -6,7 +6,15 @@ import type { MetaRules } from './validation/object-meta.js';
 
 type Identity = Pick<
   KindDefinition,
-  'type' | 'singular' | 'schema' | 'columns' | 'toRow' | 'shortNames' | 'scale' | 'ownershipFrom'
+  | 'type'
+  | 'singular'
+  | 'schema'
+  | 'columns'
+  | 'toRow'
+  | 'shortNames'
+  | 'scale'
+  | 'ownershipFrom'
+  | 'garbageCollection'
 >;
 
 /** What a kind must say, and what it may add to the behaviour that all kinds share. */
@@ -17,6 +25,8 @@ export interface KindRules extends Partial<Identity> {
   readonly toRow: KindDefinition['toRow'];
   /** @default 'first-apply' */
   readonly ownershipFrom?: KindDefinition['ownershipFrom'];
+  /** @default 'supported' */
+  readonly garbageCollection?: KindDefinition['garbageCollection'];
   /** @default [] */
   readonly categories?: readonly string[];
   /** @default [] */
@@ -65,6 +75,7 @@ export function defineKind(rules: KindRules): KindDefinition {
     columns: rules.columns,
     toRow: rules.toRow,
     ownershipFrom: rules.ownershipFrom ?? 'first-apply',
+    garbageCollection: rules.garbageCollection ?? 'supported',
     ...(rules.scale && { scale: rules.scale }),
     applyDefaults: (object) => rules.applyDefaults?.(object),
     prepareForCreate(object) {

@@ -83,6 +83,11 @@ export interface KindDefinition {
   /** The `autoscaling/v1` Scale view, for kinds with that subresource. */
   readonly scale?: ScaleMapping;
   /**
+   * Whether the garbage collector looks after objects of the kind. Where it does not, a deletion sets none of its finalizers,
+   * whatever the request asks for: nobody would ever take them off.
+   */
+  readonly garbageCollection: 'supported' | 'unsupported';
+  /**
    * From when on it is written down who owns which field: what people write, from creation; what programs write by the
    * thousand, from the first server-side apply, if ever.
    */

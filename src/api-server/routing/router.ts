@@ -11,7 +11,7 @@ import {
 } from '../discovery/index.js';
 import { methodNotAllowed, unknownPath } from '../errors/index.js';
 import { handleEmptyType } from '../handlers/index.js';
-import { negotiate, ok } from '../http/index.js';
+import { negotiate, ok, tagged, unlessKnown } from '../http/index.js';
 import type { ApiRequest, ApiResponse } from '../http/index.js';
 import type { KindRegistry } from '../kinds/index.js';
 import { OpenApiDocuments } from '../openapi/index.js';
@@ -111,5 +111,5 @@ function aggregated(
   const version = aggregatedVersion(request.headers.accept);
   if (!version) return undefined;
   const raw = JSON.stringify(aggregatedDiscovery(kinds, part, version));
-  return { status: 200, raw, contentType: aggregatedContentType(version) };
+  return unlessKnown(tagged(raw, aggregatedContentType(version)), request);
 }
