@@ -96,7 +96,7 @@ export function identified<T extends KubernetesObject>(value: unknown, where: st
 
 /** A list as it comes; those of servers without versions have no resourceVersion. */
 export interface WireList<T extends KubernetesObject> {
-  readonly metadata: { readonly resourceVersion?: string; readonly continue?: string };
+  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
   readonly items?: T[];
 }
 
@@ -106,10 +106,11 @@ export interface WireList<T extends KubernetesObject> {
  */
 export function listIn<T extends KubernetesObject>(body: unknown, where: string): WireList<T> {
   const { items, kind = 'List', metadata } = (body ?? {}) as Partial<Record<string, unknown>>;
-  const isList = typeof metadata === 'object' && metadata !== null && String(kind).endsWith('List');
-  if (!isList || !(items === undefined || Array.isArray(items)))
+  // Without items it says at least of when it is; an empty object, or a Status, is no list.
+  const hasItems = Array.isArray(items) || (items === undefined && typeof metadata === 'object' && metadata);
+  if (!hasItems || !String(kind).endsWith('List'))
     throw new ApiProtocolError(`${where}: no list: ${excerptOf(stringifyJson(body) ?? '')}`);
-  for (const item of items ?? []) identified(item, where);
+  for (const item of (items ?? []) as readonly unknown[]) identified(item, where);
   return body as WireList<T>;
 }
 

@@ -137,6 +137,8 @@ it('what is no object is not cached, and the cache is right as soon as the serve
       json(200, { metadata: { resourceVersion: '10' }, items: [known, null] }),
       json(200, { metadata: { resourceVersion: '10' }, items: [{ spec: {} }] }),
       json(200, []),
+      json(200, {}),
+      json(200, { kind: 'Status', status: 'Success', metadata: {} }),
       json(200, { metadata: { resourceVersion: '10' }, items: [known] }),
       stream([line('ADDED', { metadata: null })]),
       json(200, { metadata: { resourceVersion: '20' }, items: [known, pod('new', '15')] }),
