@@ -1,5 +1,12 @@
 import type { Clock, TimerHandle } from '../clock/index.js';
 
+export interface SilenceLimit {
+  /** Silence that is too long, milliseconds. */
+  readonly timeoutMs: number;
+  /** Until the request is so old, milliseconds, silence says nothing. @default 0 */
+  readonly silentUntilMs?: number;
+}
+
 /**
  * One request's own AbortSignal: aborts with the caller's signal, and after a time of silence with an error of ours.
  * Cheaper and tidier than `AbortSignal.any`: {@link AbortScope.close} leaves nothing behind on a long-lived signal.
@@ -8,17 +15,19 @@ export class AbortScope {
   private readonly controller = new AbortController();
   private readonly onAbort = (): void => this.controller.abort(this.parent?.reason);
   private timer?: TimerHandle;
+  private readonly heedFromMs: number;
   private deadlineMs = 0;
 
   constructor(
     private readonly clock: Clock,
     private readonly parent: AbortSignal | undefined,
-    private readonly timeoutMs: number,
+    private readonly limit: SilenceLimit,
     private readonly timeoutError: () => Error,
   ) {
     if (parent?.aborted) this.onAbort();
     else parent?.addEventListener('abort', this.onAbort, { once: true });
-    this.deadlineMs = clock.monotonicNow() + timeoutMs;
+    this.heedFromMs = clock.monotonicNow() + (limit.silentUntilMs ?? 0);
+    this.deadlineMs = this.heedFromMs + limit.timeoutMs;
     this.arm();
   }
 
@@ -28,7 +37,7 @@ export class AbortScope {
 
   /** Something was heard: silence counts from now. Costs no timer. */
   touch(): void {
-    this.deadlineMs = this.clock.monotonicNow() + this.timeoutMs;
+    this.deadlineMs = Math.max(this.clock.monotonicNow(), this.heedFromMs) + this.limit.timeoutMs;
   }
 
   /** Ends what still runs under this scope, quietly. */

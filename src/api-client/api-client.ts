@@ -34,19 +34,31 @@ export interface WatchOptions extends ReadOptions {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
-  /** Events after this state. */
+  /** Events after this state; empty: after the most recent one. */
   resourceVersion: string;
+  /**
+   * Begin with everything there is, as ADDED, and say by a bookmark when that is over (KEP-3157). A server that does not know
+   * this answers 422, or takes no notice of it. @default false
+   */
+  sendInitialEvents?: boolean;
   /** After this long the server ends the watch cleanly. */
   timeoutSeconds: number;
-  /** Silence longer than this (milliseconds) counts as a dead connection and fails the watch. */
+  /** Silence longer than this (milliseconds) counts as a dead connection and fails the watch with TimeoutError. */
   idleTimeoutMs: number;
+  /** Silence counts only from this age of the watch on, milliseconds. @default 0 */
+  silentUntilMs?: number;
   signal: AbortSignal;
 }
 
 /** An event of a watch. Bookmarks carry nothing but a resourceVersion. */
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
-  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string };
+  | {
+      readonly type: 'BOOKMARK';
+      readonly resourceVersion: string;
+      /** The end of what {@link WatchOptions.sendInitialEvents} asked for. */
+      readonly endsInitialEvents?: boolean;
+    };
 
 export interface WriteOptions {
   /** For example `status` or `scale`. */

@@ -20,7 +20,7 @@ import type { HttpApiClientOptions } from './http-api-client.options.js';
 import { compileHttpApiClientOptions } from './http-api-client.options.js';
 import type { StreamingAnswer } from './http-transport.js';
 import { HttpTransport } from './http-transport.js';
-import { parseAnswer, statusErrorOf } from './parse-response.js';
+import { listIn, parseAnswer, statusErrorOf } from './parse-response.js';
 import { collectionPath, objectPath, queryString, requireNamespace } from './resource-path.js';
 import type { SendRequest } from './retrying-sender.js';
 import { RetryingSender } from './retrying-sender.js';
@@ -40,6 +40,8 @@ const METADATA_OF_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k
 
 /** An {@link ApiClient} that holds connections. */
 export interface HttpApiClient extends ApiClient {
+  /** The same client, on the same connections, under another name in the server's logs and metrics. */
+  as(userAgent: string): ApiClient;
   /** Closes every connection at once; what still runs is rejected. */
   close(): Promise<void>;
 }
@@ -56,18 +58,18 @@ export function createHttpApiClient(options: HttpApiClientOptions): HttpApiClien
 
 type Reading = Pick<SendRequest, 'signal' | 'accept'>;
 
-interface WireList<T> {
-  readonly items?: T[] | null;
-  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
-}
-
 class UndiciApiClient implements HttpApiClient {
   private readonly discovery = new Discovery();
 
   constructor(
     private readonly transport: HttpTransport,
     private readonly sender: RetryingSender,
+    private readonly userAgent?: string,
   ) {}
+
+  as(userAgent: string): ApiClient {
+    return new UndiciApiClient(this.transport, this.sender, userAgent);
+  }
 
   async get<T extends KubernetesObject>(
     type: ResourceType,
@@ -92,7 +94,7 @@ class UndiciApiClient implements HttpApiClient {
     });
     const path = collectionPath(type, options.namespace) + query;
     const accept = options.metadataOnly ? METADATA_OF_LIST : undefined;
-    const list = (await this.read(path, { accept, signal: options.signal })) as WireList<T>;
+    const list = listIn<T>(await this.read(path, { accept, signal: options.signal }), path);
     // The items of a typed list come without the fields that the list's own kind implies.
     const items = list.items ?? [];
     const implied = typeMeta(type);
@@ -118,15 +120,18 @@ class UndiciApiClient implements HttpApiClient {
       watch: 1,
       allowWatchBookmarks: true,
       resourceVersion: options.resourceVersion,
+      ...(options.sendInitialEvents && { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }),
       timeoutSeconds: options.timeoutSeconds,
       labelSelector: options.labelSelector,
       fieldSelector: options.fieldSelector,
     });
-    return this.transport.stream({
+    return this.sender.stream({
       method: 'GET',
+      userAgent: this.userAgent,
       path: collectionPath(type, options.namespace) + query,
       accept: options.metadataOnly ? METADATA_OF_OBJECT : undefined,
       timeoutMs: options.idleTimeoutMs,
+      silentUntilMs: options.silentUntilMs,
       signal: options.signal,
     });
   }
@@ -193,10 +198,12 @@ class UndiciApiClient implements HttpApiClient {
   }
 
   async ping(options: Reading = {}): Promise<void> {
-    const ready = await this.sender.send({ method: 'GET', path: '/readyz', signal: options.signal });
+    const { signal } = options;
+    const { userAgent } = this;
+    const ready = await this.sender.send({ method: 'GET', path: '/readyz', userAgent, signal });
     if (ready.status === 200) return;
     // Not ready, no such path, or not for us to see: is it a Kubernetes API that talks to us at all?
-    const version = await this.sender.send({ method: 'GET', path: '/version', signal: options.signal });
+    const version = await this.sender.send({ method: 'GET', path: '/version', userAgent, signal });
     if (version.status !== 200) throw statusErrorOf(version);
   }
 
@@ -205,14 +212,16 @@ class UndiciApiClient implements HttpApiClient {
   }
 
   private async read(path: string, reading: Reading): Promise<unknown> {
-    return parseAnswer(await this.sender.send({ method: 'GET', path, ...reading }));
+    return parseAnswer(
+      await this.sender.send({ method: 'GET', path, userAgent: this.userAgent, ...reading }),
+    );
   }
 
   private async readDiscovery(
     path: string,
     reading: Pick<SendRequest, 'accept' | 'ifNoneMatch' | 'signal'>,
   ): Promise<DiscoveryDocument> {
-    const answer = await this.sender.send({ method: 'GET', path, ...reading });
+    const answer = await this.sender.send({ method: 'GET', path, userAgent: this.userAgent, ...reading });
     if (answer.status === 304) return { body: undefined };
     return { body: parseAnswer(answer), etag: answer.etag };
   }
@@ -225,8 +234,9 @@ class UndiciApiClient implements HttpApiClient {
     contentType = JSON_TYPE,
   ): Promise<T> {
     const { accept, assertMayWrite, guard, signal } = options;
+    const { userAgent } = this;
     const content = { body: stringifyJson(body), contentType };
-    const request = { method, path, ...content, accept, signal, guard, assertMayWrite };
+    const request = { method, path, ...content, accept, userAgent, signal, guard, assertMayWrite };
     return parseAnswer(await this.sender.send(request)) as T;
   }
 }

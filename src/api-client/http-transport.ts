@@ -1,20 +1,21 @@
-import { createSecureContext } from 'node:tls';
-import { Agent } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock/index.js';
-import { TimeoutError, errorMessage } from '../errors/index.js';
+import { TimeoutError, errorMessage, hasCode } from '../errors/index.js';
+import type { Logger } from '../logging/index.js';
 import { tellStatus, writeTraceHeaders } from '../trace-context/index.js';
+import type { SilenceLimit } from './abort-scope.js';
 import { AbortScope } from './abort-scope.js';
 import type { MayStart } from './ask-before-start.js';
-import { NotStartedError, askBeforeStart } from './ask-before-start.js';
-import type { ApiClientMetrics } from './api-client-metrics.js';
-import type { ClusterConnection } from './cluster-connection.js';
+import { NotStartedError } from './ask-before-start.js';
+import type { ApiClientMetrics, ApiClientRequest } from './api-client-metrics.js';
+import type { ClusterConnection, CredentialHeaders } from './cluster-connection.js';
+import { Connections, MAX_ANSWER_BYTES } from './connections.js';
 import type { HttpAnswer } from './parse-response.js';
-import { ApiConnectionError } from './transport-errors.js';
+import { ApiConnectionError, ApiProtocolError } from './transport-errors.js';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-export interface HttpRequest extends MayStart {
+export interface HttpRequest extends MayStart, SilenceLimit {
   readonly method: HttpMethod;
   /** With the query. */
   readonly path: string;
@@ -24,7 +25,8 @@ export interface HttpRequest extends MayStart {
   readonly accept?: string;
   /** The state that is known already, as its ETag: 304 says that it still holds. */
   readonly ifNoneMatch?: string;
-  readonly timeoutMs: number;
+  /** @default the transport's */
+  readonly userAgent?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -44,29 +46,35 @@ export interface HttpTransportOptions {
   readonly maxSockets: number;
   readonly connectTimeoutMs: number;
   readonly clock: Clock;
+  /** @default silent */
+  readonly logger?: Logger;
   /** @default none */
   readonly metrics?: ApiClientMetrics;
 }
 
+/** Headers of API priority and fairness, by UID. */
+const FLOW_SCHEMA = 'x-kubernetes-pf-flowschema-uid';
+const PRIORITY_LEVEL = 'x-kubernetes-pf-prioritylevel-uid';
+
 type ResponseHeaders = Dispatcher.ResponseData['headers'];
+type OutgoingHeaders = Record<string, string | string[]>;
 
 /**
- * HTTP/1.1 to one API server over undici. Watches have connections of their own, so that they never keep a request
- * waiting. Timeouts are ours (one deadline for a request, one for silence of a stream), on the injected clock.
+ * HTTP/1.1 to one API server over undici. Timeouts are ours (one deadline for a request, one for silence of a stream), on
+ * the injected clock.
  */
 export class HttpTransport {
-  private readonly requests: Dispatcher;
-  private readonly streams: Dispatcher;
-
+  private readonly connections: Connections;
   private readonly origin: string;
+  private readonly host: string;
   private readonly basePath: string;
 
   constructor(private readonly options: HttpTransportOptions) {
     const url = new URL(options.connection.serverUrl);
     this.origin = url.origin;
+    this.host = url.host;
     this.basePath = url.pathname.replace(/\/+$/, '');
-    this.requests = newAgent(options, options.maxSockets);
-    this.streams = newAgent(options, null);
+    this.connections = new Connections(options);
   }
 
   /**
@@ -74,7 +82,7 @@ export class HttpTransport {
    * {@link ApiConnectionError}.
    */
   async request(request: HttpRequest): Promise<HttpAnswer> {
-    const answer = await this.start(this.requests, request);
+    const answer = await this.start('requests', request);
     try {
       return { ...answer.head, text: await answer.body.text() };
     } catch (error) {
@@ -86,32 +94,29 @@ export class HttpTransport {
 
   /** Begins an answer without end; `timeoutMs` bounds its silence. */
   stream(request: HttpRequest): Promise<StreamingAnswer> {
-    return this.start(this.streams, request);
+    return this.start('streams', request);
   }
 
-  async close(): Promise<void> {
-    await Promise.all([this.requests.destroy(), this.streams.destroy()]);
+  close(): Promise<void> {
+    return this.connections.close();
   }
 
-  private async start(agent: Dispatcher, request: HttpRequest): Promise<StreamingAnswer> {
+  private async start(kind: 'requests' | 'streams', request: HttpRequest): Promise<StreamingAnswer> {
     const { connection, clock } = this.options;
     const name = `${request.method} ${connection.serverUrl}${request.path}`;
-    const scope = new AbortScope(clock, request.signal, request.timeoutMs, () => timedOut(name, request));
-    const explain = (error: unknown): unknown => {
-      if (scope.signal.aborted) return scope.signal.reason;
-      if (error instanceof NotStartedError) return error.reason;
-      return new ApiConnectionError(`${name}: ${describe(error)}`, { cause: error });
-    };
+    const scope = new AbortScope(clock, request.signal, request, () => timedOut(name, request));
+    const explain = (error: unknown): unknown => this.explain(name, scope.signal, error);
     try {
       scope.signal.throwIfAborted();
-      const headers = await this.headersOf(request);
+      const credentials = await connection.credentials.headers();
       scope.signal.throwIfAborted();
-      const response = await this.send(agent, request, headers, scope.signal);
+      const headers = this.headersOf(request, credentials);
+      const response = await this.send(this.connections.current()[kind], request, headers, scope.signal);
       // Who reads the body hears of its errors; an abort between two reads must not crash the process.
       response.body.on('error', () => undefined);
       // Nothing is told of reads.
       if (request.method !== 'GET') tellStatus(response.statusCode);
-      const head = headOf(name, response.statusCode, response.headers);
+      const head = { ...headOf(name, response.statusCode, response.headers), credentials };
       return { status: response.statusCode, body: response.body, scope, explain, head };
     } catch (error) {
       const explained = explain(error);
@@ -120,74 +125,67 @@ export class HttpTransport {
     }
   }
 
+  private explain(name: string, signal: AbortSignal, error: unknown): unknown {
+    if (signal.aborted) {
+      // Others that wait in the same way should not have to find out one by one.
+      if (hasCode(signal.reason, 'TIMEOUT')) this.connections.suspect();
+      return signal.reason;
+    }
+    if (error instanceof NotStartedError) return error.reason;
+    if (isTooLarge(error)) {
+      const message = `${name}: the answer is larger than ${MAX_ANSWER_BYTES} bytes`;
+      return new ApiProtocolError(message, { cause: error, tooLarge: true });
+    }
+    return new ApiConnectionError(`${name}: ${describe(error)}`, { cause: error });
+  }
+
   private async send(
     agent: Dispatcher,
     { body, mayStart, method, path }: HttpRequest,
-    headers: Record<string, string>,
+    headers: OutgoingHeaders,
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData> {
     const { clock, metrics } = this.options;
     const startedMs = clock.monotonicNow();
-    let code: string | undefined = '<error>';
+    const { host, origin } = this;
+    const tell = (code: string, answered?: ResponseHeaders): void =>
+      metrics?.request({
+        method,
+        code,
+        host,
+        durationMs: clock.monotonicNow() - startedMs,
+        ...(answered && fairnessOf(answered)),
+      });
     try {
-      const { origin } = this;
       // undici would close the connection after every DELETE that has a body, as all of ours have.
       const reset = false;
       const request = { origin, path: this.basePath + path, method, headers, body, signal, reset, mayStart };
       const response = await agent.request(request);
-      code = String(response.statusCode);
+      tell(String(response.statusCode), response.headers);
       return response;
     } catch (error) {
-      if (error instanceof NotStartedError) code = undefined;
+      if (!(error instanceof NotStartedError)) tell('<error>');
       throw error;
-    } finally {
-      const durationMs = clock.monotonicNow() - startedMs;
-      if (code !== undefined) metrics?.request({ method, code, host: new URL(this.origin).host, durationMs });
     }
   }
 
-  private async headersOf(request: HttpRequest): Promise<Record<string, string>> {
+  private headersOf(request: HttpRequest, credentials: CredentialHeaders): OutgoingHeaders {
     const headers: Record<string, string> = {
-      ...(await this.options.connection.credentials.headers()),
       accept: request.accept ?? 'application/json',
-      'user-agent': this.options.userAgent,
+      'user-agent': request.userAgent ?? this.options.userAgent,
     };
     if (request.ifNoneMatch) headers['if-none-match'] = request.ifNoneMatch;
     if (request.contentType) headers['content-type'] = request.contentType;
     writeTraceHeaders(headers);
-    return headers;
+    return Object.assign<OutgoingHeaders, CredentialHeaders>(headers, credentials);
   }
 }
 
-function newAgent(
-  { connection, connectTimeoutMs }: HttpTransportOptions,
-  connections: number | null,
-): Dispatcher {
-  const { ca, cert, key, serverName, insecureSkipVerify } = connection.tls;
-  const isTls = connection.serverUrl.startsWith('https:');
-  const agent = new Agent({
-    connections,
-    pipelining: 1,
-    allowH2: false,
-    // Below what API servers close idle connections at (Go: 90 s, Node: 5 s and says so).
-    keepAliveTimeout: 30_000,
-    keepAliveMaxTimeout: 60_000,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: {
-      timeout: connectTimeoutMs,
-      keepAlive: true,
-      keepAliveInitialDelay: 30_000,
-      // Made once: parsing the certificates anew for each of a burst of connections costs more than the handshakes.
-      ...(isTls ? { secureContext: createSecureContext({ ca, cert, key }) } : {}),
-      ...(serverName ? { servername: serverName } : {}),
-      rejectUnauthorized: !insecureSkipVerify,
-    },
-  });
-  return agent.compose(askBeforeStart);
-}
-
-function headOf(request: string, status: number, headers: ResponseHeaders): Omit<HttpAnswer, 'text'> {
+function headOf(
+  request: string,
+  status: number,
+  headers: ResponseHeaders,
+): Omit<HttpAnswer, 'text' | 'credentials'> {
   const seconds = Number(headers['retry-after'] ?? Number.NaN);
   return {
     request,
@@ -196,6 +194,17 @@ function headOf(request: string, status: number, headers: ResponseHeaders): Omit
     retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : undefined,
     ...(typeof headers.etag === 'string' && { etag: headers.etag }),
   };
+}
+
+/** Which of the server's queues the request went through; absent where it has none. */
+function fairnessOf(headers: ResponseHeaders): Pick<ApiClientRequest, 'flowSchema' | 'priorityLevel'> {
+  const [flowSchema, priorityLevel] = [headers[FLOW_SCHEMA], headers[PRIORITY_LEVEL]];
+  if (typeof flowSchema !== 'string' || typeof priorityLevel !== 'string') return {};
+  return { flowSchema, priorityLevel };
+}
+
+function isTooLarge(error: unknown): boolean {
+  return (error as { code?: unknown } | undefined)?.code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
 }
 
 function timedOut(name: string, request: HttpRequest): TimeoutError {

@@ -2,8 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import type { Clock } from '../clock/index.js';
 import { InvalidOptionError } from '../errors/index.js';
-import type { ClusterConnection } from './cluster-connection.js';
+import type { Logger } from '../logging/index.js';
+import type { ClusterConnection, TlsMaterial } from './cluster-connection.js';
 import { TokenFileCredentials } from './credentials.js';
+import { proxyFromEnvironment } from './proxy.js';
+import { TlsFiles } from './tls-files.js';
 
 /** Where the kubelet puts a pod's service account. */
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -15,6 +18,7 @@ const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 export function inClusterConnection(
   env: Readonly<Record<string, string | undefined>>,
   clock: Clock,
+  logger: Logger,
   folder = SERVICE_ACCOUNT,
 ): ClusterConnection {
   const host = env['KUBERNETES_SERVICE_HOST'];
@@ -26,10 +30,17 @@ export function inClusterConnection(
     );
   }
   const namespaceFile = `${folder}/namespace`;
+  const serverUrl = `https://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+  const ca = existsSync(`${folder}/ca.crt`) ? { path: `${folder}/ca.crt` } : undefined;
+  const names = { ca: 'in-cluster: ca.crt', cert: '', key: '' };
+  const files = new TlsFiles({ sources: { ca }, names, fixed: {}, clock, logger });
   return {
-    serverUrl: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
-    tls: { ca: existsSync(`${folder}/ca.crt`) ? readFileSync(`${folder}/ca.crt`) : undefined },
+    serverUrl,
+    get tls(): TlsMaterial {
+      return files.current;
+    },
     credentials: new TokenFileCredentials(`${folder}/token`, clock),
+    proxyUrl: proxyFromEnvironment(serverUrl, env),
     namespace: existsSync(namespaceFile) ? readFileSync(namespaceFile, 'utf8').trim() : undefined,
     source: 'in-cluster',
   };

@@ -13,7 +13,7 @@ export type {
   WatchOptions,
   WriteOptions,
 } from './api-client.js';
-export type { ApiClientMetrics, ApiClientRequest } from './api-client-metrics.js';
+export type { ApiClientMetrics, ApiClientRequest, ApiClientRetry } from './api-client-metrics.js';
 export {
   ApiStatusError,
   WatchErrorEvent,
@@ -29,13 +29,16 @@ export {
   isTooManyRequests,
 } from './api-status-error.js';
 export type { ApiStatus } from './api-status-error.js';
-export type { ClusterConnection, Credentials, TlsMaterial } from './cluster-connection.js';
+export type { ClusterConnection, CredentialHeaders, Credentials, TlsMaterial } from './cluster-connection.js';
 export { basicAuth, bearerToken, fixedCredentials } from './credentials.js';
+export { delegatingClient } from './delegating-client.js';
 export { createHttpApiClient } from './http-api-client.js';
 export type { HttpApiClient } from './http-api-client.js';
 export type { HttpApiClientOptions } from './http-api-client.options.js';
 export { loadKubeconfig } from './load-kubeconfig.js';
 export type { LoadKubeconfigOptions } from './load-kubeconfig.js';
+export { connectionFor, serviceAccountCredentials } from './service-account-credentials.js';
+export type { ServiceAccountCredentialsOptions } from './service-account-credentials.js';
 export { ApiConnectionError, ApiProtocolError } from './transport-errors.js';
 export { withOwnWrites } from './with-own-writes.js';
 export type { RecordWrite } from './with-own-writes.js';

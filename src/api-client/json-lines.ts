@@ -1,5 +1,10 @@
-/** Longest line that is collected; etcd objects are 1.5 MiB at most. Beyond it the stream is not what we think. */
-const MAX_LINE_BYTES = 64 * 1024 * 1024;
+import { ApiProtocolError } from './transport-errors.js';
+
+/**
+ * Longest line that is collected. etcd's objects are 1.5 MiB at most by default, and nobody raises that tenfold: beyond it the
+ * stream is not what we think, or has no end, and must not fill the memory.
+ */
+export const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 
@@ -35,7 +40,9 @@ export class LineSplitter {
   private keep(part: Uint8Array): void {
     this.pending.push(part);
     this.pendingBytes += part.length;
-    if (this.pendingBytes > MAX_LINE_BYTES) throw new Error(`a line longer than ${MAX_LINE_BYTES} bytes`);
+    if (this.pendingBytes <= MAX_LINE_BYTES) return;
+    this.pending = [];
+    throw new ApiProtocolError(`a line longer than ${MAX_LINE_BYTES} bytes`, { tooLarge: true });
   }
 }
 

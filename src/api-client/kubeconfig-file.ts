@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { parse } from 'yaml';
+import type { YAMLMap, YAMLSeq } from 'yaml';
+import { parse, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { InvalidOptionError, errorMessage } from '../errors/index.js';
 import { compileOptions } from '../options/compile-options.js';
+import { execConfigSchema } from './exec-plugin.js';
 
 const text = z.string().nullish();
 
@@ -14,6 +16,7 @@ const clusterSchema = z.object({
   'insecure-skip-tls-verify': z.boolean().nullish(),
   'tls-server-name': text,
   'proxy-url': text,
+  extensions: z.array(z.object({ name: z.string(), extension: z.unknown() })).nullish(),
 });
 
 const userSchema = z.object({
@@ -28,15 +31,11 @@ const userSchema = z.object({
   as: text,
   'as-uid': text,
   'as-groups': z.array(z.string()).nullish(),
-  'as-user-extra': z.record(z.string(), z.unknown()).nullish(),
-  exec: z
-    .looseObject({
-      apiVersion: z.string().optional(),
-      command: z.string().min(1),
-      env: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
-    })
+  'as-user-extra': z.record(z.string(), z.array(z.string())).nullish(),
+  exec: execConfigSchema.nullish(),
+  'auth-provider': z
+    .object({ name: z.string(), config: z.record(z.string(), z.string()).nullish() })
     .nullish(),
-  'auth-provider': z.looseObject({ name: z.string() }).nullish(),
 });
 
 const contextSchema = z.object({ cluster: z.string(), user: text, namespace: text });
@@ -49,7 +48,10 @@ const fileSchema = z.object({
 });
 
 export type KubeconfigCluster = z.infer<typeof clusterSchema>;
-export type KubeconfigUser = z.infer<typeof userSchema>;
+export type KubeconfigUser = z.infer<typeof userSchema> & {
+  /** The file that it stands in. */
+  readonly origin: string;
+};
 export type KubeconfigContext = z.infer<typeof contextSchema>;
 
 /** The parts of one or several kubeconfig files that name a cluster; paths in it are absolute. */
@@ -62,6 +64,7 @@ export interface Kubeconfig {
 
 const PATHS_OF_CLUSTER = ['certificate-authority'] as const;
 const PATHS_OF_USER = ['client-certificate', 'client-key', 'tokenFile'] as const;
+const PATHS_OF_PROVIDER = ['idp-certificate-authority'] as const;
 
 /**
  * Reads one file. Relative paths in it are relative to its folder.
@@ -71,10 +74,16 @@ export function readKubeconfigFile(path: string): Kubeconfig {
   const parsed = compileOptions(fileSchema, parseYaml(path), `kubeconfig ${path}`);
   const folder = dirname(resolve(path));
   for (const { cluster } of parsed.clusters) makeAbsolute(cluster, PATHS_OF_CLUSTER, folder);
-  for (const { user } of parsed.users) makeAbsolute(user, PATHS_OF_USER, folder);
+  for (const { user } of parsed.users) {
+    makeAbsolute(user, PATHS_OF_USER, folder);
+    // As client-go has it: a bare name is looked up in PATH, anything else is a file beside the kubeconfig.
+    if (user.exec && /[/\\]/.test(user.exec.command)) makeAbsolute(user.exec, ['command'], folder);
+    const config = user['auth-provider']?.config;
+    if (config) makeAbsolute(config, PATHS_OF_PROVIDER, folder);
+  }
   return {
     clusters: byName(parsed.clusters, (entry) => entry.cluster),
-    users: byName(parsed.users, (entry) => entry.user),
+    users: byName(parsed.users, (entry) => ({ ...entry.user, origin: path })),
     contexts: byName(parsed.contexts, (entry) => entry.context),
     currentContext: parsed['current-context'] || undefined,
   };
@@ -128,4 +137,25 @@ function byName<Entry extends { name: string }, Value>(
   valueOf: (entry: Entry) => Value,
 ): Map<string, Value> {
   return new Map(list.toReversed().map((entry) => [entry.name, valueOf(entry)]));
+}
+
+/**
+ * Puts new tokens of the OIDC auth-provider where the old ones stood, leaving everything else, comments included, as it is.
+ * The file is replaced in one step; a symbolic link stays one.
+ */
+export function writeOidcTokens(
+  path: string,
+  userName: string,
+  tokens: { readonly idToken: string; readonly refreshToken: string },
+): void {
+  const target = realpathSync(path);
+  const document = parseDocument(readFileSync(target, 'utf8'));
+  const users = document.get('users') as YAMLSeq<YAMLMap> | undefined;
+  const entry = users?.items.find((item) => item.get('name') === userName);
+  if (!entry) throw new InvalidOptionError(`kubeconfig ${path}`, `there is no user "${userName}" any more`);
+  entry.setIn(['user', 'auth-provider', 'config', 'id-token'], tokens.idToken);
+  entry.setIn(['user', 'auth-provider', 'config', 'refresh-token'], tokens.refreshToken);
+  const draft = `${target}.${process.pid}.tmp`;
+  writeFileSync(draft, document.toString(), { mode: statSync(target).mode });
+  renameSync(draft, target);
 }

@@ -1,20 +1,18 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Clock } from '../clock/index.js';
-import { InvalidOptionError, UnsupportedError, errorMessage } from '../errors/index.js';
-import type { ClusterConnection, Credentials, TlsMaterial } from './cluster-connection.js';
-import {
-  TokenFileCredentials,
-  basicAuth,
-  bearerToken,
-  fixedCredentials,
-  withHeaders,
-} from './credentials.js';
+import { InvalidOptionError } from '../errors/index.js';
+import type { Logger } from '../logging/index.js';
+import { silentLogger } from '../logging/index.js';
+import type { ClusterConnection, TlsMaterial } from './cluster-connection.js';
 import { inClusterConnection } from './in-cluster.js';
 import type { Kubeconfig, KubeconfigCluster, KubeconfigUser } from './kubeconfig-file.js';
 import { mergeKubeconfigs, readKubeconfigFile } from './kubeconfig-file.js';
-import { ExecCredentials, OidcCredentials } from './plugin-credentials.js';
+import { userCredentials } from './kubeconfig-user.js';
+import { parseProxyUrl, proxyFromEnvironment } from './proxy.js';
+import type { PemSource } from './tls-files.js';
+import { TlsFiles } from './tls-files.js';
 
 export interface LoadKubeconfigOptions {
   /** @default the files of `KUBECONFIG`, else `~/.kube/config`, else the pod's service account */
@@ -22,25 +20,30 @@ export interface LoadKubeconfigOptions {
   /** @default the file's current-context */
   context?: string;
   clock: Clock;
+  /** @default silent */
+  logger?: Logger;
   /** @default process.env */
   env?: Readonly<Record<string, string | undefined>>;
+  /** Whether credential plugins may ask a person at our standard input. @default whether that is a terminal */
+  isTerminal?: boolean;
 }
 
 /**
- * Finds out where the API server is, in kubectl's order. Understands what kubectl does of a cluster and a user:
- * CA, client certificate, token, token file, password, credential plugins (exec), OIDC, impersonation of a user.
+ * Finds out where the API server is, in kubectl's order. Understands what kubectl does of a cluster and a user: CA, client
+ * certificate, token, token file, password, credential plugins (exec), OIDC, impersonation, proxies. Files may be rotated.
  *
- * The files are parsed here rather than by client-node's `KubeConfig`, because that loads the models of the whole
- * API: 80 MB for every process, and it prefers files to inline data, contrary to kubectl. Its credential plugins
- * are used.
+ * The files are parsed here because `@kubernetes/client-node` loads the models of the whole API, 80 MB for every process, and
+ * prefers files to inline data, contrary to kubectl; its credential plugins neither share one run nor heed most of the
+ * protocol, and its OIDC asks for a token with every request.
  * @throws InvalidOptionError naming file and field; UnsupportedError naming what we do not have
  */
 export async function loadKubeconfig(options: LoadKubeconfigOptions): Promise<ClusterConnection> {
   const env = options.env ?? process.env;
+  const logger = options.logger ?? silentLogger;
   const paths = options.path ? [options.path] : kubeconfigPaths(env);
-  if (paths.length === 0) return inClusterConnection(env, options.clock);
+  if (paths.length === 0) return inClusterConnection(env, options.clock, logger);
   const config = mergeKubeconfigs(paths.map(readKubeconfigFile));
-  return connectionOf(config, options, `kubeconfig ${paths.join(delimiter)}`);
+  return connectionOf(config, { ...options, env, logger }, `kubeconfig ${paths.join(delimiter)}`);
 }
 
 function kubeconfigPaths(env: Readonly<Record<string, string | undefined>>): string[] {
@@ -54,9 +57,11 @@ function kubeconfigPaths(env: Readonly<Record<string, string | undefined>>): str
   return existsSync(path) ? [path] : [];
 }
 
+type Compiled = LoadKubeconfigOptions & Required<Pick<LoadKubeconfigOptions, 'env' | 'logger'>>;
+
 async function connectionOf(
   config: Kubeconfig,
-  options: LoadKubeconfigOptions,
+  options: Compiled,
   source: string,
 ): Promise<ClusterConnection> {
   const contextName = options.context ?? config.currentContext;
@@ -69,103 +74,76 @@ async function connectionOf(
   const user = userName ? config.users.get(userName) : undefined;
   if (userName && !user) throw new InvalidOptionError(source, `there is no user "${userName}"`);
 
-  refuseUnsupported(source, context.cluster, cluster, userName, user);
-  const clusterField = `${source}: clusters "${context.cluster}"`;
-  const userField = `${source}: users "${userName}"`;
-  const { credentials, certificate } = await credentialsOf(userField, userName, user, options.clock);
+  const fields = {
+    cluster: `${source}: clusters "${context.cluster}"`,
+    user: `${source}: users "${userName}"`,
+  };
+  const { clock, env, isTerminal = process.stdin.isTTY, logger } = options;
+  const files = tlsFiles(fields, cluster, user, options);
+  const ca = files.current.ca as Buffer | undefined;
+  const { credentials, plugin } = userCredentials(fields.user, user, {
+    ...{ userName, cluster, ca, isTerminal, env, clock, logger },
+  });
+  // Whoever starts us should hear at once of a plugin that does not work.
+  if (plugin) await credentials.headers();
+  const both = memoizedMerge();
+  const serverUrl = cluster.server.replace(/\/+$/, '');
   return {
-    serverUrl: cluster.server.replace(/\/+$/, ''),
-    tls: { ...serverTls(clusterField, cluster), ...clientTls(userField, user), ...certificate },
+    serverUrl,
+    get tls(): TlsMaterial {
+      return both(files.current, plugin?.certificate);
+    },
     credentials,
+    proxyUrl: cluster['proxy-url']
+      ? parseProxyUrl(cluster['proxy-url'], `${fields.cluster}: proxy-url`)
+      : proxyFromEnvironment(serverUrl, env),
     namespace: context.namespace ?? undefined,
     source: `${source} (context ${contextName})`,
   };
 }
 
-function refuseUnsupported(
-  source: string,
-  clusterName: string,
+function tlsFiles(
+  fields: { readonly cluster: string; readonly user: string },
   cluster: KubeconfigCluster,
-  userName: string,
   user: KubeconfigUser | undefined,
-): void {
-  const refuse = (field: string): never => {
-    throw new UnsupportedError(`${source}: ${field} is not supported`);
+  { clock, logger }: Compiled,
+): TlsFiles {
+  const ca = pemSource(cluster, 'certificate-authority');
+  const cert = user && pemSource(user, 'client-certificate');
+  const key = user && pemSource(user, 'client-key');
+  const insecureSkipVerify = cluster['insecure-skip-tls-verify'] ?? false;
+  if (ca && insecureSkipVerify)
+    throw new InvalidOptionError(
+      fields.cluster,
+      'insecure-skip-tls-verify leaves certificate-authority without use',
+    );
+  if (cert && !key) throw new InvalidOptionError(fields.user, 'client-certificate without client-key');
+  if (key && !cert) throw new InvalidOptionError(fields.user, 'client-key without client-certificate');
+  const names = {
+    ca: `${fields.cluster}: certificate-authority`,
+    cert: `${fields.user}: client-certificate`,
+    key: `${fields.user}: client-key`,
   };
-  if (cluster['proxy-url']) refuse(`clusters "${clusterName}": proxy-url`);
-  for (const field of ['as-uid', 'as-groups', 'as-user-extra'] as const) {
-    if (user?.[field]) refuse(`users "${userName}": ${field}`);
-  }
-  const provider = user?.['auth-provider']?.name;
-  if (provider && provider !== 'oidc') refuse(`users "${userName}": auth-provider ${provider}`);
-}
-
-function serverTls(field: string, cluster: KubeconfigCluster): TlsMaterial {
-  return {
-    ca: pem(field, cluster, 'certificate-authority'),
-    serverName: cluster['tls-server-name'] ?? undefined,
-    insecureSkipVerify: cluster['insecure-skip-tls-verify'] ?? false,
-  };
-}
-
-function clientTls(field: string, user: KubeconfigUser | undefined): TlsMaterial {
-  if (!user) return {};
-  const cert = pem(field, user, 'client-certificate');
-  const key = pem(field, user, 'client-key');
-  if (cert && !key) throw new InvalidOptionError(field, 'client-certificate without client-key');
-  if (key && !cert) throw new InvalidOptionError(field, 'client-key without client-certificate');
-  return { cert, key };
+  const fixed = { serverName: cluster['tls-server-name'] ?? undefined, insecureSkipVerify };
+  return new TlsFiles({ sources: { ca, cert, key }, names, fixed, clock, logger });
 }
 
 /** Inline data overrides the file, as in client-go's `rest.Config`. */
-function pem<Name extends string>(
-  field: string,
+function pemSource<Name extends string>(
   from: { [F in Name | `${Name}-data`]?: string | null },
   name: Name,
-): Buffer | undefined {
+): PemSource | undefined {
   const data = from[`${name}-data`];
-  if (data) return Buffer.from(data, 'base64');
+  if (data) return { data: Buffer.from(data, 'base64') };
   const path = from[name];
-  if (!path) return undefined;
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    throw new InvalidOptionError(`${field}: ${name}`, errorMessage(error), { cause: error });
-  }
+  return path ? { path } : undefined;
 }
 
-interface UserCredentials {
-  readonly credentials: Credentials;
-  readonly certificate?: Pick<TlsMaterial, 'cert' | 'key'>;
-}
-
-async function credentialsOf(
-  field: string,
-  userName: string,
-  user: KubeconfigUser | undefined,
-  clock: Clock,
-): Promise<UserCredentials> {
-  if (!user) return { credentials: fixedCredentials({}) };
-  const impersonation = user.as ? { 'impersonate-user': user.as } : undefined;
-  const wrap = (plain: Credentials): Credentials =>
-    impersonation ? withHeaders(plain, impersonation) : plain;
-  if (user.exec) {
-    const exec = new ExecCredentials(userName, user.exec);
-    const { cert, key } = await exec.clientCertificate();
-    return { credentials: wrap(exec), certificate: cert ? { cert, key } : undefined };
-  }
-  return { credentials: wrap(plainCredentials(field, userName, user, clock)) };
-}
-
-function plainCredentials(field: string, userName: string, user: KubeconfigUser, clock: Clock): Credentials {
-  if (user['auth-provider']) return new OidcCredentials(userName, user['auth-provider']);
-  if (user.tokenFile) {
-    if (!existsSync(user.tokenFile)) {
-      throw new InvalidOptionError(`${field}: tokenFile`, `${user.tokenFile} does not exist`);
-    }
-    return new TokenFileCredentials(user.tokenFile, clock);
-  }
-  if (user.token) return bearerToken(user.token);
-  if (user.username) return basicAuth(user.username, user.password ?? '');
-  return fixedCredentials({});
+/** Gives the same object for the same two, because another object means other connections. */
+function memoizedMerge(): (a: TlsMaterial, b: Partial<TlsMaterial> | undefined) => TlsMaterial {
+  let last: { a: TlsMaterial; b: Partial<TlsMaterial> | undefined; both: TlsMaterial } | undefined;
+  return (a, b) => {
+    if (last?.a !== a || last.b !== b) last = { a, b, both: b ? { ...a, ...b } : a };
+    return last.both;
+  };
 }

@@ -1,6 +1,9 @@
-import { parseJson } from '../kubernetes/index.js';
+import type { KubernetesObject } from '../kubernetes/index.js';
+import { parseJson, stringifyJson } from '../kubernetes/index.js';
 import type { ApiStatus } from './api-status-error.js';
+import type { CredentialHeaders } from './cluster-connection.js';
 import { ApiStatusError } from './api-status-error.js';
+import { dropNulls } from './drop-nulls.js';
 import { ApiProtocolError } from './transport-errors.js';
 
 /** A complete answer of the server. */
@@ -13,6 +16,8 @@ export interface HttpAnswer {
   readonly text: string;
   /** `GET https://…/path`, for errors. */
   readonly request: string;
+  /** With what it was asked for. */
+  readonly credentials: CredentialHeaders;
 }
 
 /** How much of a strange body an error shows. */
@@ -30,7 +35,7 @@ export function parseAnswer(answer: HttpAnswer): unknown {
       `${answer.request}: the server answered ${answer.status} with ${describeBody(answer)}`,
     );
   }
-  return body;
+  return dropNulls(body, answer.text);
 }
 
 /** The refusal in an answer. What is no `metav1.Status` (a proxy's page, plain text) is shown as an excerpt. */
@@ -76,6 +81,39 @@ function tryParse(text: string): unknown {
 
 function describeBody({ text, contentType }: HttpAnswer): string {
   if (text === '') return 'an empty body';
-  const excerpt = text.length > EXCERPT_LENGTH ? `${text.slice(0, EXCERPT_LENGTH)}…` : text;
-  return `${contentType || 'no content type'} instead of JSON: ${JSON.stringify(excerpt)}`;
+  return `${contentType || 'no content type'} instead of JSON: ${JSON.stringify(excerptOf(text))}`;
+}
+
+/**
+ * An object that says at least who it is; whoever keeps objects by name relies on it.
+ * @throws ApiProtocolError for anything else
+ */
+export function identified<T extends KubernetesObject>(value: unknown, where: string): T {
+  const { metadata } = (value ?? {}) as Partial<KubernetesObject>;
+  if (typeof metadata?.name === 'string') return value as T;
+  throw new ApiProtocolError(`${where}: an object without a name: ${excerptOf(stringifyJson(value) ?? '')}`);
+}
+
+/** A list as it comes; those of servers without versions have no resourceVersion. */
+export interface WireList<T extends KubernetesObject> {
+  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
+  readonly items?: T[];
+}
+
+/**
+ * A list, and nothing that could be taken for an empty one.
+ * @throws ApiProtocolError for anything else
+ */
+export function listIn<T extends KubernetesObject>(body: unknown, where: string): WireList<T> {
+  const { items, kind = 'List', metadata } = (body ?? {}) as Partial<Record<string, unknown>>;
+  // Without items it says at least of when it is; an empty object, or a Status, is no list.
+  const hasItems = Array.isArray(items) || (items === undefined && typeof metadata === 'object' && metadata);
+  if (!hasItems || !String(kind).endsWith('List'))
+    throw new ApiProtocolError(`${where}: no list: ${excerptOf(stringifyJson(body) ?? '')}`);
+  for (const item of (items ?? []) as readonly unknown[]) identified(item, where);
+  return body as WireList<T>;
+}
+
+function excerptOf(text: string): string {
+  return text.length > EXCERPT_LENGTH ? `${text.slice(0, EXCERPT_LENGTH)}…` : text;
 }

@@ -2,7 +2,7 @@ import type { CompiledHttpApiClientOptions } from './http-api-client.options.js'
 import type { FailedAttempt } from './decide-retry.js';
 import { LinkedAbort } from '../cancellation/index.js';
 import { decideRetry } from './decide-retry.js';
-import type { HttpRequest, HttpTransport } from './http-transport.js';
+import type { HttpRequest, HttpTransport, StreamingAnswer } from './http-transport.js';
 import type { HttpAnswer } from './parse-response.js';
 import { ApiConnectionError } from './transport-errors.js';
 import { hasCode } from '../errors/index.js';
@@ -32,13 +32,22 @@ export class RetryingSender {
       if (attempt.answered && attempt.answer.status === 401 && !authenticatedAgain) {
         // Refused before anything was done, so a write may be repeated as well.
         authenticatedAgain = true;
-        if (this.options.connection.credentials.invalidate()) continue;
+        if (this.options.connection.credentials.invalidate(attempt.answer.credentials)) continue;
       }
       const delayMs = this.delayBeforeNext(request, attempts, attempt.failure);
       if (delayMs !== undefined) await sleepUnlessAborted(this.options, delayMs, request);
       else if (attempt.answered) return attempt.answer;
       else throw attempt.error;
     }
+  }
+
+  /** Begins an answer without end. Only credentials that were refused are tried again: who watches has a pace of its own. */
+  async stream(request: HttpRequest): Promise<StreamingAnswer> {
+    const answer = await this.transport.stream(request);
+    const { credentials } = this.options.connection;
+    if (answer.status !== 401 || !credentials.invalidate(answer.head.credentials)) return answer;
+    answer.scope.abort(new Error('another attempt takes its place'));
+    return this.transport.stream(request);
   }
 
   /** How long to wait for the next attempt; `undefined` when this was the last. */
@@ -48,9 +57,14 @@ export class RetryingSender {
     failure: FailedAttempt | undefined,
   ): number | undefined {
     if (!failure) return undefined;
-    const { random, retry, logger } = this.options;
+    const { random, retry, logger, metrics } = this.options;
     const decision = decideRetry({ read: method === 'GET', attempts, failure, chance: random.next() }, retry);
     if (!decision.retry) return undefined;
+    const told =
+      failure.type === 'status'
+        ? { code: String(failure.code), retryAfterMs: failure.retryAfterMs }
+        : { code: '<error>' };
+    metrics.retry({ method, ...told });
     logger.debug('request is tried again', { method, path, attempts, failure, delayMs: decision.delayMs });
     return decision.delayMs;
   }

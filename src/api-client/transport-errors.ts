@@ -8,8 +8,12 @@ export class ApiConnectionError extends Error {
 
 /** Something answered, but not in the Kubernetes API's language. */
 export class ApiProtocolError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  /** The answer was larger than anything that is held in memory at once. */
+  readonly tooLarge: boolean;
+
+  constructor(message: string, options?: ErrorOptions & { readonly tooLarge?: boolean }) {
     super(message, options);
     this.name = 'ApiProtocolError';
+    this.tooLarge = options?.tooLarge ?? false;
   }
 }

@@ -3,14 +3,22 @@ import type { KubernetesObject } from '../kubernetes/index.js';
 import type { WatchEvent } from './api-client.js';
 import { WatchErrorEvent } from './api-status-error.js';
 import type { StreamingAnswer } from './http-transport.js';
+import { dropNulls } from './drop-nulls.js';
 import { LineSplitter } from './json-lines.js';
-import { statusErrorOf, toApiStatus } from './parse-response.js';
+import { identified, statusErrorOf, toApiStatus } from './parse-response.js';
 import { ApiConnectionError, ApiProtocolError } from './transport-errors.js';
+
+const MAX_REFUSAL_BYTES = 1024 * 1024;
 
 /** Why a stream is cut when its reader stops; never seen by anyone. */
 const READER_LEFT = new Error('the reader of the watch left');
 
 const DONE = { done: true, value: undefined } as const;
+
+/** Annotation of the bookmark that ends the initial events. */
+const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
+
+type BookmarkEvent = Extract<WatchEvent<never>, { type: 'BOOKMARK' }>;
 
 type Next<T> = IteratorResult<WatchEvent<T>, undefined>;
 
@@ -85,7 +93,7 @@ export class WatchStream<T extends KubernetesObject> implements AsyncIterableIte
     // The reader left before there was anything to close.
     if (this.hasEnded) answer.scope.abort(READER_LEFT);
     if (answer.status === 200) return answer;
-    throw statusErrorOf({ ...answer.head, text: await explained(answer, answer.body.text()) });
+    throw statusErrorOf({ ...answer.head, text: await explained(answer, beginningOf(answer.body)) });
   }
 
   /** Waits until there is a line to take; false when the server has ended the watch. */
@@ -119,6 +127,18 @@ export class WatchStream<T extends KubernetesObject> implements AsyncIterableIte
   }
 }
 
+/** A Status is small, and streams have no limit of their own: what goes on and on is cut. */
+async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= MAX_REFUSAL_BYTES) break;
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
 async function explained<R>(answer: StreamingAnswer, read: Promise<R>): Promise<R> {
   try {
     return await read;
@@ -133,9 +153,9 @@ function parseEvent<T extends KubernetesObject>(line: string, request: string): 
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED':
-      return { type, object: object as T };
+      return { type, object: identified<T>(dropNulls(object, line), `${request}: ${type}`) };
     case 'BOOKMARK':
-      return { type, resourceVersion: (object as T).metadata.resourceVersion ?? '' };
+      return bookmarkOf((object as Partial<T> | null)?.metadata ?? { name: '' });
     case 'ERROR':
       throw new WatchErrorEvent(toApiStatus(object));
     default:
@@ -143,11 +163,20 @@ function parseEvent<T extends KubernetesObject>(line: string, request: string): 
   }
 }
 
+function bookmarkOf({ annotations, resourceVersion = '' }: KubernetesObject['metadata']): BookmarkEvent {
+  const endsInitialEvents = annotations?.[INITIAL_EVENTS_END] === 'true';
+  return { type: 'BOOKMARK', resourceVersion, ...(endsInitialEvents && { endsInitialEvents }) };
+}
+
 function parseLine(line: string, request: string): { type?: unknown; object?: unknown } {
+  const refused = (cause?: unknown): ApiProtocolError =>
+    new ApiProtocolError(`${request}: not a watch event: ${JSON.stringify(line.slice(0, 200))}`, { cause });
+  let event: unknown;
   try {
-    return parseJson(line) as { type?: unknown; object?: unknown };
+    event = parseJson(line);
   } catch (error) {
-    const excerpt = JSON.stringify(line.slice(0, 200));
-    throw new ApiProtocolError(`${request}: a watch event that is not JSON: ${excerpt}`, { cause: error });
+    throw refused(error);
   }
+  if (typeof event !== 'object' || event === null) throw refused();
+  return event;
 }

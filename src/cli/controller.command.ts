@@ -14,6 +14,25 @@ export function registerControllerCommand(program: Command): void {
     .option('--context <name>', "context of the kubeconfig (default: the file's own)")
     .option('--key-prefix <prefix>', 'keeps installations on one Redis apart (default: rollkeeper)')
     .option('--identity <name>', "this replica's unique name (default: host name and process id)")
+    .option('--namespaces <list>', 'work in these alone, each watched by itself (default: all)')
+    .option(
+      '--selector <labels>',
+      'work on Deployments with such labels alone, for example shard=a, and on all that they own (default: all)',
+    )
+    .option(
+      '--use-service-account-credentials',
+      'each controller works as a service account of its own (default: all as the kubeconfig says)',
+    )
+    .option('--service-account-namespace <name>', 'where those are (default: kube-system)')
+    .option(
+      '--service-account-prefix <text>',
+      'before their names, such as deployment-controller (default: none)',
+    )
+    .option(
+      '--kube-api-qps <number>',
+      "requests per second of each controller (default: 0, the server's own limits)",
+    )
+    .option('--kube-api-burst <count>', 'of them at once (default: twice as many)')
     .option(
       '--controllers <list>',
       'deployment, replicaset, garbage-collector, namespace; * for all, -name for all but one; the first mention counts (default: *)',

@@ -58,6 +58,10 @@ export class InMemoryInformer<T extends KubernetesObject> implements Informer<T>
 
   async waitForSync(): Promise<void> {}
 
+  hasSeen(): boolean {
+    return this.hasSynced;
+  }
+
   async waitUntilSettled(): Promise<void> {}
 
   async waitForResourceVersion(): Promise<void> {}

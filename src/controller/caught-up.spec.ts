@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../clock/index.js';
 import { StaleCacheError } from '../errors/index.js';
+import { compareResourceVersions } from '../kubernetes/index.js';
 import { waitUntilCaughtUp } from './caught-up.js';
 
 class CacheAt {
   private waiters: (() => void)[] = [];
 
   constructor(public lastSyncedResourceVersion: string | undefined) {}
+
+  hasSeen(version: string): boolean {
+    return (compareResourceVersions(this.lastSyncedResourceVersion ?? '0', version) ?? -1) >= 0;
+  }
 
   waitForResourceVersion(_version: string, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {

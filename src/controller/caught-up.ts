@@ -2,15 +2,14 @@ import type { ResourceVersions } from '../actor/actor.js';
 import { LinkedAbort } from '../cancellation/index.js';
 import type { Clock } from '../clock/index.js';
 import { StaleCacheError } from '../errors/index.js';
-import type { Informer } from '../informer/informer.js';
-import { compareResourceVersions } from '../kubernetes/index.js';
+import type { Informer, VersionScope } from '../informer/informer.js';
 
 /** Finds the running informer of a qualified resource (`replicasets.apps`). */
 export type InformerByResource = (
   qualifiedResource: string,
-) => Pick<Informer, 'lastSyncedResourceVersion' | 'waitForResourceVersion'> | undefined;
+) => Pick<Informer, 'hasSeen' | 'waitForResourceVersion'> | undefined;
 
-export interface CaughtUpOptions {
+export interface CaughtUpOptions extends VersionScope {
   /** Longest wait, milliseconds; after it the sync is put off, because acting on a stale cache is never right. */
   readonly timeoutMs: number;
   readonly clock: Clock;
@@ -32,20 +31,21 @@ export async function waitUntilCaughtUp(
   mustHaveSeen: ResourceVersions,
   informerOf: InformerByResource,
   signal: AbortSignal,
-  { timeoutMs, clock }: CaughtUpOptions,
+  { timeoutMs, clock, namespace }: CaughtUpOptions,
 ): Promise<CaughtUp> {
-  const behind = findBehind(mustHaveSeen, informerOf);
+  const scope = { namespace };
+  const behind = findBehind(mustHaveSeen, informerOf, scope);
   if (behind.length === 0) return { waited: false, waitedMs: 0 };
   const startedMs = clock.monotonicNow();
   const expired = new AbortController();
   const timer = clock.setTimeout(
-    () => expired.abort(staleCache(findBehind(mustHaveSeen, informerOf))),
+    () => expired.abort(staleCache(findBehind(mustHaveSeen, informerOf, scope))),
     timeoutMs,
   );
   const either = new LinkedAbort(signal, expired.signal);
   try {
     await Promise.all(
-      behind.map(({ informer, version }) => informer.waitForResourceVersion(version, either.signal)),
+      behind.map(({ informer, version }) => informer.waitForResourceVersion(version, either.signal, scope)),
     );
   } finally {
     timer.cancel();
@@ -60,13 +60,14 @@ interface Behind {
   readonly informer: Pick<Informer, 'waitForResourceVersion'>;
 }
 
-function findBehind(mustHaveSeen: ResourceVersions, informerOf: InformerByResource): Behind[] {
+function findBehind(
+  mustHaveSeen: ResourceVersions,
+  informerOf: InformerByResource,
+  scope: VersionScope,
+): Behind[] {
   return Object.entries(mustHaveSeen).flatMap(([resource, version]) => {
     const informer = informerOf(resource);
-    if (!informer) return [];
-    const seen = informer.lastSyncedResourceVersion;
-    const isBehind = seen === undefined || compareResourceVersions(seen, version) < 0;
-    return isBehind ? [{ resource, version, informer }] : [];
+    return informer && !informer.hasSeen(version, scope) ? [{ resource, version, informer }] : [];
   });
 }
 

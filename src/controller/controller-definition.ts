@@ -3,7 +3,13 @@ import type { Clock, RandomSource } from '../clock/index.js';
 import type { EventRecorder } from '../events/event-recorder.js';
 import type { MetadataInformer } from '../informer/informer-factory.js';
 import type { Informer, ResourceEvent } from '../informer/informer.js';
-import type { DeepReadonly, KubernetesObject, ObjectRef, ResourceType } from '../kubernetes/index.js';
+import type {
+  DeepReadonly,
+  KubernetesObject,
+  LabelMatcher,
+  ObjectRef,
+  ResourceType,
+} from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import type { AddOptions } from '../work-queue/work-queue.js';
 import type { InformerByResource } from './caught-up.js';
@@ -29,6 +35,8 @@ export interface ControllerDependencies {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
+  /** Which workloads this installation works on, by their labels (`--selector`). @default all */
+  readonly selects?: LabelMatcher;
 }
 
 /** A change that concerns a key: recorded as its cause, then added to its queue. Never blocks, never throws. */
@@ -124,6 +132,13 @@ export interface ControllerDefinition {
   readonly type: ResourceType;
   /** Workers on one replica. */
   readonly defaultWorkers: number;
+  /**
+   * It has to see everything there is, so that it can be limited neither to namespaces nor by labels: what it does not see it
+   * would take for gone. @default false
+   */
+  readonly needsWholeCluster?: boolean;
+  /** The service account that it works as, where each controller has its own. @default `NAME-controller` */
+  readonly serviceAccount?: string;
   /** How long one sync may take, milliseconds; see `ControllerOptions`. @default 120000 */
   readonly syncTimeoutMs?: number;
   /**

@@ -147,7 +147,8 @@ export class Controller {
     const { clientFor, logger, name, reconciler } = this.options;
     const { key } = item;
     span.setAttribute('rollkeeper.fencing_token', activation.token);
-    await this.catchUp(activation, span);
+    const ref = parseKey(key);
+    await this.catchUp(activation, ref.namespace, span);
     if (activation.intents !== undefined) this.metrics.intentsReplayed(name);
     const intents = {
       current: activation.intents,
@@ -155,7 +156,7 @@ export class Controller {
       clear: () => activation.clearIntentsOnRelease(),
     };
     return reconciler.reconcile(
-      { key, ...parseKey(key) },
+      { key, ...ref },
       {
         signal: activation.signal,
         client: clientFor(activation),
@@ -166,12 +167,17 @@ export class Controller {
   }
 
   /** Waits until the caches show what they must; a wait is a stale read that was avoided. */
-  private async catchUp({ mustHaveSeen, signal }: Activation, span: Span): Promise<void> {
+  private async catchUp(
+    { mustHaveSeen, signal }: Activation,
+    namespace: string | undefined,
+    span: Span,
+  ): Promise<void> {
     const { caughtUpTimeoutMs: timeoutMs, clock, informerOf, name } = this.options;
     try {
       const { waited, waitedMs } = await waitUntilCaughtUp(mustHaveSeen, informerOf, signal, {
         timeoutMs,
         clock,
+        namespace,
       });
       span.setAttribute('rollkeeper.caught_up_wait_ms', waitedMs);
       this.metrics.caughtUp(name, waitedMs / 1000);

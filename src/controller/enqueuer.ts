@@ -2,6 +2,7 @@ import type { Tracer } from '@opentelemetry/api';
 import type { ActorRuntime } from '../actor/actor.js';
 import type { Clock, TimerHandle } from '../clock/index.js';
 import { LeaseLostError, hasCode } from '../errors/index.js';
+import type { VersionScope } from '../informer/informer.js';
 import { keyOf, newerResourceVersion, qualifiedResource } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import type { AddOptions, LeaderAdds, Priority } from '../work-queue/work-queue.js';
@@ -39,7 +40,7 @@ export interface EnqueuerOptions {
    * What a cache must show to have seen every deletion that ours have seen; asked when the initial list is enqueued.
    * @default none
    */
-  readonly deletionsSeen?: () => readonly Cause[];
+  readonly deletionsSeen?: (scope: VersionScope) => readonly Cause[];
   /**
    * Whether we lead at this moment, by the clock: after a pause of the process the signal may be late.
    * @default until the signal aborts
@@ -86,8 +87,8 @@ export class Enqueuer {
    * An initial list shows what there is and not what is gone: deletions that nobody enqueued, because no one led, or
    * who did died, have no event of their own any more. Whoever works on the keys must have seen them all.
    */
-  private unseenCauses({ reason }: EnqueueRequest): readonly Cause[] {
-    return reason === 'initial-list' ? (this.options.deletionsSeen?.() ?? []) : [];
+  private unseenCauses({ reason, ref: { namespace } }: EnqueueRequest): readonly Cause[] {
+    return reason === 'initial-list' ? (this.options.deletionsSeen?.({ namespace }) ?? []) : [];
   }
 
   /** The span of a change; of one that only joins what is held, none of its own: the held add's tells of it. */

@@ -9,10 +9,12 @@ export type {
   Lister,
   ResourceEvent,
   ResourceEventHandler,
+  VersionScope,
 } from './informer.js';
-export type { ListWatcher } from './reflector.js';
+export type { ListWatcher } from './list-everything.js';
 export { SharedInformer } from './shared-informer.js';
 export type { SharedInformerOptions } from './shared-informer.options.js';
 export { ObjectStore } from './store.js';
+export { StreamingLists } from './streaming-lists.js';
 export { DEFAULT_TRIMS, dropManagedFields, trimFor, trimPod, trimToOwnership } from './trim.js';
 export type { Trim } from './trim.js';

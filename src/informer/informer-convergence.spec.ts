@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ApiStatusError, WatchErrorEvent } from '../api-client/index.js';
+import type { KubernetesObject } from '../kubernetes/index.js';
 import { keyOf } from '../kubernetes/index.js';
+import { FakeClock } from '../clock/index.js';
 import { InformerHarness } from '../testing/informer-harness.js';
 import { OWNER_UID_INDEX } from './informer.js';
+import { StreamingLists } from './streaming-lists.js';
 
 /*
  * Whatever happens to the objects, the connection and the server's memory, in whatever order:
@@ -11,7 +14,10 @@ import { OWNER_UID_INDEX } from './informer.js';
  *  2. the events, replayed from nothing, give the same state, and each fits the one before it (no addition of what
  *     is there, no modification or deletion of what is not);
  *  3. per object (UID) the resourceVersions never go back;
- *  4. the owner index finds what a scan finds.
+ *  4. the owner index finds what a scan finds;
+ *  5. who waits for a write goes on in the end, and not before the cache shows what was written, or something later.
+ * On servers that stream lists, refuse to, or take no notice of the wish; whose versions are numbers, or have no order;
+ * for all namespaces at once, or for each by itself.
  */
 
 const names = ['p', 'q', 'r', 's', 't'];
@@ -37,13 +43,32 @@ const troubles = {
 } as const;
 
 const name = fc.constantFrom(...names);
+const namespace = fc.constantFrom('a', 'b');
+const world = fc.record({
+  streaming: fc.constantFrom('yes' as const, 'refused' as const, 'ignored' as const),
+  isOpaque: fc.boolean(),
+  namespaces: fc.constantFrom(undefined, ['a', 'b']),
+});
+type World = typeof world extends fc.Arbitrary<infer Value> ? Value : never;
+/** Neither numbers, nor in the order of the alphabet. */
+const opaque = (revision: number): string =>
+  `x${String(revision * 7919)
+    .split('')
+    .toReversed()
+    .join('')}`;
 const step = fc.oneof(
   {
     weight: 6,
-    arbitrary: fc.record({ do: fc.constant('put' as const), name, owner: fc.constantFrom('u1', 'u2') }),
+    arbitrary: fc.record({
+      do: fc.constant('put' as const),
+      namespace,
+      name,
+      owner: fc.constantFrom('u1', 'u2'),
+      isAwaited: fc.boolean(),
+    }),
   },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), name }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('recreate' as const), name }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), namespace, name }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('recreate' as const), namespace, name }) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -58,27 +83,53 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
-async function perform(harness: InformerHarness, action: Step): Promise<void> {
+async function perform(harness: InformerHarness, action: Step, waits: Waits): Promise<void> {
   const { server, clock } = harness;
   switch (action.do) {
-    case 'put':
-      server.put('a', action.name, (object) => {
+    case 'put': {
+      const { metadata } = server.put(action.namespace, action.name, (object) => {
         const uid = action.owner;
         object.metadata.ownerReferences = [{ apiVersion: 'v1', kind: 'Owner', name: uid, uid }];
       });
+      if (action.isAwaited) waits.begin(metadata);
       return;
+    }
     case 'delete':
-      server.delete('a', action.name);
+      server.delete(action.namespace, action.name);
       return;
     case 'recreate':
-      server.delete('a', action.name);
-      server.put('a', action.name);
+      server.delete(action.namespace, action.name);
+      server.put(action.namespace, action.name);
       return;
     case 'trouble':
       troubles[action.kind](harness);
       return;
     case 'wait':
       await clock.advance(action.ms);
+  }
+}
+
+/** Who waits for writes, and whether they went on too early. */
+class Waits {
+  pending = 0;
+
+  constructor(
+    private readonly harness: InformerHarness,
+    private readonly violations: string[],
+  ) {}
+
+  begin(written: KubernetesObject['metadata']): void {
+    const { informer, server, signal } = this.harness;
+    const version = written.resourceVersion ?? '';
+    this.pending += 1;
+    void informer.waitForResourceVersion(version, signal, { namespace: written.namespace }).then(() => {
+      this.pending -= 1;
+      const cached = informer.lister.get(keyOf(written));
+      const isShown = cached
+        ? server.revisionOf(cached.metadata.resourceVersion ?? '') >= server.revisionOf(version)
+        : server.wasDeletedAfter(version, keyOf(written));
+      if (!isShown) this.violations.push(`${keyOf(written)} was not shown at ${version}`);
+    });
   }
 }
 
@@ -89,7 +140,7 @@ function replayInto(harness: InformerHarness, violations: string[]): Map<string,
   harness.informer.addEventHandler((event) => {
     const { metadata } = event.object;
     const key = keyOf(metadata);
-    const version = Number(metadata.resourceVersion);
+    const version = harness.server.revisionOf(metadata.resourceVersion ?? '');
     // Not by expect: what a handler throws is only logged.
     if (state.has(key) !== (event.type !== 'added')) violations.push(`${event.type} of ${key} does not fit`);
     if (version < (newestByUid.get(metadata.uid ?? '') ?? 0))
@@ -103,12 +154,13 @@ function replayInto(harness: InformerHarness, violations: string[]): Map<string,
 
 it('ends with the server’s state, by cache and by events alike, whatever goes wrong on the way', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.nat(), async (steps, seed) => {
-      const harness = new InformerHarness({ pageSize: 2, watchTimeoutSeconds: 5 }, seed);
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), world, fc.nat(), async (steps, inWorld, seed) => {
+      const harness = makeHarness(inWorld, seed);
       const violations: string[] = [];
       const replayed = replayInto(harness, violations);
+      const waits = new Waits(harness, violations);
       await harness.start();
-      for (const action of steps) await perform(harness, action);
+      for (const action of steps) await perform(harness, action, waits);
       await harness.clock.advance(120_000);
 
       expect(harness.cached()).toEqual(harness.stored());
@@ -120,7 +172,17 @@ it('ends with the server’s state, by cache and by events alike, whatever goes 
       }
       await harness.stop();
       expect(violations).toEqual([]);
+      expect(waits.pending, 'whoever waited for what was written went on').toBe(0);
     }),
-    { numRuns: 60, verbose: 1 },
+    { numRuns: 150, verbose: 1 },
   );
 });
+
+function makeHarness({ isOpaque, namespaces, streaming }: World, seed: number): InformerHarness {
+  const options = { pageSize: 2, watchTimeoutSeconds: 5, namespaces };
+  const streamingLists = new StreamingLists(new FakeClock());
+  const harness = new InformerHarness({ ...options, streamingLists }, seed);
+  harness.server.streaming = streaming;
+  if (isOpaque) harness.server.versionOf = opaque;
+  return harness;
+}

@@ -7,7 +7,7 @@ import { silentLogger } from '../logging/index.js';
 import { FakeListWatch } from '../testing/fake-list-watch.js';
 import { InformerFactory } from './informer-factory.js';
 import { OWNER_UID_INDEX } from './informer.js';
-import type { ListWatcher } from './reflector.js';
+import type { ListWatcher } from './list-everything.js';
 
 function make() {
   const clock = new FakeClock();

@@ -4,10 +4,11 @@ import { IllegalStateError } from '../errors/index.js';
 import type { KubernetesObject, ResourceType } from '../kubernetes/index.js';
 import { qualifiedResource } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
-import type { Informer } from './informer.js';
-import type { ListWatcher } from './reflector.js';
+import type { Informer, VersionScope } from './informer.js';
+import type { ListWatcher } from './list-everything.js';
 import { SharedInformer } from './shared-informer.js';
 import type { SharedInformerOptions } from './shared-informer.options.js';
+import { StreamingLists } from './streaming-lists.js';
 import type { Trim } from './trim.js';
 import { DEFAULT_TRIMS, trimFor, trimToOwnership } from './trim.js';
 
@@ -25,6 +26,7 @@ export interface InformerFactoryOptions extends Pick<
   | 'pageSize'
   | 'watchTimeoutSeconds'
   | 'idleGraceMs'
+  | 'doubtAfterMs'
   | 'firstBackoffMs'
   | 'maxBackoffMs'
 > {
@@ -47,6 +49,9 @@ const METADATA_LIST_GIVES_WAY_AFTER_MS = 1000;
 /** A type that we may not list, we may most often never list. */
 const METADATA_REFUSED_BACKOFF_MS = 30_000;
 
+/** With hundreds of types, each end of a watch is some requests per second: it may take a minute to notice a dead one. */
+const METADATA_WATCH_TIMEOUT_SECONDS = 60;
+
 /** What {@link InformerFactory.metadataInformerFor} gives. */
 export interface MetadataInformer {
   readonly informer: Informer;
@@ -59,10 +64,12 @@ export class InformerFactory {
   private readonly informers = new Map<string, SharedInformer<KubernetesObject>>();
   private readonly running: Promise<void>[] = [];
   private readonly metadataClient: ListWatcher;
+  private readonly streamingLists: StreamingLists;
   private signal?: AbortSignal;
 
   constructor(private readonly options: InformerFactoryOptions) {
     const { client, clock } = options;
+    this.streamingLists = new StreamingLists(clock);
     const giveWay = { afterMs: METADATA_LIST_GIVES_WAY_AFTER_MS, clock };
     const limit = new ConcurrencyLimit(METADATA_LISTS_AT_ONCE, giveWay);
     this.metadataClient = {
@@ -101,6 +108,7 @@ export class InformerFactory {
     const informer = new SharedInformer<KubernetesObject>({
       ...options,
       client: this.metadataClient,
+      watchTimeoutSeconds: METADATA_WATCH_TIMEOUT_SECONDS,
       type,
       trim: trimToOwnership,
       standardIndexes: false,
@@ -119,11 +127,14 @@ export class InformerFactory {
     return this.informers.get(resource);
   }
 
-  /** What a cache must show to have seen every deletion that ours have seen. */
-  deletionsSeen(): readonly { readonly type: ResourceType; readonly resourceVersion: string }[] {
-    return this.all().flatMap(({ newestDeletion, type }) =>
-      newestDeletion === undefined ? [] : [{ type, resourceVersion: newestDeletion }],
-    );
+  /** What a cache must show to have seen every deletion that ours have seen, as far as they matter in `scope`. */
+  deletionsSeen(
+    scope: VersionScope = {},
+  ): readonly { readonly type: ResourceType; readonly resourceVersion: string }[] {
+    return [...this.informers.values()].flatMap((informer) => {
+      const resourceVersion = informer.newestDeletionIn(scope);
+      return resourceVersion === undefined ? [] : [{ type: informer.type, resourceVersion }];
+    });
   }
 
   /** All informers that were asked for have their first list. */
@@ -152,7 +163,14 @@ export class InformerFactory {
 
   private make(type: ResourceType, name: string): SharedInformer<KubernetesObject> {
     const { trims = DEFAULT_TRIMS, selections = {}, ...shared } = this.options;
-    return new SharedInformer({ ...shared, ...selections[name], type, trim: trimFor(type, trims) });
+    const { streamingLists } = this;
+    return new SharedInformer({
+      ...shared,
+      ...selections[name],
+      type,
+      trim: trimFor(type, trims),
+      streamingLists,
+    });
   }
 }
 

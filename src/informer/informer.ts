@@ -31,6 +31,15 @@ export interface Lister<T> {
   byIndex(index: string, value: string): readonly DeepReadonly<T>[];
 }
 
+/**
+ * Where a version matters. Namespaces that are watched one by one advance one by one, and a quiet one may stay behind for
+ * long: who asks on behalf of an object names its namespace.
+ */
+export interface VersionScope {
+  /** @default all that the cache has */
+  readonly namespace?: string;
+}
+
 /** Why a type's objects cannot be listed or watched at the moment. */
 export interface InformerTrouble {
   readonly reason: string;
@@ -44,8 +53,13 @@ export interface Informer<T extends KubernetesObject = KubernetesObject> {
   readonly lister: Lister<T>;
   /** The first list is complete. */
   readonly hasSynced: boolean;
-  /** The newest resourceVersion that the cache is known to show: of an object, a bookmark, or the list. */
+  /**
+   * The newest resourceVersion that the cache is known to show: of an object, a bookmark, or the list. Where several
+   * namespaces are watched one by one, that of the one furthest behind.
+   */
   readonly lastSyncedResourceVersion: string | undefined;
+  /** Where several namespaces are watched one by one: those without a complete first list. @default none */
+  readonly unsyncedNamespaces?: readonly string[];
   /**
    * The state that shows every deletion that this cache has seen, now or before: nothing that is cached says so. Of
    * deletions that were noticed by absence, it is the list's. Undefined where none was seen.
@@ -64,8 +78,13 @@ export interface Informer<T extends KubernetesObject = KubernetesObject> {
   waitForSync(signal: AbortSignal): Promise<void>;
   /** Resolves once `hasSynced`, or once the server has answered that there is no list; rejects with the signal's reason. */
   waitUntilSettled(signal: AbortSignal): Promise<void>;
-  /** Resolves once the cache shows the state at `resourceVersion` or a later one; rejects with the signal's reason. */
-  waitForResourceVersion(resourceVersion: string, signal: AbortSignal): Promise<void>;
+  /** Whether the cache shows the state at `resourceVersion` or a later one. */
+  hasSeen(resourceVersion: string, scope?: VersionScope): boolean;
+  /**
+   * Resolves once the cache shows the state at `resourceVersion` or a later one; where the server turns out not to have it
+   * (any more), once the cache shows what the server had at some moment after the call. Rejects with the signal's reason.
+   */
+  waitForResourceVersion(resourceVersion: string, signal: AbortSignal, scope?: VersionScope): Promise<void>;
   /** Lists and watches until aborted, surviving every error. Resolves on abort; a second call throws. */
   run(signal: AbortSignal): Promise<void>;
 }

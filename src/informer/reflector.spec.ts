@@ -27,7 +27,7 @@ describe('a Reflector in trouble', () => {
     await clock.advance(0);
     server.put('a', 'y');
     await clock.advance(100);
-    expect(server.requests).toEqual(['list', 'watch 101', 'watch 101']);
+    expect(server.requests).toEqual(['list', 'watch 101', 'check', 'watch 101']);
     expect(harness.cached()).toEqual({ 'a/x': '101', 'a/y': '102' });
   });
 
@@ -39,7 +39,7 @@ describe('a Reflector in trouble', () => {
     expect(informer.lastSyncedResourceVersion).toBe('101');
     server.endWatches();
     await clock.advance(0);
-    expect(server.requests).toEqual(['list', 'watch 100', 'watch 101']);
+    expect(server.requests).toEqual(['list', 'watch 100', 'check', 'watch 101']);
   });
 
   it.each([
@@ -65,7 +65,7 @@ describe('a Reflector in trouble', () => {
   });
 
   it('notices a connection on which nothing arrives any more, and comes back', async () => {
-    const { server, clock } = make({ watchTimeoutSeconds: 10, idleGraceMs: 5_000 });
+    const { server, clock } = make();
     await harness.start();
     server.silenceWatches();
     server.put('a', 'x');
@@ -73,6 +73,30 @@ describe('a Reflector in trouble', () => {
     expect(harness.cached()).toEqual({});
     await clock.advance(12_000);
     expect(harness.cached()).toEqual({ 'a/x': '101' });
+  });
+
+  it('notices within 30 s, however late in the life of the watch it fell silent', async () => {
+    const { server, clock } = make();
+    await harness.start();
+    for (let second = 1; second < 14; second++) {
+      server.put('a', 'x');
+      await clock.advance(1_000);
+    }
+    server.silenceWatches();
+    server.put('a', 'y');
+    await clock.advance(28_000);
+    expect(harness.cached()).toEqual(harness.stored());
+  });
+
+  it('lets a quiet watch live until the server ends it, and begins the next one where it ended', async () => {
+    const { server, clock } = make({ watchTimeoutSeconds: 15 });
+    await harness.start();
+    await clock.advance(100_000);
+    const [first, ...watches] = server.requests;
+    expect(first).toBe('list');
+    expect(new Set(watches)).toEqual(new Set(['watch 100']));
+    expect(watches.length).toBeGreaterThanOrEqual(5);
+    expect(watches.length).toBeLessThanOrEqual(8);
   });
 
   it('survives a storm of errors with growing pauses, at most 30 s long, and then is up to date', async () => {
@@ -88,7 +112,8 @@ describe('a Reflector in trouble', () => {
     await clock.advance(60_000);
     const before = begun();
     await clock.advance(600_000);
-    expect(begun() - before).toBeLessThanOrEqual(40);
+    // A check and a watch each time.
+    expect(begun() - before).toBeLessThanOrEqual(80);
     expect(begun() - before).toBeGreaterThanOrEqual(19);
     await clock.advance(600_000);
     expect(harness.cached()).toEqual(harness.stored());
@@ -105,7 +130,7 @@ describe('a Reflector in trouble', () => {
     server.breakWatches();
     const before = server.requests.length;
     await clock.advance(101);
-    expect(server.requests.length).toBe(before + 1);
+    expect(server.requests.slice(before)).toEqual(['check', expect.stringMatching('^watch')]);
   });
 
   it('never asks in a hot loop, however the server alternates between list and expired watch', async () => {

@@ -3,7 +3,9 @@ import type { Clock, RandomSource } from '../clock/index.js';
 import type { KubernetesObject, ResourceType } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import { compileOptions } from '../options/compile-options.js';
-import type { ListWatcher, ReflectorConfig } from './reflector.js';
+import type { ListWatcher } from './list-everything.js';
+import type { ReflectorConfig } from './reflector.js';
+import type { StreamingLists } from './streaming-lists.js';
 import type { Trim } from './trim.js';
 
 export interface SharedInformerOptions<T extends KubernetesObject> {
@@ -12,7 +14,7 @@ export interface SharedInformerOptions<T extends KubernetesObject> {
   clock: Clock;
   random: RandomSource;
   logger: Logger;
-  /** Only these namespaces. One is asked of the server, several are picked here. @default all */
+  /** Only these namespaces, each listed and watched by itself. No matter for types without namespaces. @default all */
   namespaces?: readonly string[];
   labelSelector?: string;
   fieldSelector?: string;
@@ -26,10 +28,17 @@ export interface SharedInformerOptions<T extends KubernetesObject> {
   resyncPeriodMs?: number;
   /** Objects in one page of a list, as client-go's pager. @default 500 */
   pageSize?: number;
-  /** The server ends a watch after one to two times this long. @default 120 */
+  /**
+   * The server ends a watch after so long, or up to a third more; one that it does not end is dead. So this is what it takes
+   * to notice a connection on which nothing arrives any more, at the price of one request each time. @default 15
+   */
   watchTimeoutSeconds?: number;
   /** Silence beyond that after which a connection counts as dead, milliseconds. @default 5000 */
   idleGraceMs?: number;
+  /** Who waits for a resourceVersion for longer than this, milliseconds, makes the server be asked for its own. @default 2000 */
+  doubtAfterMs?: number;
+  /** Where lists may be streamed. @default nowhere: they are listed in pages */
+  streamingLists?: StreamingLists;
   /** First pause after a failure; doubles from there. @default 100 */
   firstBackoffMs?: number;
   /** Longest pause after a failure. @default 30000 */
@@ -46,8 +55,9 @@ const schema = z
     freeze: z.boolean().default(false),
     resyncPeriodMs: z.number().min(0).default(0),
     pageSize: z.int().min(1).default(500),
-    watchTimeoutSeconds: z.int().min(1).default(120),
+    watchTimeoutSeconds: z.int().min(1).default(15),
     idleGraceMs: z.number().positive().default(5_000),
+    doubtAfterMs: z.number().positive().default(2_000),
     firstBackoffMs: z.number().positive().default(100),
     maxBackoffMs: z.number().positive().default(30_000),
     maxRefusedBackoffMs: z.number().positive().optional(),
@@ -60,9 +70,9 @@ const schema = z
 export interface CompiledSharedInformerOptions {
   readonly freeze: boolean;
   readonly resyncPeriodMs: number;
-  /** What the server does not filter: the namespaces, where there are several. */
-  readonly accepts: (object: KubernetesObject) => boolean;
-  readonly reflector: ReflectorConfig;
+  readonly doubtAfterMs: number;
+  /** One for each namespace, or one for all. */
+  readonly reflectors: readonly ReflectorConfig[];
 }
 
 /** @throws InvalidOptionError naming the option */
@@ -70,19 +80,17 @@ export function compileSharedInformerOptions<T extends KubernetesObject>(
   options: SharedInformerOptions<T>,
 ): CompiledSharedInformerOptions {
   const compiled = compileOptions(schema, options, 'informer');
-  const { namespaces, firstBackoffMs, maxBackoffMs, freeze, resyncPeriodMs, ...rest } = compiled;
+  const { namespaces, firstBackoffMs, maxBackoffMs, freeze, resyncPeriodMs, doubtAfterMs, ...rest } =
+    compiled;
   const { maxRefusedBackoffMs = maxBackoffMs, ...reflector } = rest;
-  const scope = options.type.namespaced ? namespaces : [];
-  const allowed = new Set(scope);
+  const backoff = { firstMs: firstBackoffMs, maxMs: maxBackoffMs };
+  const refusedBackoff = { firstMs: firstBackoffMs, maxMs: maxRefusedBackoffMs };
+  const isLimited = options.type.namespaced && namespaces.length > 0;
+  const scopes = isLimited ? [...new Set(namespaces)] : [undefined];
   return {
     freeze,
     resyncPeriodMs,
-    accepts: scope.length > 1 ? (object) => allowed.has(object.metadata.namespace ?? '') : () => true,
-    reflector: {
-      ...reflector,
-      namespace: scope.length === 1 ? scope[0] : undefined,
-      backoff: { firstMs: firstBackoffMs, maxMs: maxBackoffMs },
-      refusedBackoff: { firstMs: firstBackoffMs, maxMs: maxRefusedBackoffMs },
-    },
+    doubtAfterMs,
+    reflectors: scopes.map((namespace) => ({ ...reflector, namespace, backoff, refusedBackoff })),
   };
 }

@@ -252,17 +252,6 @@ describe('the cache of a SharedInformer', () => {
     expect(harness.cached()).toEqual({ 'a/x': '101' });
   });
 
-  it('asks the server for one namespace and picks several itself', async () => {
-    const { server, clock, informer } = make({ namespaces: ['a', 'b'] });
-    for (const namespace of ['a', 'b', 'c']) server.put(namespace, 'x');
-    await harness.start();
-    server.put('c', 'y');
-    await clock.advance(0);
-    expect(Object.keys(harness.cached())).toEqual(['a/x', 'b/x']);
-    // What it does not keep, it has seen nevertheless.
-    expect(informer.lastSyncedResourceVersion).toBe('104');
-  });
-
   it('takes no index after it began to run, and does not run twice', async () => {
     make();
     await harness.start();

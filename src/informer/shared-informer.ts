@@ -1,4 +1,3 @@
-import type { WatchEvent } from '../api-client/index.js';
 import { IllegalStateError } from '../errors/index.js';
 import type { DeepReadonly, KubernetesObject, ResourceType } from '../kubernetes/index.js';
 import { compareResourceVersions, newerResourceVersion, qualifiedResource } from '../kubernetes/index.js';
@@ -13,21 +12,21 @@ import type {
   Lister,
   ResourceEvent,
   ResourceEventHandler,
+  VersionScope,
 } from './informer.js';
 import { NAMESPACE_INDEX, OWNER_UID_INDEX } from './informer.js';
-import type { ReflectorSink } from './reflector.js';
-import { Reflector } from './reflector.js';
 import type { CompiledSharedInformerOptions, SharedInformerOptions } from './shared-informer.options.js';
 import { compileSharedInformerOptions } from './shared-informer.options.js';
 import { ObjectStore } from './store.js';
 import { dropManagedFields } from './trim.js';
+import { WatchedPart } from './watched-part.js';
 
 /**
- * The {@link Informer} that all controllers of a process share: one reflector fills one store and tells all handlers.
+ * The {@link Informer} that all controllers of a process share: its watches fill one store and tell all handlers.
  * A change is in the store before any handler hears of it, and handlers have heard of it before anyone who waits for
  * its resourceVersion goes on.
  */
-export class SharedInformer<T extends KubernetesObject> implements Informer<T>, ReflectorSink<T> {
+export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   readonly type: ResourceType;
   readonly lister: Lister<T>;
   private readonly config: CompiledSharedInformerOptions;
@@ -35,12 +34,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T>, 
   private readonly store = new ObjectStore<T>();
   private readonly handlers: EventHandlers<T>;
   private readonly waiters = new ConditionWaiters();
-  private readonly reflector: Reflector<T>;
+  private readonly parts: readonly WatchedPart<T>[];
   private started = false;
-  private synced = false;
-  private lastSynced: string | undefined;
-  private lastDeletion: string | undefined;
-  private lastTrouble: InformerTrouble | undefined;
 
   /** @throws InvalidOptionError naming the option */
   constructor(private readonly options: SharedInformerOptions<T>) {
@@ -49,26 +44,44 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T>, 
     this.logger = options.logger.child({ informer: qualifiedResource(options.type) });
     this.handlers = new EventHandlers(this.logger);
     this.lister = this.store.lister;
-    this.reflector = new Reflector<T>({ ...options, sink: this, logger: this.logger }, this.config.reflector);
+    this.parts = this.config.reflectors.map((config) => {
+      const { doubtAfterMs } = this.config;
+      const prepare = (item: T): T => this.prepare(item);
+      const dispatch = (events: readonly ResourceEvent<T>[]): void => this.dispatch(events);
+      const { logger, store } = this;
+      return new WatchedPart<T>({ ...options, logger, store, prepare, dispatch, doubtAfterMs }, config);
+    });
     if (options.standardIndexes === false) return;
     this.store.addIndex(NAMESPACE_INDEX, (object) => [object.metadata.namespace ?? '']);
     this.store.addIndex(OWNER_UID_INDEX, ownerUids);
   }
 
   get hasSynced(): boolean {
-    return this.synced;
+    return this.parts.every((part) => part.hasSynced);
+  }
+
+  get unsyncedNamespaces(): readonly string[] {
+    return this.parts.flatMap(({ hasSynced, namespace }) => (hasSynced || !namespace ? [] : [namespace]));
   }
 
   get lastSyncedResourceVersion(): string | undefined {
-    return this.lastSynced;
+    return this.parts.map(({ resourceVersion }) => resourceVersion).reduce(older);
   }
 
   get newestDeletion(): string | undefined {
-    return this.lastDeletion;
+    return this.newestDeletionIn({});
+  }
+
+  /** {@link newestDeletion}, as far as it matters in `scope`. */
+  newestDeletionIn(scope: VersionScope): string | undefined {
+    return this.partsOf(scope).reduce<string | undefined>(
+      (newest, part) => newerResourceVersion(newest, part.newestDeletion),
+      undefined,
+    );
   }
 
   get trouble(): InformerTrouble | undefined {
-    return this.lastTrouble;
+    return this.parts.find((part) => part.trouble)?.trouble;
   }
 
   addIndex(name: string, index: IndexFunction<T>): void {
@@ -82,76 +95,41 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T>, 
   }
 
   waitForSync(signal: AbortSignal): Promise<void> {
-    return this.waiters.waitUntil(() => this.synced, signal);
+    return this.waiters.waitUntil(() => this.hasSynced, signal);
   }
 
   waitUntilSettled(signal: AbortSignal): Promise<void> {
-    return this.waiters.waitUntil(() => this.synced || this.lastTrouble?.code !== undefined, signal);
+    const isSettled = (part: WatchedPart<T>): boolean => part.hasSynced || part.trouble?.code !== undefined;
+    return this.waiters.waitUntil(() => this.parts.every(isSettled), signal);
   }
 
-  waitForResourceVersion(resourceVersion: string, signal: AbortSignal): Promise<void> {
-    return this.waiters.waitUntil(
-      () => this.lastSynced !== undefined && compareResourceVersions(this.lastSynced, resourceVersion) >= 0,
-      signal,
-    );
+  hasSeen(resourceVersion: string, scope?: VersionScope): boolean {
+    return this.partsOf(scope).every((part) => part.hasSeen(resourceVersion));
+  }
+
+  async waitForResourceVersion(
+    resourceVersion: string,
+    signal: AbortSignal,
+    scope?: VersionScope,
+  ): Promise<void> {
+    signal.throwIfAborted();
+    await Promise.all(this.partsOf(scope).map((part) => part.waitFor(resourceVersion, signal)));
   }
 
   async run(signal: AbortSignal): Promise<void> {
     if (this.started) throw new IllegalStateError(`the informer of ${this.type.resource} runs already`);
     this.started = true;
-    await Promise.all([this.reflector.run(signal), this.resync(signal)]);
+    await Promise.all([...this.parts.map((part) => part.run(signal)), this.resync(signal)]);
   }
 
-  /** For the reflector. */
-  receivePage(items: readonly T[]): readonly T[] {
-    return items.filter(this.config.accepts).map((item) => this.prepare(item));
+  /** Which parts show the objects of a namespace. */
+  private partsOf({ namespace }: VersionScope = {}): readonly WatchedPart<T>[] {
+    const part = this.parts.find((candidate) => candidate.namespace === namespace);
+    return part ? [part] : this.parts;
   }
 
-  /** For the reflector. */
-  replace(items: readonly T[], resourceVersion: string): void {
-    const events = this.store.replace(items, !this.synced);
-    this.synced = true;
-    this.lastTrouble = undefined;
-    if (this.lastSynced !== undefined && compareResourceVersions(resourceVersion, this.lastSynced) < 0) {
-      this.logger.warn('the server went back in time; was it restored from a backup?', {
-        from: this.lastSynced,
-        to: resourceVersion,
-      });
-    }
-    this.lastSynced = resourceVersion;
-    if (events.some(isDeletion)) this.lastDeletion = resourceVersion;
+  private dispatch(events: readonly ResourceEvent<T>[]): void {
     this.handlers.dispatch(events);
-    this.waiters.check();
-  }
-
-  /** For the reflector. */
-  apply(event: WatchEvent<T>): void {
-    if (event.type === 'BOOKMARK') {
-      this.advance(event.resourceVersion);
-      return;
-    }
-    const { resourceVersion } = event.object.metadata;
-    const events = this.config.accepts(event.object) ? this.change(event.type, event.object) : [];
-    this.lastSynced = newerResourceVersion(this.lastSynced, resourceVersion);
-    if (events.some(isDeletion)) this.lastDeletion = newerResourceVersion(this.lastDeletion, resourceVersion);
-    this.handlers.dispatch(events);
-    this.waiters.check();
-  }
-
-  /** For the reflector. */
-  fail(trouble: InformerTrouble): void {
-    this.lastTrouble = trouble;
-    this.waiters.check();
-  }
-
-  private change(type: 'ADDED' | 'MODIFIED' | 'DELETED', item: T): ResourceEvent<T>[] {
-    const object = this.prepare(item);
-    return type === 'DELETED' ? this.store.remove(object) : this.store.upsert(object);
-  }
-
-  private advance(resourceVersion: string): void {
-    if (resourceVersion === '') return;
-    this.lastSynced = newerResourceVersion(this.lastSynced, resourceVersion);
     this.waiters.check();
   }
 
@@ -191,8 +169,10 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T>, 
   }
 }
 
-function isDeletion<T extends KubernetesObject>({ type }: ResourceEvent<T>): boolean {
-  return type === 'deleted';
+/** The older of two where they can be compared; a part that shows nothing yet is behind all others. */
+function older(a: string | undefined, b: string | undefined): string | undefined {
+  if (a === undefined || b === undefined) return undefined;
+  return (compareResourceVersions(a, b) ?? 0) <= 0 ? a : b;
 }
 
 function ownerUids(object: DeepReadonly<KubernetesObject>): readonly string[] {

@@ -33,12 +33,16 @@ export class ObjectStore<T extends KubernetesObject> {
     this.indexes.set(name, index);
   }
 
-  /** The result of a list. `initial` marks what it adds. Deletions come first. */
-  replace(items: readonly T[], initial: boolean): ResourceEvent<T>[] {
+  /**
+   * The result of a list. `initial` marks what it adds. Deletions come first.
+   * @param namespace the only one that was listed. @default all
+   */
+  replace(items: readonly T[], initial: boolean, namespace?: string): ResourceEvent<T>[] {
     const fresh = newestByKey(items);
     const events: ResourceEvent<T>[] = [];
     for (const [key, old] of this.objects) {
-      if (!fresh.has(key)) events.push(this.drop(key, old));
+      const wasListed = namespace === undefined || old.metadata.namespace === namespace;
+      if (wasListed && !fresh.has(key)) events.push(this.drop(key, old));
     }
     for (const [key, object] of fresh) {
       const old = this.objects.get(key);
@@ -54,7 +58,7 @@ export class ObjectStore<T extends KubernetesObject> {
     const object = item as DeepReadonly<T>;
     const key = keyOf(object.metadata);
     const old = this.objects.get(key);
-    if (old && compareAge(object, old) <= 0) return [];
+    if (old && isSameOrOlder(object, old)) return [];
     return this.put(key, old, object, false);
   }
 
@@ -63,7 +67,7 @@ export class ObjectStore<T extends KubernetesObject> {
     const object = item as DeepReadonly<T>;
     const key = keyOf(object.metadata);
     const old = this.objects.get(key);
-    if (!old || compareAge(object, old) < 0) return [];
+    if (!old || compareAge(object, old) === 'older') return [];
     // Deleted and created anew unseen, and now that one is deleted: of ours the end was never shown.
     if (old.metadata.uid !== object.metadata.uid) return [this.drop(key, old)];
     this.set(key, old, undefined);
@@ -116,7 +120,7 @@ function newestByKey<T extends KubernetesObject>(items: readonly T[]): Map<strin
     const object = item as DeepReadonly<T>;
     const key = keyOf(object.metadata);
     const other = fresh.get(key);
-    if (!other || compareAge(object, other) > 0) fresh.set(key, object);
+    if (!other || !isSameOrOlder(object, other)) fresh.set(key, object);
   }
   return fresh;
 }
@@ -131,9 +135,17 @@ function sameState(a: WithMetadata, b: WithMetadata): boolean {
   );
 }
 
-/** Positive when `a` is the newer; an object without a resourceVersion counts as newer. */
-function compareAge(a: WithMetadata, b: WithMetadata): number {
+function isSameOrOlder(a: WithMetadata, b: WithMetadata): boolean {
+  return compareAge(a, b) !== 'newer';
+}
+
+/**
+ * How `a` relates to `b`, which was shown before it. What cannot be compared is newer: watches tell of the changes of an object
+ * in their order. So is an object without a resourceVersion.
+ */
+function compareAge(a: WithMetadata, b: WithMetadata): 'older' | 'same' | 'newer' {
   const [versionOfA, versionOfB] = [a.metadata.resourceVersion, b.metadata.resourceVersion];
-  if (versionOfA === undefined || versionOfB === undefined) return 1;
-  return compareResourceVersions(versionOfA, versionOfB);
+  if (versionOfA === undefined || versionOfB === undefined) return 'newer';
+  const order = compareResourceVersions(versionOfA, versionOfB) ?? 1;
+  return order === 0 ? 'same' : order < 0 ? 'older' : 'newer';
 }

@@ -7,6 +7,7 @@ export { parseJson, stringifyJson, writeIntegers } from './json-text.js';
 export { keyOf, parseKey } from './key.js';
 export type { ObjectRef } from './key.js';
 export { compileLabelSelector, isEmptySelector } from './label-selector.js';
+export { LabelSelectorSyntaxError, parseLabelSelector } from './label-selector-text.js';
 export type { LabelMatcher, LabelSelector } from './label-selector.js';
 export type {
   DeepReadonly,
@@ -47,5 +48,10 @@ export {
 } from './resource-type.js';
 export type { ResourceType } from './resource-type.js';
 export { sameJson } from './same-json.js';
-export { compareResourceVersions, newerResourceVersion } from './resource-version.js';
+export {
+  compareResourceVersions,
+  isComparableResourceVersion,
+  isOnlyMetByList,
+  newerResourceVersion,
+} from './resource-version.js';
 export { exactIntegerTags } from './yaml-integers.js';

@@ -21,7 +21,9 @@ export interface InformerGroup extends Runnable {
   /** Resolves once of each there is a list, or the server's answer that there is none; rejects with the signal's reason. */
   waitUntilSettled(signal: AbortSignal): Promise<void>;
   /** What a cache must show to have seen every deletion that ours have seen. @default nothing */
-  deletionsSeen?(): ReturnType<NonNullable<EnqueuerOptions['deletionsSeen']>>;
+  deletionsSeen?(
+    ...scope: Parameters<NonNullable<EnqueuerOptions['deletionsSeen']>>
+  ): ReturnType<NonNullable<EnqueuerOptions['deletionsSeen']>>;
 }
 
 /**
@@ -247,7 +249,7 @@ export class Manager {
       logger,
       tracer,
       mayEnqueue: () => elector.isLeader !== false,
-      deletionsSeen: () => informers.deletionsSeen?.() ?? [],
+      deletionsSeen: (scope) => informers.deletionsSeen?.(scope) ?? [],
       needsSync: (key) => built.needsSync?.(key) ?? true,
     });
   }

@@ -29,5 +29,7 @@ export class WrittenPods {
 }
 
 function isNewer(a: ReadablePod, b: ReadablePod): boolean {
-  return compareResourceVersions(a.metadata.resourceVersion ?? '', b.metadata.resourceVersion ?? '') > 0;
+  const order = compareResourceVersions(a.metadata.resourceVersion ?? '', b.metadata.resourceVersion ?? '');
+  // Of versions without an order, the watch's counts.
+  return order === undefined || order > 0;
 }

@@ -99,6 +99,7 @@ const SECRET = /token|password|secret|kubeconfig|private-key/i;
 export function withoutSecrets({
   adminTls,
   definitions,
+  scope,
   syncTimeoutMsOf,
   workersOf,
   ...options
@@ -110,6 +111,7 @@ export function withoutSecrets({
   return {
     ...Object.fromEntries(shown),
     controllers: definitions.map(({ name }) => name),
+    scope: { namespaces: scope.namespaces, selector: scope.selector },
     workers: Object.fromEntries(workersOf),
     'admin-serves': adminTls.serves,
     'sync-timeout-ms': Object.fromEntries(syncTimeoutMsOf),

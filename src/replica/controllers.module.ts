@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import type { Activation, ActorRuntime } from '../actor/index.js';
-import type { ApiClient, HttpApiClient } from '../api-client/index.js';
+import type { ApiClient } from '../api-client/index.js';
 import { withOwnWrites, withSpans, withTraceAnnotations, withWriteGuard } from '../api-client/index.js';
 import type { Clock, RandomSource } from '../clock/index.js';
 import type { ControllerDependencies } from '../controller/index.js';
@@ -18,6 +18,7 @@ import { createControllerMetrics, observeReadability } from '../telemetry/index.
 import { CoordinationModule } from './coordination.module.js';
 import { KubernetesApiModule } from './kubernetes-api.module.js';
 import { ObservationModule } from './observation.module.js';
+import type { ControllerClients } from './controller-clients.js';
 import type { QueueFactory } from './queue-factory.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import * as tokens from './tokens.js';
@@ -30,7 +31,7 @@ import * as tokens from './tokens.js';
       provide: tokens.CONTROLLERS,
       inject: [
         tokens.OPTIONS,
-        tokens.API_CLIENT,
+        tokens.CONTROLLER_CLIENTS,
         tokens.INFORMERS,
         tokens.EVENTS,
         tokens.QUEUES,
@@ -52,7 +53,7 @@ export class ControllersModule {}
 
 function buildControllers(
   options: CompiledReplicaOptions,
-  client: HttpApiClient,
+  clients: ControllerClients,
   informers: InformerFactory,
   events: ApiEventRecorder,
   queues: QueueFactory,
@@ -65,21 +66,23 @@ function buildControllers(
   log: DecisionLog,
   running: RunningSyncs,
 ): ManagedController[] {
-  const dependencies: Omit<ControllerDependencies, 'events' | 'informers'> = {
-    discovery: client,
+  const dependencies: Omit<ControllerDependencies, 'discovery' | 'events' | 'informers'> = {
     clock,
     random,
     logger,
+    selects: options.scope.selects,
   };
   const metrics = createControllerMetrics(meter, options.workersOf);
-  const traced = withSpans(withTraceAnnotations(client, clock), tracer, clock);
   const managed = options.definitions.map((definition): ManagedController => {
     const { name } = definition;
+    const client = clients.clientFor(definition);
+    const traced = withSpans(withTraceAnnotations(client, clock), tracer, clock);
     const noted = new NotedInformers(informers);
     // As the genuine ones sign theirs: `deployment-controller`, `replicaset-controller`.
     const signed = events.as(`${name}-controller`);
     const built = definition.build({
       ...dependencies,
+      discovery: client,
       informers: noted,
       events: signed,
       logger: logger.child({ controller: name }),

@@ -3,7 +3,7 @@ import type { HttpApiClient } from '../api-client/index.js';
 import { IllegalStateError } from '../errors/index.js';
 import type { UnreadableResource } from '../controller/index.js';
 import type { EventLoopMonitor, HealthNote, HealthRegistry } from '../health/index.js';
-import type { InformerFactory } from '../informer/index.js';
+import type { Informer, InformerFactory } from '../informer/index.js';
 import { qualifiedResource } from '../kubernetes/index.js';
 import type { ManagedController, Manager } from '../manager/index.js';
 import { missingOf, troublesOf } from '../manager/index.js';
@@ -44,7 +44,7 @@ export function registerHealthChecks(registry: HealthRegistry, parts: CheckedPar
       // Where others work, what the server does not list keeps only those back that need it.
       const isSettled = manager.state === 'running' && missing.length === behind.length;
       const silent = behind.filter(({ trouble }) => trouble?.code === undefined);
-      const names = silent.map(({ type }) => qualifiedResource(type));
+      const names = silent.map(nameOf);
       const problem = [...(names.length > 0 ? [`not synced: ${names.join(', ')}`] : []), ...told(missing)];
       failUnless(behind.length === 0 || isSettled, problem.join('; '));
       return noteOf(missing);
@@ -54,6 +54,12 @@ export function registerHealthChecks(registry: HealthRegistry, parts: CheckedPar
     const name = `controller-${managed.controller.name}`;
     registry.add('readyz', { name, check: () => checkController(managed, parts) });
   }
+}
+
+/** With the namespaces that are missing, where they are watched one by one: it may be rights in one that are. */
+function nameOf({ type, unsyncedNamespaces = [] }: Informer): string {
+  const where = unsyncedNamespaces.length > 0 ? ` (${unsyncedNamespaces.join(', ')})` : '';
+  return qualifiedResource(type) + where;
 }
 
 /** Fails where it should take keys and does not; what it waits for, and does without, is told. */

@@ -1,16 +1,30 @@
 import { hostname } from 'node:os';
 import { Module } from '@nestjs/common';
-import type { HttpApiClient } from '../api-client/index.js';
+import type { ApiClientMetrics, ClusterConnection, HttpApiClient } from '../api-client/index.js';
 import { createHttpApiClient, loadKubeconfig } from '../api-client/index.js';
 import type { Clock, RandomSource } from '../clock/index.js';
 import { ApiEventRecorder } from '../events/index.js';
 import { InformerFactory } from '../informer/index.js';
+import { DEPLOYMENTS, qualifiedResource } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import type { Metrics } from '../telemetry/index.js';
 import { createApiClientMetrics, createEventRecorderMetrics } from '../telemetry/index.js';
 import { VERSION } from '../version.js';
+import { ControllerClients } from './controller-clients.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
-import { API_CLIENT, CLOCK, EVENTS, INFORMERS, LOGGER, METRICS, OPTIONS, RANDOM } from './tokens.js';
+import {
+  API_CLIENT,
+  API_METRICS,
+  CLOCK,
+  CONNECTION,
+  CONTROLLER_CLIENTS,
+  EVENTS,
+  INFORMERS,
+  LOGGER,
+  METRICS,
+  OPTIONS,
+  RANDOM,
+} from './tokens.js';
 
 /** A watch that cannot be resumed is tried at least so often: a short outage must not cost half a minute. */
 const LONGEST_WATCH_BACKOFF_MS = 5000;
@@ -19,29 +33,58 @@ const LONGEST_WATCH_BACKOFF_MS = 5000;
 @Module({
   providers: [
     {
+      provide: CONNECTION,
+      inject: [OPTIONS, CLOCK, LOGGER],
+      useFactory: ({ context, kubeconfig }: CompiledReplicaOptions, clock: Clock, logger: Logger) =>
+        loadKubeconfig({ path: kubeconfig, context, clock, logger }),
+    },
+    {
+      provide: API_METRICS,
+      inject: [METRICS],
+      useFactory: ({ meter }: Metrics) => createApiClientMetrics(meter),
+    },
+    {
       provide: API_CLIENT,
-      inject: [OPTIONS, CLOCK, RANDOM, LOGGER, METRICS],
-      useFactory: async (
+      inject: [CONNECTION, CLOCK, RANDOM, LOGGER, API_METRICS],
+      useFactory: (
+        connection: ClusterConnection,
+        clock: Clock,
+        random: RandomSource,
+        logger: Logger,
+        metrics: ApiClientMetrics,
+      ) => {
+        const userAgent = `rollkeeper/${VERSION} (controller)`;
+        return createHttpApiClient({ connection, userAgent, clock, random, logger, metrics });
+      },
+    },
+    {
+      provide: CONTROLLER_CLIENTS,
+      inject: [API_CLIENT, CONNECTION, OPTIONS, CLOCK, RANDOM, LOGGER, API_METRICS],
+      useFactory: (
+        client: HttpApiClient,
+        connection: ClusterConnection,
         options: CompiledReplicaOptions,
         clock: Clock,
         random: RandomSource,
         logger: Logger,
-        { meter }: Metrics,
-      ) =>
-        createHttpApiClient({
-          connection: await loadKubeconfig({ path: options.kubeconfig, context: options.context, clock }),
-          userAgent: `rollkeeper/${VERSION} (controller)`,
-          clock,
-          random,
-          logger,
-          metrics: createApiClientMetrics(meter),
-        }),
+        metrics: ApiClientMetrics,
+      ) => new ControllerClients({ client, connection, options, clock, random, logger, metrics }),
     },
     {
       provide: INFORMERS,
-      inject: [API_CLIENT, CLOCK, RANDOM, LOGGER],
-      useFactory: (client: HttpApiClient, clock: Clock, random: RandomSource, logger: Logger) =>
-        new InformerFactory({ client, clock, random, logger, maxBackoffMs: LONGEST_WATCH_BACKOFF_MS }),
+      inject: [OPTIONS, API_CLIENT, CLOCK, RANDOM, LOGGER],
+      useFactory: (
+        { scope }: CompiledReplicaOptions,
+        client: HttpApiClient,
+        clock: Clock,
+        random: RandomSource,
+        logger: Logger,
+      ) =>
+        new InformerFactory({
+          ...{ client, clock, random, logger, maxBackoffMs: LONGEST_WATCH_BACKOFF_MS },
+          namespaces: scope.namespaces,
+          selections: { [qualifiedResource(DEPLOYMENTS)]: { labelSelector: scope.selector } },
+        }),
     },
     {
       provide: EVENTS,
@@ -64,6 +107,6 @@ const LONGEST_WATCH_BACKOFF_MS = 5000;
         }),
     },
   ],
-  exports: [API_CLIENT, INFORMERS, EVENTS],
+  exports: [API_CLIENT, CONTROLLER_CLIENTS, INFORMERS, EVENTS],
 })
 export class KubernetesApiModule {}

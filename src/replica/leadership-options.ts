@@ -22,16 +22,17 @@ const CANDIDATE_NAME = /^[\w.-]{1,216}$/;
 /**
  * With their defaults. While controllers go over from or to a component that knows nothing of our Redis, nothing of ours may
  * run beside it: what a migration shares is a Lease, only its holder works on keys, and nobody takes it before its end.
+ * @param defaultName of the Lease
  * @throws InvalidOptionError
  */
 export function decideLeadershipOptions(
   given: GivenLeadershipOptions,
   migration: LeaderMigration | undefined,
+  defaultName = 'rollkeeper',
 ): LeadershipOptions {
   const decided = {
     'leader-elect-resource-lock': given['leader-elect-resource-lock'] ?? (migration ? 'leases' : 'redis'),
-    'leader-elect-resource-name':
-      given['leader-elect-resource-name'] ?? migration?.leaderName ?? 'rollkeeper',
+    'leader-elect-resource-name': given['leader-elect-resource-name'] ?? migration?.leaderName ?? defaultName,
     'leader-takeover': given['leader-takeover'] ?? (migration ? 'expiry' : 'witness'),
     'reconcile-on': given['reconcile-on'] ?? (migration ? 'leader' : 'all'),
   };

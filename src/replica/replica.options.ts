@@ -13,6 +13,8 @@ import { readLeaderMigration } from './leader-migration.js';
 import type { LeadershipOptions } from './leadership-options.js';
 import { decideLeadershipOptions } from './leadership-options.js';
 import { numbersPerController } from './per-controller.js';
+import type { Scope } from './scope.js';
+import { compileScope } from './scope.js';
 
 const wholeNumber = (least: number, most: number) =>
   z.coerce
@@ -41,6 +43,13 @@ const schema = z.object({
     .regex(/^[\w.-]+$/, 'must be letters, digits, dots, hyphens and underscores')
     .default('rollkeeper'),
   identity: z.string().min(1).max(253),
+  namespaces: z.string().optional(),
+  selector: z.string().optional(),
+  'use-service-account-credentials': z.boolean().default(false),
+  'service-account-namespace': z.string().min(1, 'must name a namespace').default('kube-system'),
+  'service-account-prefix': z.string().default(''),
+  'kube-api-qps': z.coerce.number('is not a number').min(0, 'must be at least 0').default(0),
+  'kube-api-burst': wholeNumber(1, 100_000).optional(),
   controllers: z.string().default('*'),
   workers: z.string().optional(),
   'admin-host': z.string().min(1).default('127.0.0.1'),
@@ -77,6 +86,15 @@ const schema = z.object({
  * - `kubeconfig`, `context`: the API to work on; without a file, kubectl's own rules, down to the pod's service account
  * - `redis-url`: the Redis that all replicas share; `key-prefix` (default `rollkeeper`) keeps installations apart
  * - `identity`: this replica's name in leases, logs and spans; unique
+ * - `namespaces`: only these, comma-separated, each listed and watched by itself, so that Roles in them are all the rights
+ *   that are needed; `selector`: only Deployments with such labels, with all that they own, and ReplicaSets of nobody else's
+ *   with such labels. Installations of different scopes may share a Redis: their keys begin with `KEY-PREFIX-ID`, where ID
+ *   is made of the scope
+ * - `use-service-account-credentials`: each controller works as a service account of its own, by tokens that the API hands out
+ *   for it, `service-account-prefix` + its name (`deployment-controller`) in `service-account-namespace` (default
+ *   `kube-system`); informers, leases and health checks go on to use the given credentials
+ * - `kube-api-qps`: requests per second of each controller, in the long run, with `kube-api-burst` at once (default twice as
+ *   many); 0, the default, leaves that to the server (priority and fairness)
  * - `controllers`: which to run, default `*` (see {@link selectControllers}); `workers`: for example `deployment=5,replicaset=10`
  * - `admin-host`, `admin-port`: default 127.0.0.1 and a port that the system chooses
  * - `admin-auth`: who else than the owner of the admin token is let in; `token` (default): nobody, `delegated`: owners of
@@ -111,6 +129,9 @@ export type ReplicaOptions = z.input<typeof schema>;
 
 export type CompiledReplicaOptions = Readonly<z.output<typeof schema> & LeadershipOptions> & {
   readonly definitions: readonly ControllerDefinition[];
+  readonly scope: Scope;
+  /** Of what this installation keeps in Redis; see {@link Scope.id}. */
+  readonly 'key-prefix': string;
   /** Workers by controller. */
   readonly workersOf: ReadonlyMap<string, number>;
   /** By controller. */
@@ -132,13 +153,17 @@ export function compileReplicaOptions(options: unknown): CompiledReplicaOptions 
     range: [1, MOST_WORKERS],
     defaultOf: ({ defaultWorkers }) => defaultWorkers,
   });
+  const scope = compileScope(compiled, definitions);
+  const suffix = scope.id === undefined ? '' : `-${scope.id}`;
   return Object.freeze({
     ...compiled,
-    ...decideLeadershipOptions(compiled, migration),
+    ...decideLeadershipOptions(compiled, migration, `rollkeeper${suffix}`),
+    'key-prefix': compiled['key-prefix'] + suffix,
     definitions,
     workersOf,
     syncTimeoutMsOf: syncTimeouts(compiled, definitions),
     adminTls: decideAdminTls(compiled),
+    scope,
   });
 }
 

@@ -7,6 +7,7 @@ import type { Logger } from '../logging/index.js';
 import type { ManagedController, Manager } from '../manager/index.js';
 import { assertUsableRedis } from '../redis/index.js';
 import type { Metrics, Tracing } from '../telemetry/index.js';
+import type { ControllerClients } from './controller-clients.js';
 import { ReplicaModule } from './replica.module.js';
 import { reachableUrl } from './reachable-url.js';
 import type { RedisPeerRegistry } from './redis-peer-registry.js';
@@ -63,6 +64,7 @@ export async function runReplica(
     const closings = [
       ...controllers.map(({ controller }) => controller.queue.close()),
       server.get<RedisActorRuntime>(tokens.ACTORS).close(),
+      server.get<ControllerClients>(tokens.CONTROLLER_CLIENTS).close(),
       server.get<HttpApiClient>(tokens.API_CLIENT).close(),
       server.get<Tracing>(tokens.TRACING).shutdown(),
       server.get<Metrics>(tokens.METRICS).shutdown(),

@@ -35,7 +35,8 @@ export class LaggingCache<T extends KubernetesObject> implements Lister<T> {
   /** Shows everything up to this resourceVersion, as an activation that waits for it would have it. */
   catchUpTo(resourceVersion: string): void {
     const later = this.behind.findIndex(
-      ({ object }) => compareResourceVersions(object.metadata.resourceVersion ?? '', resourceVersion) > 0,
+      ({ object }) =>
+        (compareResourceVersions(object.metadata.resourceVersion ?? '', resourceVersion) ?? 1) > 0,
     );
     this.catchUp(later < 0 ? this.behind.length : later);
   }

@@ -41,7 +41,9 @@ export class RolloutHistory {
 
   /** Everything seen so far, ordered by resourceVersion. */
   events(): readonly HistoryEvent[] {
-    return this.recorded.toSorted((a, b) => compareResourceVersions(a.resourceVersion, b.resourceVersion));
+    return this.recorded.toSorted(
+      (a, b) => compareResourceVersions(a.resourceVersion, b.resourceVersion) ?? 0,
+    );
   }
 
   private async watch(type: ResourceType, from: string): Promise<void> {

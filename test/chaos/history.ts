@@ -73,8 +73,8 @@ export class History {
 
   /** What was recorded since the last call, in the store's order. */
   take(): HistoryEvent[] {
-    const events = this.recorded.sort((a, b) =>
-      compareResourceVersions(a.resourceVersion, b.resourceVersion),
+    const events = this.recorded.sort(
+      (a, b) => compareResourceVersions(a.resourceVersion, b.resourceVersion) ?? 0,
     );
     this.recorded = [];
     return events;

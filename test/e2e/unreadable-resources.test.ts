@@ -14,6 +14,7 @@ import { freePort } from '../../src/testing/free-port.js';
 import type { TestRedisServer } from '../../src/testing/redis-server.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';
+import type { Refusal, SeenRequest } from '../chaos/api-fault-proxy.js';
 import { ApiFaultProxy } from '../chaos/api-fault-proxy.js';
 import type { RunningApiServer } from '../integration/api-server-harness.js';
 import { TOKEN, startApiServer } from '../integration/api-server-harness.js';
@@ -37,10 +38,13 @@ describe('a replica that may not list everything', () => {
     redis = await startTestRedisServer();
     server = await startApiServer();
     proxy = new ApiFaultProxy({ port: Number(new URL(server.url).port) }, () => 0);
-    proxy.onRequest = ({ method, path }) =>
+    const judge = ({ method, path }: SeenRequest): Refusal | undefined =>
       method === 'GET' && DENIED.test(path)
         ? { status: 403, reason: 'Forbidden', message: 'you may not list them' }
         : undefined;
+    proxy.onRequest = judge;
+    // A list that is streamed is a watch.
+    proxy.onWatch = judge;
     const kubeconfig = join(dir, 'kubeconfig');
     writeFileSync(kubeconfig, kubeconfigFor(`http://127.0.0.1:${await proxy.start()}`));
     client = createHttpApiClient({
@@ -132,6 +136,7 @@ describe('a replica that may not list everything', () => {
   it('starts what waited as soon as it may', async () => {
     await client.create<Deployment>(DEPLOYMENTS, aDeployment({ name: 'late' }));
     proxy.onRequest = undefined;
+    proxy.onWatch = undefined;
     await waitFor(
       async () =>
         (await client.list(REPLICA_SETS, { namespace: 'default' })).items.some(({ metadata }) =>

@@ -126,7 +126,8 @@ describe('a watch', () => {
   });
 
   it.each([
-    ['that is not JSON', 'oops\n', 'not JSON: "oops"'],
+    ['that is no object', 'null\n', 'not a watch event: "null"'],
+    ['that is not JSON', 'oops\n', 'not a watch event: "oops"'],
     ['of an unknown type', line('GREETING', {}), 'unknown type "GREETING"'],
   ])('fails with an event %s', async (_name, text, message) => {
     server.always(stream([text], { end: false }));

@@ -32,6 +32,9 @@ export function createGarbageCollectorController(
     aliases: ['garbage-collector-controller', 'garbagecollector'],
     type: PODS,
     defaultWorkers: 20,
+    needsWholeCluster: true,
+    // As kube-controller-manager's is called.
+    serviceAccount: 'generic-garbage-collector',
     worksOn: 'leader',
     build: (dependencies) => build(dependencies, compiled),
   };

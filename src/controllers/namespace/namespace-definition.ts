@@ -20,6 +20,7 @@ export const namespaceController: ControllerDefinition = {
   aliases: ['namespace-controller'],
   type: NAMESPACES,
   defaultWorkers: 5,
+  needsWholeCluster: true,
   // One sync asks for the deletion of everything in a namespace: at 50 ms each, 16 at once, some 190 000 objects.
   syncTimeoutMs: 600_000,
   build({ informers, clock }: ControllerDependencies): BuiltController {

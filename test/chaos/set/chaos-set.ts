@@ -19,8 +19,10 @@ export interface ChaosSetOptions {
   readonly dist: string;
   readonly replicas: number;
   readonly random: () => number;
-  /** More arguments of `rollkeeper controller`. */
-  readonly controllerArgs?: readonly string[];
+  /** More arguments of `rollkeeper controller`, of all replicas or of each. */
+  readonly controllerArgs?: readonly string[] | ((index: number) => readonly string[]);
+  /** Called before a replica is started, whose proxies may be told what to do. */
+  readonly prepare?: (replica: ChaosReplica) => void;
   /** What stands between the replicas and the rest. @default 'all' */
   readonly links?: 'all' | 'none';
 }
@@ -110,7 +112,7 @@ export class ChaosSet {
 
   private async startAll(): Promise<void> {
     const { dataDir } = this;
-    const { controllerArgs = [], dist, links = 'all', random, replicas } = this.options;
+    const { controllerArgs = [], dist, links = 'all', prepare, random, replicas } = this.options;
     mkdirSync(join(dataDir, 'redis'), { recursive: true });
     const clock = new SystemClock();
     this.redisProcess = await startRedis({
@@ -136,8 +138,13 @@ export class ChaosSet {
       args: ['node', '--nodes', '3', '--kubeconfig', kubeconfig],
       logFile: join(dataDir, 'node.log'),
     });
-    const place = { dataDir, dist, token, redisUrl, apiPort, random, args: controllerArgs, links };
-    for (let index = 0; index < replicas; index++) this.replicas.push(new ChaosReplica({ ...place, index }));
+    const place = { dataDir, dist, token, redisUrl, apiPort, random, links };
+    const argsOf = typeof controllerArgs === 'function' ? controllerArgs : () => controllerArgs;
+    for (let index = 0; index < replicas; index++) {
+      const replica = new ChaosReplica({ ...place, args: argsOf(index), index });
+      prepare?.(replica);
+      this.replicas.push(replica);
+    }
     await Promise.all([this.node.start(), ...this.replicas.map((replica) => replica.start())]);
     await this.untilSettled();
   }

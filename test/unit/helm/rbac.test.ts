@@ -104,6 +104,62 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     expect(given.filter((right) => !wanted.has(right))).toEqual([]);
   });
 
+  describe('in some namespaces', () => {
+    const chart = (): Chart => new Chart({ namespaces: ['a', 'ops'] });
+
+    it('are the same there, by Roles, and nothing anywhere else', () => {
+      for (const namespace of ['a', 'ops']) {
+        const rules = chart().rulesOf(namespace);
+        expect(text(always.filter((right) => !isGiven(rules, right)))).toEqual([]);
+        const wanted = new Set(text(always));
+        expect(text(rightsGivenBy(rules)).filter((right) => !wanted.has(right))).toEqual([]);
+      }
+      expect(chart().rulesOf('b')).toEqual([]);
+      expect(chart().names.filter((name) => name.startsWith('ClusterRole'))).toEqual([]);
+    });
+
+    it('are for events about the leadership as well, which are in the release’s namespace', () => {
+      const elsewhere = new Chart({ namespaces: ['a'] });
+      expect(text(rightsGivenBy(elsewhere.rulesOf('ops')))).toEqual(text(events));
+    });
+  });
+
+  describe('of an account for each controller', () => {
+    /** What a controller asks for itself; what its informers read, they read for all. */
+    const own = (needed: readonly Right[]): Right[] =>
+      needed.filter(({ resource, verb }) => resource === '*' || !['list', 'watch'].includes(verb));
+    const reads = (needed: readonly Right[]): Right[] =>
+      needed.filter(({ verb }) => ['list', 'watch'].includes(verb));
+    const byController = {
+      'deployment-controller': [...own(deployment), blocking[0] as Right],
+      'replicaset-controller': [...own(replicaSet), blocking[1] as Right],
+      'generic-garbage-collector': garbageCollector,
+      'namespace-controller': namespace.filter(({ resource }) => resource !== 'pods'),
+    };
+
+    it.each(Object.entries(byController))('are what the %s needs', (account, needed) => {
+      const chart = new Chart({ controllers: '*', serviceAccount: { perController: true } });
+      const rules = chart.rulesOf('ops', `rk-rollkeeper-${account}`);
+      expect(text(needed.filter((right) => !isGiven(rules, right)))).toEqual([]);
+      const wanted = new Set(text(needed));
+      expect(text(rightsGivenBy(rules)).filter((right) => !wanted.has(right))).toEqual([]);
+    });
+
+    it('leave to the pods’ own account what the informers read, events, and the others’ tokens', () => {
+      const chart = new Chart({ serviceAccount: { perController: true } });
+      const tokens = { group: '', resource: 'serviceaccounts/token', verb: 'create' };
+      const needed = unique([...events, ...reads(deployment), ...reads(replicaSet), tokens]);
+      expect(text(rightsGivenBy(chart.rulesOf('ops')))).toEqual(text(needed));
+      const [role] = chart
+        .all<{ metadata: { name: string }; rules: { resourceNames?: string[] }[] }>('Role')
+        .filter(({ metadata }) => metadata.name === 'rk-rollkeeper-tokens');
+      expect(role?.rules.map(({ resourceNames }) => resourceNames)).toEqual([
+        ['rk-rollkeeper-deployment-controller', 'rk-rollkeeper-replicaset-controller'],
+      ]);
+      expect(isGiven(chart.rulesOf('ops'), tokens), 'of those alone').toBe(false);
+    });
+  });
+
   it('on leases are there where the lease is one, in its namespace, by its name', () => {
     const chart = new Chart({ leaderElection: { resourceLock: 'leases' } });
     const role = chart.one<{ metadata: { namespace?: string }; rules: { resourceNames?: string[] }[] }>(
