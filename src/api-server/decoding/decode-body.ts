@@ -39,7 +39,9 @@ export function decodeBody(
     throw unsupportedMediaType(contentType, ACCEPTED);
   }
   const text =
-    contentType === PROTOBUF_MEDIA_TYPE ? JSON.stringify(decodeProtobuf(body)) : body.toString('utf8');
+    contentType === PROTOBUF_MEDIA_TYPE
+      ? JSON.stringify(decodeProtobuf(body, options))
+      : body.toString('utf8');
   try {
     const { object, findings } = decodeObject(
       text,

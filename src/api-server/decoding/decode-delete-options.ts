@@ -2,6 +2,7 @@ import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import { badRequest } from '../errors/index.js';
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/index.js';
+import type { SchemaRegistry } from '../schema/index.js';
 
 const schema = z.object({
   gracePeriodSeconds: z.number().nullish(),
@@ -21,8 +22,12 @@ export interface DeleteOptionsBody {
 }
 
 /** @throws StatusError 400 */
-export function decodeDeleteOptions(body: Buffer, contentType: string): DeleteOptionsBody {
-  const parsed = schema.safeParse(parse(body, contentType));
+export function decodeDeleteOptions(
+  body: Buffer,
+  contentType: string,
+  schemas: SchemaRegistry,
+): DeleteOptionsBody {
+  const parsed = schema.safeParse(parse(body, contentType, schemas));
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     throw badRequest(
@@ -43,8 +48,10 @@ export function decodeDeleteOptions(body: Buffer, contentType: string): DeleteOp
   };
 }
 
-function parse(body: Buffer, contentType: string): unknown {
-  if (contentType === PROTOBUF_MEDIA_TYPE) return decodeProtobuf(body);
+const SCHEMA = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions';
+
+function parse(body: Buffer, contentType: string, schemas: SchemaRegistry): unknown {
+  if (contentType === PROTOBUF_MEDIA_TYPE) return decodeProtobuf(body, { schemas, schema: SCHEMA });
   try {
     const text = body.toString('utf8');
     return contentType.includes('yaml') ? parseYaml(text) : JSON.parse(text);

@@ -19,7 +19,7 @@ export async function handleDeleteCollection(
   context: RegistryContext,
   call: ResourceCall,
 ): Promise<ApiResponse> {
-  const options = await readDeleteOptions(call.request);
+  const options = await readDeleteOptions(call.request, context.schemas);
   const selection = parseSelection(call.request.query, call.kind);
   const limit = parseNumber(call.request.query, 'limit');
   const page = await selectPage(context, call, selection, { limit });

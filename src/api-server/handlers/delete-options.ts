@@ -2,6 +2,7 @@ import { badRequest, invalid } from '../errors/index.js';
 import { decodeDeleteOptions } from '../decoding/index.js';
 import type { ApiRequest } from '../http/index.js';
 import type { DeletionRequest, PropagationPolicy } from '../registry/index.js';
+import type { SchemaRegistry } from '../schema/index.js';
 import { isDryRun } from './dry-run.js';
 import { parseNumber } from './list.js';
 
@@ -12,9 +13,13 @@ export interface ReadDeleteOptions extends DeletionRequest {
 const POLICIES = ['Background', 'Foreground', 'Orphan'];
 
 /** Reads `metav1.DeleteOptions` from the body, or from the query where there is none. */
-export async function readDeleteOptions(request: ApiRequest): Promise<ReadDeleteOptions> {
+export async function readDeleteOptions(
+  request: ApiRequest,
+  schemas: SchemaRegistry,
+): Promise<ReadDeleteOptions> {
   const body = await request.readBody();
-  const options = body.length > 0 ? decodeDeleteOptions(body, request.contentType) : fromQuery(request.query);
+  const options =
+    body.length > 0 ? decodeDeleteOptions(body, request.contentType, schemas) : fromQuery(request.query);
   const grace = options.gracePeriodSeconds;
   if (grace !== undefined && (!Number.isInteger(grace) || grace < 0)) {
     throw badRequest(`gracePeriodSeconds: Invalid value: ${grace}: must be greater than or equal to 0`);

@@ -10,17 +10,26 @@ import type { ResourceCall } from './handler.js';
 
 /** `POST` to a pod's `eviction`: a deletion, as there are no disruption budgets here. */
 export async function handleEviction(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
-  const { deleteOptions = {} } = await readEviction(call.request);
-  const options = decodeDeleteOptions(Buffer.from(JSON.stringify(deleteOptions)), 'application/json');
+  const { deleteOptions = {} } = await readEviction(context, call.request);
+  const options = decodeDeleteOptions(
+    Buffer.from(JSON.stringify(deleteOptions)),
+    'application/json',
+    context.schemas,
+  );
   const dryRun = isDryRun(call.request.query, options.dryRun);
   const propagationPolicy = options.propagationPolicy as PropagationPolicy | undefined;
   await deleteObject(context, call, { ...options, propagationPolicy }, { dryRun });
   return created({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
 }
 
-async function readEviction(request: ApiRequest): Promise<{ deleteOptions?: unknown }> {
+const SCHEMA = 'io.k8s.api.policy.v1.Eviction';
+
+async function readEviction(
+  { schemas }: RegistryContext,
+  request: ApiRequest,
+): Promise<{ deleteOptions?: unknown }> {
   const body = await request.readBody();
-  if (request.contentType === PROTOBUF_MEDIA_TYPE) return decodeProtobuf(body);
+  if (request.contentType === PROTOBUF_MEDIA_TYPE) return decodeProtobuf(body, { schemas, schema: SCHEMA });
   try {
     return JSON.parse(body.toString()) as { deleteOptions?: unknown };
   } catch (error) {

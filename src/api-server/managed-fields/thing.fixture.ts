@@ -35,7 +35,11 @@ const types: Readonly<Record<string, ObjectSchema>> = {
     },
   },
 };
-const schemas: SchemaRegistry = { get: (name) => types[name], names: Object.keys(types) };
+const schemas: SchemaRegistry = {
+  get: (name) => types[name],
+  describe: () => ({}),
+  names: Object.keys(types),
+};
 export const shape = shapeOfType(schemas, 'Thing');
 
 export function manager(name: string, operation: Manager['operation'] = 'Apply'): Manager {
