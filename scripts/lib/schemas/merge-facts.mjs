@@ -9,7 +9,7 @@ import { readOldMergeFacts } from './old-swagger.mjs';
  */
 export function withMergeFacts(shapes) {
   const old = readOldMergeFacts();
-  const result = structuredClone(shapes);
+  const result = JSON.parse(JSON.stringify(shapes));
   for (const [name, schema] of Object.entries(result)) {
     for (const [property, shape] of Object.entries(schema.properties ?? {})) {
       // Some marks of old stood at fields that cannot be merged.

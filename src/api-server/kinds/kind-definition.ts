@@ -1,3 +1,4 @@
+import type { RandomSource } from '../../clock/index.js';
 import type { KubernetesObject, ResourceType, UnstructuredObject } from '../../kubernetes/index.js';
 
 /** The words of Kubernetes' `field.ErrorType`, as they stand in `details.causes[].reason`. */
@@ -34,7 +35,7 @@ export interface TableColumn {
 export type TableCell = string | number | null;
 
 /** What the kind does when an update of one subresource arrives; `''` is the object itself. */
-export type Subresource = '' | 'status' | 'finalize';
+export type Subresource = '' | 'status' | 'finalize' | 'approval' | 'ephemeralcontainers' | 'resize';
 
 /** What a deletion needs to know of the kind. */
 export interface GracefulDeletion {
@@ -82,11 +83,46 @@ export interface KindDefinition {
   toRow(object: Readonly<UnstructuredObject>, nowMs: number): TableCell[];
   /** The `autoscaling/v1` Scale view, for kinds with that subresource. */
   readonly scale?: ScaleMapping;
+  /** For a version whose objects are stored in the form of another one of the same kind. */
+  readonly view?: StoredView;
+  /** What objects of the kind need for themselves alone: addresses, ports. */
+  readonly reservations?: Reservations;
   /**
    * From when on it is written down who owns which field: what people write, from creation; what programs write by the
    * thousand, from the first server-side apply, if ever.
    */
   readonly ownershipFrom: 'creation' | 'first-apply';
+}
+
+/** How a kind is stored in another version, or under another group, than the one in which it is shown. */
+export interface StoredView {
+  /** Qualified resource under which the objects are stored: `events`. */
+  readonly resource: string;
+  toStored(object: Readonly<UnstructuredObject>): UnstructuredObject;
+  fromStored(object: Readonly<UnstructuredObject>): UnstructuredObject;
+}
+
+/** Something that one object has for itself, such as an address or a port: two may never get the same. */
+export interface Reservation {
+  /** Qualified resource under which the reservation is stored. */
+  readonly resource: string;
+  readonly name: string;
+  /** What is stored. */
+  readonly object: UnstructuredObject;
+  /** Which field asks for it, and the complaint when another object has it. */
+  readonly refusal: FieldError;
+}
+
+/** How a kind gets what its objects need for themselves. */
+export interface Reservations {
+  /** What the object asks for, or has got. */
+  wanted(object: Readonly<UnstructuredObject>): Reservation[];
+  /**
+   * Lets the object ask for what it needs and has not named. Called again, after `release` of the last choice, when
+   * somebody has that already.
+   * @returns whether there was anything to choose
+   */
+  choose(object: UnstructuredObject, random: RandomSource): boolean;
 }
 
 /** How a kind shows itself as a Scale, and takes one back. */
@@ -99,12 +135,17 @@ export interface ScaleMapping {
   write(object: UnstructuredObject, specReplicas: number): void;
 }
 
-/** The kinds that the server has. */
+/** The kinds that the server has. They come and go while it runs. */
 export interface KindRegistry {
   readonly kinds: readonly KindDefinition[];
+  /** Grows with every change: what was made from the kinds is good for as long as it stays the same. */
+  readonly revision: number;
   /** By group, version and plural, as in a path. */
   find(group: string, version: string, resource: string): KindDefinition | undefined;
   findByKind(apiVersion: string, kind: string): KindDefinition | undefined;
+  /** Adds a kind, or replaces the one of the same group, version and resource. */
+  put(kind: KindDefinition): void;
+  remove(type: Pick<ResourceType, 'group' | 'version' | 'resource' | 'kind'>): void;
 }
 
 export type { KubernetesObject };

@@ -1,7 +1,7 @@
-import type { Pod } from '../../../kubernetes/index.js';
-import { AGE_COLUMN, NAME_COLUMN, NONE, column, wideColumn } from '../common/columns.js';
-import { ageSince } from '../common/human-duration.js';
-import type { TableCell, TableColumn } from '../kind-definition.js';
+import type { Pod } from '../../../../kubernetes/index.js';
+import { AGE_COLUMN, NAME_COLUMN, NONE, column, wideColumn } from '../../common/columns.js';
+import { ageSince } from '../../common/human-duration.js';
+import type { TableCell, TableColumn } from '../../kind-definition.js';
 import { summarizePod } from './pod-status-word.js';
 import type { PodSummary } from './pod-status-word.js';
 

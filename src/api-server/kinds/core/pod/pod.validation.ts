@@ -1,10 +1,10 @@
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IToleration } from 'kubernetes-models/v1/Toleration';
-import type { Pod, PodSpec } from '../../../kubernetes/index.js';
-import { semanticEqual } from '../common/semantic-equal.js';
-import type { FieldError, Subresource } from '../kind-definition.js';
-import { validatePodSpec } from '../pod-template/validate-pod-spec.js';
-import { forbidden, invalid } from '../validation/field-errors.js';
+import type { Pod, PodSpec } from '../../../../kubernetes/index.js';
+import { semanticEqual } from '../../common/semantic-equal.js';
+import type { FieldError, Subresource } from '../../kind-definition.js';
+import { validatePodSpec } from '../../pod-template/validate-pod-spec.js';
+import { forbidden, invalid } from '../../validation/field-errors.js';
 
 const ONLY_THESE =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';

@@ -1,8 +1,8 @@
-import type { Node } from '../../../kubernetes/index.js';
-import type { FieldError } from '../kind-definition.js';
-import { duplicate, notSupported } from '../validation/field-errors.js';
-import { checkLabelValue, checkQualifiedName } from '../validation/syntax.js';
-import { validateSyntax } from '../validation/words.js';
+import type { Node } from '../../../../kubernetes/index.js';
+import type { FieldError } from '../../kind-definition.js';
+import { duplicate, notSupported } from '../../validation/field-errors.js';
+import { checkLabelValue, checkQualifiedName } from '../../validation/syntax.js';
+import { validateSyntax } from '../../validation/words.js';
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 

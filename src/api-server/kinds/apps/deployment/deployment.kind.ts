@@ -1,8 +1,8 @@
-import { DEPLOYMENTS } from '../../../kubernetes/index.js';
-import type { Deployment } from '../../../kubernetes/index.js';
-import { REPLICAS_SCALE } from '../common/scale.js';
-import { semanticEqual } from '../common/semantic-equal.js';
-import { carryOver, defineKind } from '../define-kind.js';
+import { DEPLOYMENTS } from '../../../../kubernetes/index.js';
+import type { Deployment } from '../../../../kubernetes/index.js';
+import { REPLICAS_SCALE } from '../../common/scale.js';
+import { semanticEqual } from '../../common/semantic-equal.js';
+import { carryOver, defineKind } from '../../define-kind.js';
 import { DEPLOYMENT_COLUMNS, deploymentRow } from './deployment.columns.js';
 import { defaultDeployment } from './deployment.defaults.js';
 import { validateDeployment, validateDeploymentUpdate } from './deployment.validation.js';

@@ -1,6 +1,6 @@
-import type { Deployment, DeploymentSpec } from '../../../kubernetes/index.js';
-import { omitZero } from '../common/omit-zero.js';
-import { defaultPodTemplate } from '../pod-template/pod-spec-defaults.js';
+import type { Deployment, DeploymentSpec } from '../../../../kubernetes/index.js';
+import { omitZero } from '../../common/omit-zero.js';
+import { defaultPodTemplate } from '../../pod-template/pod-spec-defaults.js';
 
 /** Source: SetDefaults_Deployment in pkg/apis/apps/v1/defaults.go. */
 export function defaultDeployment(deployment: Deployment): void {

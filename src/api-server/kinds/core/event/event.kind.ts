@@ -1,9 +1,9 @@
 import type { IEvent } from 'kubernetes-models/v1/Event';
-import { EVENTS } from '../../../kubernetes/index.js';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
-import { defineKind } from '../define-kind.js';
-import type { FieldError } from '../kind-definition.js';
-import { invalid } from '../validation/field-errors.js';
+import { EVENTS } from '../../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../../kubernetes/index.js';
+import { defineKind } from '../../define-kind.js';
+import type { FieldError } from '../../kind-definition.js';
+import { invalid } from '../../validation/field-errors.js';
 import { EVENT_COLUMNS, eventRow } from './event.columns.js';
 
 /** Source: pkg/registry/core/event/strategy.go and ValidateEventCreate (the rules of core/v1). */

@@ -1,7 +1,7 @@
-import type { DeploymentSpec } from '../../../kubernetes/index.js';
-import type { FieldError } from '../kind-definition.js';
-import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
-import { NON_NEGATIVE, checkPercent } from '../validation/syntax.js';
+import type { DeploymentSpec } from '../../../../kubernetes/index.js';
+import type { FieldError } from '../../kind-definition.js';
+import { forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
+import { NON_NEGATIVE, checkPercent } from '../../validation/syntax.js';
 
 type Strategy = NonNullable<DeploymentSpec['strategy']>;
 type RollingUpdate = NonNullable<Strategy['rollingUpdate']>;

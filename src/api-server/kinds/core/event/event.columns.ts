@@ -1,7 +1,7 @@
 import type { IEvent } from 'kubernetes-models/v1/Event';
-import { column, wideColumn } from '../common/columns.js';
-import { ageSince } from '../common/human-duration.js';
-import type { TableCell, TableColumn } from '../kind-definition.js';
+import { column, wideColumn } from '../../common/columns.js';
+import { ageSince } from '../../common/human-duration.js';
+import type { TableCell, TableColumn } from '../../kind-definition.js';
 
 export const EVENT_COLUMNS: readonly TableColumn[] = [
   column('Last Seen', 'Time since it last happened.'),

@@ -1,12 +1,12 @@
-import type { Deployment, DeploymentSpec, DeploymentStatus } from '../../../kubernetes/index.js';
-import { semanticEqual } from '../common/semantic-equal.js';
-import type { FieldError, Subresource } from '../kind-definition.js';
-import { validateSelectorAndTemplate } from '../pod-template/validate-template.js';
-import { invalid } from '../validation/field-errors.js';
-import { shownSelector } from '../validation/labels.js';
-import { validateAtMost, validateNonNegative } from '../validation/numbers.js';
-import type { AtMostRule } from '../validation/numbers.js';
-import { FIELD_IMMUTABLE } from '../validation/syntax.js';
+import type { Deployment, DeploymentSpec, DeploymentStatus } from '../../../../kubernetes/index.js';
+import { semanticEqual } from '../../common/semantic-equal.js';
+import type { FieldError, Subresource } from '../../kind-definition.js';
+import { validateSelectorAndTemplate } from '../../pod-template/validate-template.js';
+import { invalid } from '../../validation/field-errors.js';
+import { shownSelector } from '../../validation/labels.js';
+import { validateAtMost, validateNonNegative } from '../../validation/numbers.js';
+import type { AtMostRule } from '../../validation/numbers.js';
+import { FIELD_IMMUTABLE } from '../../validation/syntax.js';
 import { validateStrategy } from './strategy.validation.js';
 
 const STATUS_NUMBERS = [

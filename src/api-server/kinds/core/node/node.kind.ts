@@ -1,6 +1,6 @@
-import { NODES } from '../../../kubernetes/index.js';
-import type { Node } from '../../../kubernetes/index.js';
-import { carryOver, defineKind } from '../define-kind.js';
+import { NODES } from '../../../../kubernetes/index.js';
+import type { Node } from '../../../../kubernetes/index.js';
+import { carryOver, defineKind } from '../../define-kind.js';
 import { NODE_COLUMNS, nodeRow } from './node.columns.js';
 import { validateNode } from './node.validation.js';
 

@@ -1,7 +1,7 @@
-import type { Node } from '../../../kubernetes/index.js';
-import { AGE_COLUMN, NAME_COLUMN, NONE, column, wideColumn } from '../common/columns.js';
-import { ageSince } from '../common/human-duration.js';
-import type { TableCell, TableColumn } from '../kind-definition.js';
+import type { Node } from '../../../../kubernetes/index.js';
+import { AGE_COLUMN, NAME_COLUMN, NONE, column, wideColumn } from '../../common/columns.js';
+import { ageSince } from '../../common/human-duration.js';
+import type { TableCell, TableColumn } from '../../kind-definition.js';
 
 const ROLE_PREFIX = 'node-role.kubernetes.io/';
 const ROLE_LABEL = 'kubernetes.io/role';

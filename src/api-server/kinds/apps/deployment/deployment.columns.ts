@@ -1,8 +1,8 @@
-import type { Deployment } from '../../../kubernetes/index.js';
-import { AGE_COLUMN, NAME_COLUMN, column } from '../common/columns.js';
-import { ageSince } from '../common/human-duration.js';
-import { WORKLOAD_COLUMNS, workloadCells } from '../common/workload-columns.js';
-import type { TableCell, TableColumn } from '../kind-definition.js';
+import type { Deployment } from '../../../../kubernetes/index.js';
+import { AGE_COLUMN, NAME_COLUMN, column } from '../../common/columns.js';
+import { ageSince } from '../../common/human-duration.js';
+import { WORKLOAD_COLUMNS, workloadCells } from '../../common/workload-columns.js';
+import type { TableCell, TableColumn } from '../../kind-definition.js';
 
 export const DEPLOYMENT_COLUMNS: readonly TableColumn[] = [
   NAME_COLUMN,

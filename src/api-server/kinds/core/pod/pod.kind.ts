@@ -1,7 +1,7 @@
-import { PODS } from '../../../kubernetes/index.js';
-import type { Pod, PodSpec } from '../../../kubernetes/index.js';
-import { carryOver, defineKind } from '../define-kind.js';
-import { defaultPodOnly, defaultPodSpec } from '../pod-template/pod-spec-defaults.js';
+import { PODS } from '../../../../kubernetes/index.js';
+import type { Pod, PodSpec } from '../../../../kubernetes/index.js';
+import { carryOver, defineKind } from '../../define-kind.js';
+import { defaultPodOnly, defaultPodSpec } from '../../pod-template/pod-spec-defaults.js';
 import { POD_COLUMNS, podRow } from './pod.columns.js';
 import { validatePod, validatePodUpdate } from './pod.validation.js';
 import { qosClassOf } from './qos-class.js';

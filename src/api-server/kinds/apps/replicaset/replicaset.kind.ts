@@ -1,10 +1,10 @@
-import { REPLICA_SETS } from '../../../kubernetes/index.js';
-import type { ReplicaSet, ReplicaSetSpec } from '../../../kubernetes/index.js';
-import { omitZero } from '../common/omit-zero.js';
-import { REPLICAS_SCALE } from '../common/scale.js';
-import { semanticEqual } from '../common/semantic-equal.js';
-import { carryOver, defineKind } from '../define-kind.js';
-import { defaultPodTemplate } from '../pod-template/pod-spec-defaults.js';
+import { REPLICA_SETS } from '../../../../kubernetes/index.js';
+import type { ReplicaSet, ReplicaSetSpec } from '../../../../kubernetes/index.js';
+import { omitZero } from '../../common/omit-zero.js';
+import { REPLICAS_SCALE } from '../../common/scale.js';
+import { semanticEqual } from '../../common/semantic-equal.js';
+import { carryOver, defineKind } from '../../define-kind.js';
+import { defaultPodTemplate } from '../../pod-template/pod-spec-defaults.js';
 import { REPLICA_SET_COLUMNS, replicaSetRow } from './replicaset.columns.js';
 import { validateReplicaSet, validateReplicaSetUpdate } from './replicaset.validation.js';
 
