@@ -41,6 +41,10 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
   readonly hasStatus?: boolean;
   /** The part whose changes count in `metadata.generation`. @default there is no generation */
   generationOf?(object: Readonly<T>): unknown;
+  /** A `PUT` to an object that is not there creates it. @default false */
+  readonly createsOnUpdate?: boolean;
+  /** A `PUT` has to name the version that it replaces. @default false */
+  readonly needsVersionOnUpdate?: boolean;
   /** Syntax of the name. @default a DNS subdomain */
   readonly checkName?: MetaRules['checkName'];
   /** @default nothing */
@@ -79,6 +83,8 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
     shortNames: rules.shortNames ?? [],
     categories: rules.categories ?? [],
     subresources: [...(rules.hasStatus ? ['status'] : []), ...(rules.subresources ?? [])],
+    createsOnUpdate: rules.createsOnUpdate ?? false,
+    needsVersionOnUpdate: rules.needsVersionOnUpdate ?? false,
     schema: rules.schema,
     columns: rules.columns,
     toRow: rules.toRow,

@@ -77,6 +77,10 @@ export interface KindDefinition {
   ): FieldError[];
   /** Grace of a deletion; kinds without grace answer 0. `requested` is the caller's `gracePeriodSeconds`. */
   gracefulDeletion(object: Readonly<UnstructuredObject>, requested: number | undefined): GracefulDeletion;
+  /** A `PUT` to an object that is not there creates it. */
+  readonly createsOnUpdate: boolean;
+  /** A `PUT` has to name the version that it replaces. */
+  readonly needsVersionOnUpdate: boolean;
   /** Values that `fieldSelector` may ask for, `metadata.name` and `metadata.namespace` included. */
   selectableFields(object: Readonly<UnstructuredObject>): Readonly<Record<string, string>>;
   /** One cell a column. @param nowMs wall clock, for ages */
@@ -111,6 +115,8 @@ export interface Reservation {
   readonly object: UnstructuredObject;
   /** Which field asks for it, and the complaint when another object has it. */
   readonly refusal: FieldError;
+  /** Who has it: a reservation of which the owner knows nothing may be taken over. */
+  readonly owner: { readonly namespace: string; readonly name: string };
 }
 
 /** How a kind gets what its objects need for themselves. */

@@ -40,6 +40,14 @@ export function tooLong(field: string, bytes: number): FieldError {
   };
 }
 
+export function tooMany(field: string, count: number, most: number): FieldError {
+  return {
+    type: 'FieldValueTooMany',
+    field,
+    message: `Too many: ${count}: must have at most ${most} items`,
+  };
+}
+
 /** Values are shown as JSON, the keys of maps sorted: the way of Kubernetes 1.34. */
 function show(value: unknown): string {
   return value === undefined ? 'null' : JSON.stringify(value);

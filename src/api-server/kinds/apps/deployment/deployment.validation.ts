@@ -31,7 +31,7 @@ const STATUS_RELATIONS: readonly AtMostRule<DeploymentStatus>[] = [
 /** Source: ValidateDeploymentSpec in pkg/apis/apps/validation/validation.go. */
 export function validateDeployment({ spec }: Deployment, errors: FieldError[]): void {
   validateNonNegative(spec, ['replicas'], 'spec', errors);
-  validateSelectorAndTemplate(spec, errors);
+  validateSelectorAndTemplate(spec, 'deployment', errors);
   validateStrategy(spec.strategy ?? {}, 'spec.strategy', errors);
   validateNonNegative(
     spec,

@@ -28,7 +28,7 @@ const STATUS_RELATIONS: readonly AtMostRule<ReplicaSetStatus>[] = [
 /** Source: ValidateReplicaSetSpec in pkg/apis/apps/validation/validation.go. */
 export function validateReplicaSet({ spec }: ReplicaSet, errors: FieldError[]): void {
   validateNonNegative(spec, ['replicas', 'minReadySeconds'], 'spec', errors);
-  validateSelectorAndTemplate(spec, errors);
+  validateSelectorAndTemplate(spec, 'deployment', errors);
 }
 
 export function validateReplicaSetUpdate(
