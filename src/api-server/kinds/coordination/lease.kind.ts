@@ -16,6 +16,8 @@ export const LEASE_KIND = defineKind({
     (object as unknown as Lease).spec?.holderIdentity ?? '',
     ageSince(object.metadata.creationTimestamp, nowMs),
   ],
+  createsOnUpdate: true,
+  needsVersionOnUpdate: true,
   applyDefaults(object) {
     (object as unknown as Lease).spec ??= {};
   },

@@ -1,10 +1,10 @@
 import { NAMESPACES } from '../../../kubernetes/index.js';
 import type { Namespace } from '../../../kubernetes/index.js';
-import { AGE_COLUMN, NAME_COLUMN, column } from '../common/columns.js';
-import { ageSince } from '../common/human-duration.js';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { carryOver, defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid } from '../validation/field-errors.js';
+import { validateFinalizer } from '../validation/object-meta.js';
 import { checkDns1123Label } from '../validation/syntax.js';
 
 const NAME_LABEL = 'kubernetes.io/metadata.name';
@@ -12,29 +12,27 @@ const NAME_LABEL = 'kubernetes.io/metadata.name';
 const FINALIZER = 'kubernetes';
 
 /** Source: pkg/registry/core/namespace/strategy.go and SetDefaults_Namespace. */
-export const NAMESPACE_KIND = defineKind({
+export const NAMESPACE_KIND = defineKind<Namespace>({
   type: NAMESPACES,
   ownershipFrom: 'creation',
   schema: 'io.k8s.api.core.v1.Namespace',
   shortNames: ['ns'],
   subresources: ['status', 'finalize'],
   checkName: checkDns1123Label,
-  columns: [NAME_COLUMN, column('Status', 'Active, or Terminating once deleted.'), AGE_COLUMN],
-  toRow: (object, nowMs) => [
-    object.metadata.name,
-    (object as unknown as Namespace).status?.phase ?? '',
-    ageSince(object.metadata.creationTimestamp, nowMs),
-  ],
+  ...printed<Namespace>(
+    NAME,
+    shown('Status', 'Active, or Terminating once deleted.', ({ status }) => status?.phase ?? ''),
+    AGE,
+  ),
   applyDefaults({ metadata }) {
     if (!metadata.name) return;
     (metadata.labels ??= {})[NAME_LABEL] = metadata.name;
   },
   prepareForCreate(object) {
-    const namespace = object as unknown as Namespace;
-    namespace.status = { phase: 'Active' };
-    const finalizers = namespace.spec?.finalizers ?? [];
-    namespace.spec = {
-      ...namespace.spec,
+    object.status = { phase: 'Active' };
+    const finalizers = object.spec?.finalizers ?? [];
+    object.spec = {
+      ...object.spec,
       finalizers: finalizers.includes(FINALIZER) ? finalizers : [...finalizers, FINALIZER],
     };
   },
@@ -42,11 +40,18 @@ export const NAMESPACE_KIND = defineKind({
     if (subresource !== 'finalize') carryOver(object, old, 'spec');
     if (subresource !== 'status') carryOver(object, old, 'status');
   },
+  validate: validateNamespaceFinalizers,
   validateUpdate(object, _old, subresource, errors) {
+    validateNamespaceFinalizers(object, errors);
     if (subresource === 'status') validatePhase(object, errors);
   },
-  selectableFields: (object) => ({ 'status.phase': (object as unknown as Namespace).status?.phase ?? '' }),
+  selectableFields: (object) => ({ 'status.phase': object.status?.phase ?? '' }),
 });
+
+/** Names of those who may keep a namespace. Source: validateFinalizerName. */
+function validateNamespaceFinalizers({ spec }: Readonly<Namespace>, errors: FieldError[]): void {
+  for (const finalizer of spec?.finalizers ?? []) validateFinalizer(finalizer, 'spec.finalizers', errors);
+}
 
 function validatePhase({ metadata, status }: Namespace, errors: FieldError[]): void {
   const phase = status?.phase ?? '';

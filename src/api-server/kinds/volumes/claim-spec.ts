@@ -64,3 +64,8 @@ function validateDataSources(
   if (dataSourceRef?.namespace)
     validateSyntax(dataSourceRef.namespace, checkDns1123Label, `${path}.dataSourceRef.namespace`, errors);
 }
+
+/** Source: SetDefaults_PersistentVolumeClaimSpec in pkg/apis/core/v1/defaults.go. */
+export function defaultClaimSpec(spec: Partial<IPersistentVolumeClaimSpec>): void {
+  spec.volumeMode ??= 'Filesystem';
+}

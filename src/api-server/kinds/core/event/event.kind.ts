@@ -13,6 +13,7 @@ export const EVENT_KIND = defineKind({
   shortNames: ['ev'],
   columns: EVENT_COLUMNS,
   toRow: (object, nowMs) => eventRow(object as unknown as IEvent, object.metadata.name, nowMs),
+  createsOnUpdate: true,
   validate: validateEvent,
   selectableFields(object) {
     const { involvedObject: about, reason, type, source, reportingComponent } = object as unknown as IEvent;
