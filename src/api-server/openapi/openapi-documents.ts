@@ -14,6 +14,8 @@ const ROOT_V3 = '/openapi/v3';
 /** The OpenAPI documents; each is made when it is first asked for, and answered 304 to whoever has it. */
 export class OpenApiDocuments {
   private readonly made = new Map<string, RawResponse>();
+  /** The state of the kinds that they were made from. */
+  private revision = -1;
 
   constructor(
     private readonly kinds: KindRegistry,
@@ -25,6 +27,8 @@ export class OpenApiDocuments {
     const path = request.path.replace(/\/$/, '');
     if (!path.startsWith('/openapi/')) return undefined;
     if (request.method !== 'GET') throw methodNotAllowed();
+    if (this.revision !== this.kinds.revision) this.made.clear();
+    this.revision = this.kinds.revision;
     if (path === ROOT_V3) return ok({ paths: this.index() });
     return unlessKnown(this.document(path, request.headers.accept ?? ''), request);
   }

@@ -8,7 +8,7 @@ import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported, required } from '../validation/field-errors.js';
 import { NANOS, nanosOf, validateNonNegativeAmount } from '../validation/quantities.js';
 import type { Amounts } from '../validation/quantities.js';
-import { isIntegerResource, validateQuotaResourceName } from '../validation/resource-names.js';
+import { isIntegerResource, isQuotaResource, validateQuotaResourceName } from '../validation/resource-names.js';
 import { FIELD_IMMUTABLE } from '../validation/syntax.js';
 
 type ResourceQuota = IResourceQuota & UnstructuredObject;
@@ -112,7 +112,7 @@ function validateScope(
     errors.push(notSupported(field, scope, SCOPES));
     return;
   }
-  for (const name of Object.keys(hard ?? {})) {
+  for (const name of Object.keys(hard ?? {}).filter(isQuotaResource)) {
     const bare = name.replace(/^(requests|limits)\./, '');
     const isOfPods = name === 'pods' || COMPUTE.has(bare);
     const isAllowed =

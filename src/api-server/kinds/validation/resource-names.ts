@@ -43,6 +43,11 @@ export function isIntegerResource(name: string): boolean {
   return OBJECT_COUNTS.has(name) || name.startsWith('count/');
 }
 
+/** Whether a quota knows what it counts by that name. */
+export function isQuotaResource(name: string): boolean {
+  return OF_QUOTAS.has(name);
+}
+
 /** A standard name, or one with a domain before it. Source: validateResourceName. */
 export function validateQualifiedResourceName(name: string, field: string, errors: FieldError[]): void {
   validateSyntax(name, checkQualifiedName, field, errors);
