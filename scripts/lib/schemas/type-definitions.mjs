@@ -101,6 +101,14 @@ export class TypeDefinitions {
     return { schema, descriptions };
   }
 
+  /** Types that are written out where they are used, because their kind may be left out there. */
+  nameInline({ property, file, found }) {
+    if (property !== 'volumeClaimTemplates') throw new Error(`${file}: ${property} is a type without a name`);
+    const target = this.fileOf('v1/PersistentVolumeClaim');
+    found.add(target);
+    return { type: 'ref', ref: this.schemaNameOf(target) };
+  }
+
   fileOfImport(specifier, from) {
     if (specifier.startsWith('.'))
       return `${path.resolve(path.dirname(from), specifier.replace(/\.js$/, ''))}.d.ts`;
@@ -158,7 +166,8 @@ export class TypeDefinitions {
       return { type: 'string', enum: node.types.map((type) => type.literal.text) };
     if (ts.isTypeLiteralNode(node)) {
       const [signature] = node.members;
-      if (!signature || !ts.isIndexSignatureDeclaration(signature)) return { type: 'any' };
+      if (signature && !ts.isIndexSignatureDeclaration(signature)) return this.nameInline(context);
+      if (!signature) return { type: 'any' };
       return {
         type: 'map',
         items: await this.convert(

@@ -91,7 +91,7 @@ function compile(
     structName: goType,
     properties: NONE,
     required: NOTHING,
-    omit: schema.omitZero ? 'zero' : schema.keepEmpty ? 'nothing' : 'empty',
+    omit: schema.omitZero ? 'zero' : schema.keepEmpty || kind === 'int-or-string' ? 'nothing' : 'empty',
     ...(items && { items }),
     ...(schema.anyOf && { anyOf: schema.anyOf.map((shape) => compile(schemas, shape, compiled)) }),
   };

@@ -18,8 +18,6 @@ import { forbidden, invalid, notSupported, required } from '../validation/field-
 import { shownSelector, validateAnnotations, validateLabels } from '../validation/labels.js';
 import { validateAtMost, validateNonNegative } from '../validation/numbers.js';
 import { validateIntOrPercent } from '../validation/percent.js';
-import { checkDns1123Subdomain } from '../validation/syntax.js';
-import { validateSyntax } from '../validation/words.js';
 import { defaultClaimSpec } from '../volumes/claim-spec.js';
 
 type StatefulSet = IStatefulSet & UnstructuredObject;
@@ -94,7 +92,6 @@ function validateSpec(spec: Spec, errors: FieldError[]): void {
   validateNonNegative(spec, ['replicas', 'minReadySeconds'], 'spec', errors);
   const start = spec.ordinals?.start;
   if (start !== undefined) validateNonNegative({ start }, ['start'], 'spec.ordinals', errors);
-  if (spec.serviceName) validateSyntax(spec.serviceName, checkDns1123Subdomain, 'spec.serviceName', errors);
   const { selector, template = {} } = spec;
   if (!validateOwnSelector(selector, 'statefulset', errors)) {
     errors.push(invalid('spec.selector', shownSelector(selector), ''));
@@ -161,13 +158,12 @@ function validateSpecUpdate(spec: Spec, old: Spec, errors: FieldError[]): void {
     persistentVolumeClaimRetentionPolicy: undefined,
     minReadySeconds: undefined,
     ordinals: undefined,
-    revisionHistoryLimit: undefined,
   });
   if (semanticEqual(fixed(spec), fixed(old))) return;
   errors.push(
     forbidden(
       'spec',
-      "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+      "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
     ),
   );
 }

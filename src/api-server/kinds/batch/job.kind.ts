@@ -8,8 +8,9 @@ import { semanticEqual } from '../common/semantic-equal.js';
 import { WORKLOAD_COLUMNS, workloadCells } from '../common/workload-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
-import { validateOwnSelector, validateSelects } from '../pod-template/validate-template.js';
-import { invalid } from '../validation/field-errors.js';
+import { validateSelects } from '../pod-template/validate-template.js';
+import { invalid, required } from '../validation/field-errors.js';
+import { validateLabelSelector } from '../validation/labels.js';
 import { validateNonNegative } from '../validation/numbers.js';
 import { FIELD_IMMUTABLE } from '../validation/syntax.js';
 import { defaultJobSpec, generateSelector, validateJobSpec } from './job-spec.js';
@@ -58,15 +59,20 @@ export const JOB_KIND = defineKind<Job>({
       return;
     }
     const spec: Spec = object.spec ?? {};
-    validateJobSpec(spec, 'spec', errors);
+    validate(spec, errors);
     validateSpecUpdate(spec, old.spec ?? {}, errors);
   },
   selectableFields: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),
 });
 
+/** Selects no pod: what an absent selector does. */
+const NOTHING = { matchExpressions: [{ key: 'none', operator: 'In', values: [] }] };
+
 function validate(spec: Spec, errors: FieldError[]): void {
   const { selector, template = {} } = spec;
-  if (validateOwnSelector(selector, 'job', errors)) validateSelects(selector, template, errors);
+  if (!selector) errors.push(required('spec.selector'));
+  if (!selector || validateLabelSelector(selector, 'spec.selector', errors))
+    validateSelects(selector ?? NOTHING, template, errors);
   validateJobSpec(spec, 'spec', errors);
 }
 

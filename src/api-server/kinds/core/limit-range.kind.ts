@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { ILimitRange } from 'kubernetes-models/v1/LimitRange';
 import type { ILimitRangeItem } from 'kubernetes-models/v1/LimitRangeItem';
 import type { UnstructuredObject } from '../../../kubernetes/index.js';
@@ -28,6 +29,9 @@ export const LIMIT_RANGE_KIND = defineKind<LimitRange>({
   ),
   applyDefaults({ spec }) {
     for (const item of spec?.limits ?? []) if (item.type === 'Container') defaultItem(item);
+  },
+  prepareForCreate({ metadata }) {
+    metadata.name ||= randomUUID();
   },
   validate({ spec }, errors) {
     const types = new Set<string>();

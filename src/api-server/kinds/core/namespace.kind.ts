@@ -25,7 +25,8 @@ export const NAMESPACE_KIND = defineKind<Namespace>({
     AGE,
   ),
   applyDefaults({ metadata }) {
-    if (!metadata.name) return;
+    // What is no label would be complained about twice.
+    if (!metadata.name || checkDns1123Label(metadata.name).length > 0) return;
     (metadata.labels ??= {})[NAME_LABEL] = metadata.name;
   },
   prepareForCreate(object) {

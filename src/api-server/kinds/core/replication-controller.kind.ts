@@ -13,7 +13,6 @@ import {
   validateSelects,
 } from '../pod-template/validate-template.js';
 import { required } from '../validation/field-errors.js';
-import { validateLabels } from '../validation/labels.js';
 import { validateAtMost, validateNonNegative } from '../validation/numbers.js';
 
 type ReplicationController = IReplicationController & UnstructuredObject;
@@ -91,7 +90,6 @@ function validate({ spec = {} }: Readonly<ReplicationController>, errors: FieldE
   validateNonNegative(spec, ['minReadySeconds', 'replicas'], 'spec', errors);
   const isEmpty = Object.keys(spec.selector ?? {}).length === 0;
   if (isEmpty) errors.push(required('spec.selector'));
-  validateLabels(spec.selector, 'spec.selector', errors);
   if (!spec.template) {
     errors.push(required('spec.template'));
     return;

@@ -103,8 +103,11 @@ function validateRule({ host, http }: IIngressRule, path: string, errors: FieldE
   if (paths.length === 0) errors.push(required(`${path}.http.paths`));
   paths.forEach(({ path: route = '', pathType, backend }, index) => {
     const at = `${path}.http.paths[${index}]`;
-    if (pathType === undefined) errors.push(required(`${at}.pathType`, 'pathType must be specified'));
-    else validateRoute(route, pathType, at, errors);
+    if (pathType === undefined) {
+      errors.push(required(`${at}.pathType`, 'pathType must be specified'));
+      return;
+    }
+    validateRoute(route, pathType, at, errors);
     validateBackend(backend ?? {}, `${at}.backend`, errors);
   });
 }

@@ -22,17 +22,12 @@ export function validateDns(spec: PodSpec, path: string, errors: FieldError[]): 
       );
   }
   if (dnsConfig) validateConfig(dnsConfig, at, errors);
-  hostAliases?.forEach(({ ip, hostnames }, index) => {
-    validateSyntax(ip ?? '', checkIp, `${path}.hostAliases[${index}].ip`, errors);
-    hostnames?.forEach((name, position) =>
-      validateSyntax(
-        name,
-        checkDns1123Subdomain,
-        `${path}.hostAliases[${index}].hostnames[${position}]`,
-        errors,
-      ),
-    );
-  });
+  // Which alias it is was not said in what was recorded; servers since 1.31 say it.
+  for (const { ip, hostnames = [] } of hostAliases ?? []) {
+    validateSyntax(ip ?? '', checkIp, `${path}.hostAliases.ip`, errors);
+    for (const name of hostnames)
+      validateSyntax(name, checkDns1123Subdomain, `${path}.hostAliases.hostnames`, errors);
+  }
 }
 
 function validateConfig(

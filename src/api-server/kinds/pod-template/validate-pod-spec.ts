@@ -3,7 +3,6 @@ import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabels } from '../validation/labels.js';
 import {
-  NON_NEGATIVE,
   checkDns1123Label,
   checkDns1123Subdomain,
   checkQualifiedName,
@@ -70,10 +69,6 @@ function validateSeconds(spec: PodSpec, path: string, errors: FieldError[]): voi
   const deadline = spec.activeDeadlineSeconds;
   if (deadline !== undefined && (deadline < 1 || deadline > MAX_INT32)) {
     errors.push(invalid(`${path}.activeDeadlineSeconds`, deadline, outOfRange(1, MAX_INT32)));
-  }
-  const grace = spec.terminationGracePeriodSeconds;
-  if (grace !== undefined && grace < 0) {
-    errors.push(invalid(`${path}.terminationGracePeriodSeconds`, grace, NON_NEGATIVE));
   }
 }
 

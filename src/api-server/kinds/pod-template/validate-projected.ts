@@ -19,7 +19,6 @@ export function validateProjected(
   sources?.forEach((source, index) => {
     const at = `${path}.sources[${index}]`;
     const present = Object.entries(source).filter(([, projection]) => projection);
-    if (present.length === 0) errors.push(required(at, 'must specify at least one volume type'));
     present
       .slice(1)
       .forEach(([name]) =>

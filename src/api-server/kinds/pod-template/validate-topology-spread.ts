@@ -2,8 +2,7 @@ import type { ITopologySpreadConstraint } from 'kubernetes-models/v1/TopologySpr
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
-import { checkQualifiedName } from '../validation/syntax.js';
-import { validateSyntax, validateWords } from '../validation/words.js';
+import { validateWords } from '../validation/words.js';
 import type { WordRule } from '../validation/words.js';
 import { validateLabelKeys } from './validate-affinity.js';
 
@@ -25,7 +24,6 @@ export function validateTopologySpread(
     const { maxSkew, topologyKey, whenUnsatisfiable } = constraint;
     if (!(maxSkew > 0)) errors.push(invalid(`${at}.maxSkew`, maxSkew ?? 0, 'must be greater than zero'));
     if (!topologyKey) errors.push(required(`${at}.topologyKey`, 'can not be empty'));
-    else validateSyntax(topologyKey, checkQualifiedName, `${at}.topologyKey`, errors);
     validateWords(constraint, WORDS, at, errors);
     if (constraint.labelSelector)
       validateLabelSelector(constraint.labelSelector, `${at}.labelSelector`, errors);

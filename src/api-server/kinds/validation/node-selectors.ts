@@ -12,18 +12,25 @@ export function validateNodeSelector(selector: INodeSelector, path: string, erro
   if (terms.length === 0)
     errors.push(required(`${path}.nodeSelectorTerms`, 'must have at least one node selector term'));
   terms.forEach((term, index) =>
-    validateNodeSelectorTerm(term, `${path}.nodeSelectorTerms[${index}]`, errors),
+    validateNodeSelectorTerm(term, `${path}.nodeSelectorTerms[${index}]`, errors, { areValuesChecked: true }),
   );
 }
 
+/** Values that no label has are only refused where a pod depends on them. */
 export function validateNodeSelectorTerm(
   { matchExpressions, matchFields }: INodeSelectorTerm,
   path: string,
   errors: FieldError[],
+  { areValuesChecked }: { readonly areValuesChecked: boolean } = { areValuesChecked: false },
 ): void {
-  matchExpressions?.forEach((requirement, index) =>
-    validateExpression(requirement, `${path}.matchExpressions[${index}]`, errors),
-  );
+  matchExpressions?.forEach((requirement, index) => {
+    const at = `${path}.matchExpressions[${index}]`;
+    validateExpression(requirement, at, errors);
+    if (areValuesChecked)
+      requirement.values?.forEach((value, position) =>
+        validateSyntax(value, checkLabelValue, `${at}.values[${position}]`, errors),
+      );
+  });
   matchFields?.forEach((requirement, index) =>
     validateField(requirement, `${path}.matchFields[${index}]`, errors),
   );
@@ -58,9 +65,6 @@ function validateExpression(
       errors.push(invalid(`${path}.operator`, operator ?? '', 'not a valid selector operator'));
   }
   validateSyntax(key ?? '', checkQualifiedName, `${path}.key`, errors);
-  values.forEach((value, index) =>
-    validateSyntax(value, checkLabelValue, `${path}.values[${index}]`, errors),
-  );
 }
 
 /** Fields of the node itself: its name is the only one. */

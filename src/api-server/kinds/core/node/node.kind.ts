@@ -15,7 +15,7 @@ export const NODE_KIND = defineKind({
   applyDefaults(object) {
     const { spec, status } = object as unknown as Node;
     // The old field and the new one for the same thing.
-    if (spec?.podCIDR && !spec.podCIDRs?.length) spec.podCIDRs = [spec.podCIDR];
+    if (spec?.podCIDR && spec.podCIDR !== spec.podCIDRs?.[0]) spec.podCIDRs = [spec.podCIDR];
     else if (spec?.podCIDRs?.length) spec.podCIDR = spec.podCIDRs[0];
     if (status?.capacity) status.allocatable ??= { ...status.capacity };
   },

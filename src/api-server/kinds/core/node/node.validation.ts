@@ -56,14 +56,16 @@ export function validateNodeUpdate(node: Node, old: Node, errors: FieldError[]):
     taints: undefined,
     unschedulable: undefined,
     configSource: undefined,
-    podCIDRs: undefined,
+    // They may come, and not go.
+    podCIDRs: before.podCIDRs?.length ? one.podCIDRs : undefined,
     podCIDR: undefined,
-    providerID: undefined,
+    providerID: before.providerID ? one.providerID : undefined,
   });
   if (!semanticEqual(fixed(spec), fixed(before)))
     errors.push(
       forbidden(
-        'spec',
+        // The genuine server names no field, and an empty name shows like this.
+        '[]',
         'node updates may only change labels, taints, or capacity (or configSource, if the DynamicKubeletConfig feature gate is enabled)',
       ),
     );

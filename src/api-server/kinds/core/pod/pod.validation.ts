@@ -29,12 +29,13 @@ export function validatePodUpdate(pod: Pod, old: Pod, subresource: Subresource, 
     return;
   }
   validatePod(pod, errors);
-  const before = errors.length;
   for (const list of ['containers', 'initContainers'] as const) {
     if ((pod.spec[list]?.length ?? 0) !== (old.spec[list]?.length ?? 0)) {
       errors.push(forbidden(`spec.${list}`, 'pod updates may not add or remove containers'));
+      return;
     }
   }
+  const before = errors.length;
   validateDeadline(pod.spec, old.spec, errors);
   validateTolerationsKept(pod.spec.tolerations, old.spec.tolerations, errors);
   if (errors.length > before) return;
