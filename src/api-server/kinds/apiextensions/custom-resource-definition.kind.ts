@@ -57,5 +57,5 @@ export const CUSTOM_RESOURCE_DEFINITION_KIND = defineKind<Definition>({
 });
 
 function storedVersion(spec: ICustomResourceDefinitionSpec | undefined): string[] {
-  return (spec?.versions ?? []).filter(({ storage }) => storage).map(({ name }) => name);
+  return (spec?.versions ?? []).filter(({ storage }) => storage).map(({ name = '' }) => name);
 }

@@ -62,7 +62,7 @@ function availability({ metadata, spec }: ApiService) {
     message: isLocal
       ? 'Local APIServices are always available'
       : 'this API server does not forward requests to extension API servers',
-    lastTransitionTime: metadata.creationTimestamp ?? '',
+    ...(metadata.creationTimestamp && { lastTransitionTime: metadata.creationTimestamp }),
   };
 }
 

@@ -24,8 +24,8 @@ export const CONTROLLER_REVISION_KIND = defineKind<ControllerRevision>({
     shown('Controller', 'The object that it is a revision of.', (object) => {
       const owner = controllerOf(object);
       if (!owner) return '<none>';
-      const group = owner.apiVersion.includes('/') ? `.${owner.apiVersion.split('/')[0]}` : '';
-      return `${owner.kind.toLowerCase()}${group}/${owner.name}`;
+      const group = owner.apiVersion?.includes('/') ? `.${owner.apiVersion.split('/')[0]}` : '';
+      return `${(owner.kind ?? '').toLowerCase()}${group}/${owner.name}`;
     }),
     shown('Revision', 'Which revision it is.', ({ revision }) => revision ?? 0, 'integer'),
     AGE,

@@ -35,7 +35,7 @@ export function generateSelector(object: UnstructuredObject, spec: IJobSpec): vo
   const uid = object.metadata.uid ?? '';
   const metadata = (spec.template.metadata ??= {});
   const labels = (metadata.labels ??= {});
-  const name = object.metadata.name;
+  const { name = '' } = object.metadata;
   Object.assign(labels, {
     'job-name': name,
     'batch.kubernetes.io/job-name': name,

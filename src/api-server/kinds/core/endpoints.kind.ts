@@ -69,7 +69,7 @@ function endpointsText({ subsets }: Readonly<Endpoints>): string {
     ports.length === 0
       ? addresses.map(({ ip }) => ip)
       : ports.flatMap(({ port }) =>
-          addresses.map(({ ip }) => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`)),
+          addresses.map(({ ip }) => (ip?.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`)),
         ),
   );
   if (all.length === 0) return '<none>';
