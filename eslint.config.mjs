@@ -1,4 +1,5 @@
 import js from '@eslint/js';
+import ts from 'typescript';
 import tseslint from 'typescript-eslint';
 
 const globalTimers = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval'];
@@ -24,6 +25,36 @@ const noAmbientTime = {
   ],
 };
 
+/**
+ * Objects of the API hold integers that no double can. `JSON` may quote text, and nothing else, where they pass: its
+ * `parse` would round them, its `stringify` throw.
+ */
+const exactIntegers = {
+  meta: {
+    type: 'problem',
+    schema: [],
+    messages: { use: 'Use {{name}} (src/kubernetes): integers are int64.' },
+  },
+  create(context) {
+    const { esTreeNodeToTSNodeMap, program } = context.sourceCode.parserServices;
+    const isText = (type) => {
+      const parts = type.isUnion() ? type.types : [type];
+      return parts.every(({ flags }) => (flags & (ts.TypeFlags.StringLike | ts.TypeFlags.Undefined)) !== 0);
+    };
+    const isTextOrTexts = (node) => {
+      const type = program.getTypeChecker().getTypeAtLocation(esTreeNodeToTSNodeMap.get(node));
+      return isText(type) || (type.getNumberIndexType() !== undefined && isText(type.getNumberIndexType()));
+    };
+    return {
+      "CallExpression[callee.object.name='JSON']"(node) {
+        const { name } = node.callee.property;
+        if (name === 'stringify' && isTextOrTexts(node.arguments[0])) return;
+        context.report({ node, messageId: 'use', data: { name: `${name}Json` } });
+      },
+    };
+  },
+};
+
 export default tseslint.config(
   { ignores: ['dist/**', 'node_modules/**', '.rollkeeper/**', 'coverage/**', 'src/**/generated/**'] },
   js.configs.recommended,
@@ -46,6 +77,7 @@ export default tseslint.config(
     languageOptions: {
       globals: Object.fromEntries(
         [
+          'addEventListener',
           'document',
           'fetch',
           'history',
@@ -86,6 +118,16 @@ export default tseslint.config(
     files: ['src/**/*.ts'],
     ignores: ['src/clock/**', 'src/testing/**', 'src/**/*.spec.ts'],
     rules: noAmbientTime,
+  },
+  {
+    files: [
+      'src/{api-client,api-server,informer,controllers,events,explain,conformance,rollout-plan}/**/*.ts',
+      'src/{kubernetes,node-simulator}/**/*.ts',
+    ],
+    // What the server says of itself holds no objects.
+    ignores: ['src/kubernetes/json-text.ts', 'src/api-server/{openapi,routing}/**', 'src/**/*.spec.ts'],
+    plugins: { rollkeeper: { rules: { 'exact-integers': exactIntegers } } },
+    rules: { 'rollkeeper/exact-integers': 'error' },
   },
   { files: ['src/cli/**/*.ts', 'bench/**', 'test/**', 'examples/**'], rules: { 'no-console': 'off' } },
   {

@@ -2,6 +2,7 @@
 // `npm run bench -- --scale-out`: how much faster three replicas are than one.
 // `npm run bench -- --hopeless`: what Deployments that always fail cost the others, and themselves.
 // `npm run bench -- --tracing`: how much CPU tracing costs.
+// `npm run bench -- --json`: what it costs to keep integers that no double holds.
 import { join } from 'node:path';
 import { run } from './lib/run.mjs';
 import { ROOT, ensureBuild, ensureDependencies, ensureNode, ensureRedis } from './lib/setup.mjs';
@@ -12,7 +13,12 @@ ensureRedis();
 ensureBuild(node);
 const tsx = join(ROOT, 'node_modules', 'tsx', 'dist', 'cli.mjs');
 const args = process.argv.slice(2);
-const scripts = { '--hopeless': 'hopeless.ts', '--scale-out': 'scale-out.ts', '--tracing': 'tracing.ts' };
+const scripts = {
+  '--hopeless': 'hopeless.ts',
+  '--json': 'json.ts',
+  '--scale-out': 'scale-out.ts',
+  '--tracing': 'tracing.ts',
+};
 const chosen = args.find((arg) => arg in scripts);
 const script = chosen ? scripts[chosen] : 'main.ts';
 const options = args.filter((arg) => arg !== chosen);

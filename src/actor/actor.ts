@@ -21,11 +21,11 @@ export interface Activation {
   readonly key: string;
   /** Fencing token: grows with every activation of the key. */
   readonly token: number;
-  /** Aborts with KeyLockLostError before the lock can have expired. */
+  /** Aborts with KeyLockLostError before the lock can have expired, and with SyncTimeoutError when the time is over. */
   readonly signal: AbortSignal;
   /**
    * Every write must ask this first, right before it is sent: after a pause of the process the signal may be late.
-   * @throws the signal's reason, or KeyLockLostError when the lock may have expired
+   * @throws the signal's reason, or KeyLockLostError when the lock may have expired or was let go
    */
   assertHeld(): void;
   /** What the caches must show before anything is decided: changes that caused this run, and own writes. */
@@ -37,9 +37,9 @@ export interface Activation {
    * @throws KeyLockLostError when the token is no longer the newest
    */
   storeIntents(intents: unknown): Promise<void>;
-  /** Clears the intents with the release instead of by a call of its own. */
+  /** Clears the intents with the release instead of by a call of its own. Does nothing once the signal has aborted. */
   clearIntentsOnRelease(): void;
-  /** Remembers a write of ours; stored with the release (and with `storeIntents`). */
+  /** Remembers a write of ours; stored with the release (and with `storeIntents`), or at once if that is over. */
   recordOwnWrite(qualifiedResource: string, resourceVersion: string): void;
 }
 
@@ -52,6 +52,27 @@ export interface EarlyAcquisition {
   readonly outcome: AcquireOutcome;
 }
 
+/** How long the work of one activation may take. */
+export interface WorkLimit {
+  /** Then its signal aborts with SyncTimeoutError, milliseconds. */
+  readonly timeoutMs: number;
+  /**
+   * Work that goes on for so long after its signal has aborted, for whatever reason, is left to itself, milliseconds: the lock is
+   * let go, and nothing that the activation offers works any more. Must be more than a write can be under way, so
+   * that none of it is when somebody else begins.
+   */
+  readonly graceMs: number;
+  /** Called when the signal has aborted because the time is over. */
+  readonly onTimeout?: () => void;
+}
+
+export interface ActivateOptions {
+  /** The lock, where it was asked for already; let go in any case. */
+  readonly early?: EarlyAcquisition;
+  /** @default none: work that never ends keeps its key for as long as the process lives */
+  readonly limit?: WorkLimit;
+}
+
 /**
  * Runs activations: one at a time per controller and key, over all replicas.
  * The lock lives in Redis: taken in one script (token + 1, owner, expiry by the server's clock, state comes back),
@@ -59,16 +80,16 @@ export interface EarlyAcquisition {
  */
 export interface ActorRuntime {
   /**
-   * @param early the lock, where it was asked for already; let go in any case
    * @throws KeyLockHeldError when another activation of the key holds the lock (with `retryAfterMs`)
    * @throws KeyLockLostError when the lock was lost before `work` ended
+   * @throws SyncTimeoutError when the work took longer than its limit, however it ended
    */
   activate<R>(
     controller: string,
     key: string,
     signal: AbortSignal,
     work: (activation: Activation) => Promise<R>,
-    early?: EarlyAcquisition,
+    options?: ActivateOptions,
   ): Promise<R>;
   /** The leader's record that changes at these versions concern the key; keeps the newest of each resource. */
   recordCauses(controller: string, key: string, causes: ResourceVersions): Promise<void>;

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/index.js';
-import { newerResourceVersion } from '../kubernetes/index.js';
+import { newerResourceVersion, parseJson, stringifyJson } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import type { AcquireOutcome, ActorId, ActorStore, FinalState, LockProof } from './actor-store.js';
 import type { ActorOptions } from './actor.options.js';
@@ -78,7 +78,7 @@ export class MemoryActorStore implements ActorStore {
     entry.state = {
       version: 1,
       ownWrites: newestOf(entry.state.ownWrites, ownWrites),
-      intents: intents === undefined ? undefined : (JSON.parse(JSON.stringify(intents)) as unknown),
+      intents: intents === undefined ? undefined : parseJson(stringifyJson(intents)),
     };
     this.touch(entry);
     return true;

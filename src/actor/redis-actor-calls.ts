@@ -1,4 +1,4 @@
-import { newerResourceVersion } from '../kubernetes/index.js';
+import { newerResourceVersion, parseJson } from '../kubernetes/index.js';
 import type { LuaCall } from '../redis/index.js';
 import { LuaScript } from '../redis/index.js';
 import type { AcquireOutcome, ActorId } from './actor-store.js';
@@ -56,7 +56,7 @@ function parseState(fields: readonly string[]): { mustHaveSeen: ResourceVersions
     const value = fields[index + 1] as string;
     const resource = /^(?:own|cause):(.*)$/.exec(field)?.[1];
     if (resource !== undefined) mustHaveSeen[resource] = newerResourceVersion(mustHaveSeen[resource], value);
-    else if (field === 'intents') intents = JSON.parse(value);
+    else if (field === 'intents') intents = parseJson(value);
   }
   return { mustHaveSeen, intents };
 }

@@ -1,3 +1,4 @@
+import { stringifyJson } from '../kubernetes/index.js';
 import type { LuaCall, RedisConnection } from '../redis/index.js';
 import type { AcquireOutcome, ActorId, ActorStore, FinalState, LockProof } from './actor-store.js';
 import type { ResourceVersions } from './actor.js';
@@ -35,7 +36,7 @@ export class RedisActorStore implements ActorStore {
     intents: unknown,
     ownWrites: ResourceVersions,
   ): Promise<boolean> {
-    const json = intents === undefined ? '' : JSON.stringify(intents);
+    const json = intents === undefined ? '' : stringifyJson(intents);
     const args = [...proofArgs(proof), this.idleTtlMs, STATE_VERSION, json, ...pairs(ownWrites)];
     return (await this.run('storeIntents', id, args)) === 1;
   }

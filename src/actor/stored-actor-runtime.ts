@@ -7,7 +7,14 @@ import { silentLogger } from '../logging/index.js';
 import type { ActorId, ActorStore, AcquireOutcome, LockProof } from './actor-store.js';
 import type { ActorOptions, CompiledActorOptions } from './actor.options.js';
 import { compileActorOptions } from './actor.options.js';
-import type { Activation, ActorRuntime, EarlyAcquisition, ResourceVersions } from './actor.js';
+import type {
+  ActivateOptions,
+  Activation,
+  ActorRuntime,
+  EarlyAcquisition,
+  ResourceVersions,
+} from './actor.js';
+import { runBounded } from './bounded-work.js';
 import { KeyLock } from './key-lock.js';
 
 export interface StoredActorRuntimeDependencies {
@@ -42,7 +49,7 @@ export class StoredActorRuntime implements ActorRuntime {
     key: string,
     signal: AbortSignal,
     work: (activation: Activation) => Promise<R>,
-    early?: EarlyAcquisition,
+    { early, limit }: ActivateOptions = {},
   ): Promise<R> {
     const id = { controller, key };
     const { outcome: answer, owner, sentAtMs } = early ?? (await this.acquire(id, signal));
@@ -50,19 +57,23 @@ export class StoredActorRuntime implements ActorRuntime {
     const proof = { token: acquired.token, owner };
     const lock = new KeyLock(this.lockDependencies(id, proof), sentAtMs);
     const either = new LinkedAbort(signal, lock.signal);
-    const activation = new StoredActivation(this.store, id, proof, acquired, either.signal, lock);
+    const activation = new StoredActivation(this.store, id, proof, acquired, either.signal, lock, (error) =>
+      this.logger.warn('an own write could not be recorded', { ...id, error }),
+    );
     // Not awaited: a renewal that hangs must not hold up the end, and after the release it changes nothing.
     void lock.keep();
     let outcome: { result: R } | { error: unknown };
     try {
       activation.assertHeld();
-      outcome = { result: await work(activation) };
+      const bounds = { clock: this.clock, abort: either, limit, name: `${controller} ${key}` };
+      outcome = { result: await runBounded(async () => work(activation), bounds) };
     } catch (error) {
       outcome = { error };
     }
     const lost = lock.signal.aborted;
     lock.stop();
     either.close();
+    activation.close();
     await this.end(activation, lost, outcome);
     if ('error' in outcome) throw outcome.error;
     return outcome.result;
@@ -145,6 +156,7 @@ class StoredActivation implements Activation {
   readonly ownWrites: Record<string, string> = {};
   private currentIntents: unknown;
   private clearIntents = false;
+  private isOver = false;
 
   constructor(
     private readonly store: ActorStore,
@@ -153,6 +165,7 @@ class StoredActivation implements Activation {
     acquired: Acquired,
     readonly signal: AbortSignal,
     private readonly lock: KeyLock,
+    private readonly onUnrecorded: (error: unknown) => void,
   ) {
     this.controller = names.controller;
     this.key = names.key;
@@ -167,6 +180,7 @@ class StoredActivation implements Activation {
 
   assertHeld(): void {
     this.signal.throwIfAborted();
+    if (this.isOver) throw new KeyLockLostError(`the activation of ${this.controller} ${this.key} is over`);
     this.lock.assertHeld();
   }
 
@@ -179,6 +193,8 @@ class StoredActivation implements Activation {
   }
 
   clearIntentsOnRelease(): void {
+    // What looks settled may rest on writes that were refused.
+    if (this.signal.aborted || this.isOver) return;
     this.clearIntents = true;
     this.currentIntents = undefined;
   }
@@ -188,6 +204,14 @@ class StoredActivation implements Activation {
       this.ownWrites[qualifiedResource],
       resourceVersion,
     );
+    if (!this.isOver) return;
+    const late = this.store.recordCauses(this.names, { [qualifiedResource]: resourceVersion });
+    late.catch(this.onUnrecorded);
+  }
+
+  /** Nothing may begin under this activation any more. */
+  close(): void {
+    this.isOver = true;
   }
 
   release(): Promise<boolean> {

@@ -6,8 +6,9 @@ import type { AccessDecision } from './decide-access.js';
 import { decideAccess } from './decide-access.js';
 import { GUESS_LIMITS, REQUEST_LIMITS, RequestLimiter } from './request-limiter.js';
 
-export type AccessOptions = Pick<AdminPorts, 'clock' | 'logger' | 'token' | 'delegated'>;
+export type AccessOptions = Pick<AdminPorts, 'clock' | 'logger' | 'token' | 'delegated' | 'openMetrics'>;
 
+const CLIENT = 'rollkeeperClient';
 const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 const TOO_MANY_GUESSES = 'too many wrong tokens';
 const PROBES = /^\/(livez|readyz|healthz|metrics)(\/|$)/;
@@ -35,12 +36,15 @@ class AccessGate {
 
   /** Whether it may go on; if not, it has been answered. */
   async pass(request: Request, response: Response): Promise<boolean> {
-    const { delegated, token } = this.options;
+    const { delegated, openMetrics, token } = this.options;
     const address = request.socket.remoteAddress ?? '';
-    const waitMs = PROBES.test(request.path) ? 0 : this.requests.take(address);
+    const rules = { token, delegated: delegated !== undefined, openMetrics };
+    const decision = decideAccess(factsOf(request), rules);
+    // Who knows the token is not held up by others at the same address, which on one machine is everybody's.
+    const client = decision.decision === 'allow' ? `${decision.because} ${address}` : address;
+    const waitMs = PROBES.test(request.path) ? 0 : this.requests.take(client);
     if (waitMs > 0) return refuse(response, 429, 'too many requests', waitMs);
-    const decision = decideAccess(factsOf(request), { token, delegated: delegated !== undefined });
-    if (decision.decision === 'allow') return true;
+    if (decision.decision === 'allow') return letIn(response, client);
     if (decision.decision === 'ask') return this.ask(decision.question, request, response);
     return this.turnAway(decision, address, response);
   }
@@ -56,7 +60,7 @@ class AccessGate {
       case 'allowed':
         if (!/^(get|head)$/.test(question.verb))
           logger.info('admin API used', { user: answer.user, verb: question.verb, path: question.path });
-        return true;
+        return letIn(response, `user ${answer.user}`);
       case 'forbidden':
         return refuse(response, 403, `${answer.user} may not ${question.verb} ${question.path}`);
       case 'unanswered':
@@ -77,6 +81,19 @@ class AccessGate {
   }
 }
 
+/**
+ * Who was let in, to tell clients apart: a user of the cluster, wherever they are; otherwise an address, and whether it has the
+ * admin token, which several people may share.
+ */
+export function clientOf(response: Response): string {
+  return String(response.locals[CLIENT] ?? '');
+}
+
+function letIn(response: Response, client: string): true {
+  response.locals[CLIENT] = client;
+  return true;
+}
+
 function secureHeaders(): RequestHandler {
   const self = ["'self'"];
   return helmet({
@@ -94,7 +111,7 @@ function secureHeaders(): RequestHandler {
       },
     },
     referrerPolicy: { policy: 'no-referrer' },
-    // Plain HTTP, most often on loopback: there is nothing to upgrade to.
+    // Others on localhost may speak plain HTTP, and a self-made certificate could not be passed over any more.
     strictTransportSecurity: false,
   });
 }
@@ -117,6 +134,8 @@ function refuse(response: Response, status: number, why: string, waitMs = 0): fa
   if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer realm="rollkeeper"');
   if (waitMs > 0) response.setHeader('Retry-After', String(Math.ceil(waitMs / 1000)));
   response.setHeader('Cache-Control', 'no-store');
+  // What is still to come of its body is not waited for.
+  if (!response.req.complete) response.setHeader('Connection', 'close');
   response.status(status).json({ error: why });
   return false;
 }

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HealthRegistry } from '../health/index.js';
-import { DEPLOYMENTS, NAMESPACES } from '../kubernetes/index.js';
+import { DEPLOYMENTS, NAMESPACES, REPLICA_SETS, newControllerRef } from '../kubernetes/index.js';
 import { createMetrics } from '../telemetry/index.js';
 import { ADMIN_TOKEN, anAdminPorts } from '../testing/admin-ports.js';
 import { aDeployment } from '../testing/deployment-builder.js';
@@ -203,7 +203,8 @@ describe('the admin API', () => {
     it('shows every key, and lets an operator park, take out, requeue and purge one', async () => {
       const queue = ports.queues.get('deployment');
       await queue?.addAfter('default/later', 5000, { reason: 'requeue' });
-      const end = ports.running.start('deployment', 'default/running');
+      const running = ports.running.start('deployment', 'default/running');
+      running.overdue();
       const act = (verb: string, body: unknown) =>
         send('POST', `/admin/queues/deployment/${verb}`, { body, headers: withToken() });
       expect(parsed(await act('park', { key: 'default/web', reason: 'being looked at' }))).toMatchObject({
@@ -212,11 +213,11 @@ describe('the admin API', () => {
       const view = parsed(await send('GET', '/admin/queues/deployment'));
       expect(view).toMatchObject({
         counts: { waiting: 0, delayed: 1, parked: 1 },
-        running: [{ key: 'default/running', replica: 'controller-0' }],
+        running: [{ key: 'default/running', replica: 'controller-0', overdueSinceMs: ports.clock.now() }],
         delayed: [{ key: 'default/later', reason: 'requeue' }],
         parked: [{ key: 'default/web' }],
       });
-      end();
+      running.end();
       expect(parsed(await act('unpark', { key: 'default/web' }))).toMatchObject({
         waiting: { priority: 'high' },
       });
@@ -252,6 +253,29 @@ describe('the admin API', () => {
       expect(answer.status).toBe(200);
       expect(parsed(answer)).toMatchObject({ name: 'web', lastDecisions: [{ actions: ['create web-1'] }] });
       expect(parsed(await send('GET', '/admin/deployments'))).toHaveLength(1);
+    });
+
+    it('tells integers that no double holds to the last digit', async () => {
+      await server.close();
+      const cluster = new FakeCluster();
+      await start({ informers: new FakeInformers(cluster) });
+      const { apiVersion, kind, metadata, spec } = aDeployment({ replicas: 1 });
+      const deployment = await cluster.create(DEPLOYMENTS, { apiVersion, kind, metadata, spec });
+      await cluster.create(REPLICA_SETS, {
+        apiVersion: 'apps/v1',
+        kind: 'ReplicaSet',
+        metadata: {
+          namespace: 'default',
+          name: 'web-1',
+          labels: { app: 'web' },
+          annotations: { 'deployment.kubernetes.io/revision': '3546343826724305833' },
+          ownerReferences: [newControllerRef(deployment)],
+        },
+        spec: { replicas: 1, selector: { matchLabels: { app: 'web' } }, template: spec.template },
+      });
+      const answer = await send('GET', '/admin/explain/deployments/default/web');
+      expect(answer).toMatchObject({ status: 200 });
+      expect(answer.body).toContain('"revision":3546343826724305833');
     });
 
     it('knows when the namespace is being deleted', async () => {

@@ -5,6 +5,7 @@ import type { Informer } from '../informer/index.js';
 import type { Deployment, Namespace, Pod, ReplicaSet } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import type { ShownSpan } from '../telemetry/index.js';
+import type { ServedCertificate } from '../tls/index.js';
 import type { WorkQueue } from '../work-queue/index.js';
 import type { StatusSource } from './status-source.js';
 
@@ -14,6 +15,10 @@ export interface Peer {
   readonly adminUrl: string;
   readonly pid: number;
   readonly startedAtMs: number;
+  /** By which its admin port is known: SHA-256 fingerprints. Absent: it speaks plain HTTP. */
+  readonly certificates?: readonly string[];
+  /** That whoever announced it has the admin token; see {@link proofOf}. Absent: they have none. */
+  readonly proof?: string;
 }
 
 export interface PeerRegistry {
@@ -49,6 +54,10 @@ export interface AdminPorts {
   readonly token?: string;
   /** Judges other tokens. Absent: they are wrong. */
   readonly delegated?: AccessJudge;
+  /** Whether metrics are for everybody who reaches the port. @default false */
+  readonly openMetrics?: boolean;
+  /** What the port is served with. Absent: plain HTTP. */
+  readonly certificate?: ServedCertificate;
   readonly status: StatusSource;
   /** The options in force, without secrets. */
   config(): Readonly<Record<string, unknown>>;

@@ -11,6 +11,7 @@ import { ClusterController } from './cluster.controller.js';
 import { ConsoleFeed } from './console-feed.js';
 import { ConsoleController } from './console.controller.js';
 import { DebugController } from './debug.controller.js';
+import { EventStreams } from './event-streams.js';
 import { ExplainSource } from './explain-source.js';
 import { ExplainController } from './explain.controller.js';
 import { OpenApiController } from './openapi.controller.js';
@@ -21,6 +22,7 @@ import {
   ADMIN_PORTS,
   CLUSTER_VIEW,
   CONSOLE_FEED,
+  EVENT_STREAMS,
   EXPLAIN_SOURCE,
   HEALTH_REGISTRY,
   METRICS_SOURCE,
@@ -67,6 +69,7 @@ export class AdminModule {
 }
 
 const VIEWS: Provider[] = [
+  { provide: EVENT_STREAMS, useFactory: () => new EventStreams() },
   {
     provide: CLUSTER_VIEW,
     inject: [ADMIN_PORTS],

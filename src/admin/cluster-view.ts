@@ -1,18 +1,21 @@
-import { request } from 'undici';
+import type { OnModuleDestroy } from '@nestjs/common';
 import type { Decision, RunningSync } from '../explain/index.js';
 import type { ShownSpan } from '../telemetry/index.js';
 import type { AdminPorts, LeaseView, Peer } from './admin-ports.js';
+import { PeerClient } from './peer-client.js';
 import type { ReplicaStatus } from './status-source.js';
 
 /** What one replica knows of itself, `/admin/local`. */
-export interface LocalView extends Peer {
+export interface LocalView extends Omit<Peer, 'proof'> {
   readonly status: ReplicaStatus;
   readonly running: readonly RunningSync[];
 }
 
 /** One replica in the view of all: what it answered, or that it did not. */
-export interface ReplicaView extends Peer {
+export interface ReplicaView extends Omit<Peer, 'proof'> {
   readonly reachable: boolean;
+  /** Why it is not. */
+  readonly problem?: string;
   readonly leader: boolean;
   readonly version?: string;
   readonly controllers: ReplicaStatus['controllers'];
@@ -26,12 +29,17 @@ export interface ClusterSnapshot {
   readonly replicas: readonly ReplicaView[];
 }
 
-/** A replica that takes longer than this to answer is shown as unreachable. */
-const PEER_TIMEOUT_MS = 800;
-
 /** Asks all replicas, so that each of them can show the whole. */
-export class ClusterView {
-  constructor(private readonly ports: AdminPorts) {}
+export class ClusterView implements OnModuleDestroy {
+  private readonly client: PeerClient;
+
+  constructor(private readonly ports: AdminPorts) {
+    this.client = new PeerClient(ports.token);
+  }
+
+  onModuleDestroy(): void {
+    this.client.close();
+  }
 
   async local(): Promise<LocalView> {
     const { identity, running, startedAtMs, status } = this.ports;
@@ -71,15 +79,21 @@ export class ClusterView {
     const { identity, peers, startedAtMs } = this.ports;
     const self: Peer = { identity, adminUrl: '', pid: process.pid, startedAtMs };
     const known = await peers.peers().catch((): readonly Peer[] => []);
+    this.client.keepOnly(known);
     return known.some((peer) => peer.identity === identity) ? known : [self, ...known];
   }
 
   private async replicaView(peer: Peer): Promise<ReplicaView> {
     const isSelf = peer.identity === this.ports.identity;
-    const local = isSelf ? await this.local() : await this.ask<LocalView>(peer, '/admin/local');
+    const { answer: local, problem } = isSelf
+      ? { answer: await this.local(), problem: undefined }
+      : await this.client.ask<LocalView>(peer, '/admin/local');
+    // Nobody else's business.
+    const { proof: _, ...shown } = peer;
     return {
-      ...peer,
+      ...shown,
       reachable: local !== undefined,
+      ...(problem === undefined ? {} : { problem }),
       leader: local?.status.leader ?? false,
       version: local?.status.version,
       controllers: local?.status.controllers ?? [],
@@ -89,24 +103,7 @@ export class ClusterView {
 
   private async askOthers<T>(path: string): Promise<T[]> {
     const others = (await this.peers()).filter(({ identity }) => identity !== this.ports.identity);
-    const answers = await Promise.all(others.map((peer) => this.ask<T>(peer, path)));
-    return answers.filter((answer) => answer !== undefined);
-  }
-
-  /** Undefined: it did not answer, or not as it should. */
-  private async ask<T>(peer: Peer, path: string): Promise<T | undefined> {
-    const { token } = this.ports;
-    try {
-      const { body, statusCode } = await request(peer.adminUrl + path, {
-        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-        headersTimeout: PEER_TIMEOUT_MS,
-        bodyTimeout: PEER_TIMEOUT_MS,
-        signal: AbortSignal.timeout(PEER_TIMEOUT_MS),
-      });
-      const text = await body.text();
-      return statusCode === 200 ? (JSON.parse(text) as T) : undefined;
-    } catch {
-      return undefined;
-    }
+    const answers = await Promise.all(others.map((peer) => this.client.ask<T>(peer, path)));
+    return answers.flatMap(({ answer }) => (answer === undefined ? [] : [answer]));
   }
 }

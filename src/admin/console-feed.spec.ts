@@ -35,7 +35,10 @@ describe('the live feed of the console', () => {
   };
   /** Looks, and lets the first events come. */
   const look = async (): Promise<Promise<void>> => {
-    const serving = feed.serve((event) => events.push(event), leave.signal);
+    const serving = feed.serve(
+      { send: (event) => void events.push(event), drained: async () => undefined },
+      leave.signal,
+    );
     await pass(1);
     return serving;
   };

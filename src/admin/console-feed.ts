@@ -23,7 +23,9 @@ export type FeedEvent =
       readonly cluster: ClusterSnapshot;
       readonly queues: readonly QueueSummary[];
     }
-  | { readonly type: 'decisions'; readonly decisions: readonly Decision[] };
+  | { readonly type: 'decisions'; readonly decisions: readonly Decision[] }
+  /** The last of a stream: another one of the same client was opened, and this was one too many. */
+  | { readonly type: 'gave-way' };
 
 export interface QueueSummary {
   readonly controller: string;
@@ -31,7 +33,12 @@ export interface QueueSummary {
   readonly parked: readonly ParkedKey[];
 }
 
-export type Send = (event: FeedEvent) => void;
+/** Somebody who looks. */
+export interface Viewer {
+  send(event: FeedEvent): void;
+  /** Resolves once what was sent has been read for the most part, or the viewer is gone. */
+  drained(): Promise<void>;
+}
 
 /** Changes are gathered for so long, so that a rollout is some frames a second and not hundreds. */
 const FLUSH_MS = 120;
@@ -47,7 +54,7 @@ const DECISIONS_AT_FIRST = 200;
  * for all who look.
  */
 export class ConsoleFeed {
-  private readonly clients = new Set<Send>();
+  private readonly viewers = new Set<Viewer>();
   private stopWork: AbortController | undefined;
 
   constructor(
@@ -57,22 +64,22 @@ export class ConsoleFeed {
   ) {}
 
   /** Sends everything there is, and then what changes, until aborted. */
-  async serve(send: Send, signal: AbortSignal): Promise<void> {
+  async serve(viewer: Viewer, signal: AbortSignal): Promise<void> {
     const { clock, identity } = this.ports;
-    send({ type: 'hello', identity, nowMs: clock.now() });
-    this.join(send);
+    viewer.send({ type: 'hello', identity, nowMs: clock.now() });
+    this.join(viewer);
     try {
-      await this.sendAll(send, signal);
+      await this.sendAll(viewer, signal);
       await new Promise<void>((resolve) => {
         if (signal.aborted) resolve();
         else signal.addEventListener('abort', () => resolve(), { once: true });
       });
     } finally {
-      this.leave(send);
+      this.leave(viewer);
     }
   }
 
-  private async sendAll(send: Send, signal: AbortSignal): Promise<void> {
+  private async sendAll(viewer: Viewer, signal: AbortSignal): Promise<void> {
     const caches = this.ports.caches();
     const deployments = caches?.deployments.lister.list() ?? [];
     for (let start = 0; caches && start < deployments.length && !signal.aborted; start += CHUNK) {
@@ -80,15 +87,16 @@ export class ConsoleFeed {
       const changed = deployments
         .slice(start, start + CHUNK)
         .map((deployment) => summarize(this.source, caches, deployment, nowMs));
-      send({ type: 'deployments', changed, gone: [] });
+      viewer.send({ type: 'deployments', changed, gone: [] });
+      await viewer.drained();
       await this.ports.clock.sleep(0, signal).catch(() => undefined);
     }
-    send({ type: 'listed' });
-    send({ type: 'decisions', decisions: await this.cluster.decisionsSince(0, DECISIONS_AT_FIRST) });
+    viewer.send({ type: 'listed' });
+    viewer.send({ type: 'decisions', decisions: await this.cluster.decisionsSince(0, DECISIONS_AT_FIRST) });
   }
 
-  private join(send: Send): void {
-    this.clients.add(send);
+  private join(viewer: Viewer): void {
+    this.viewers.add(viewer);
     if (this.stopWork) return;
     this.stopWork = new AbortController();
     const { signal } = this.stopWork;
@@ -97,15 +105,15 @@ export class ConsoleFeed {
     void this.repeat(CLUSTER_MS, signal, () => this.tellCluster());
   }
 
-  private leave(send: Send): void {
-    this.clients.delete(send);
-    if (this.clients.size > 0) return;
+  private leave(viewer: Viewer): void {
+    this.viewers.delete(viewer);
+    if (this.viewers.size > 0) return;
     this.stopWork?.abort();
     this.stopWork = undefined;
   }
 
   private broadcast(event: FeedEvent): void {
-    for (const send of this.clients) send(event);
+    for (const viewer of this.viewers) viewer.send(event);
   }
 
   /** Gathers the keys of Deployments whose rollout looks different, and sends them a few times a second. */

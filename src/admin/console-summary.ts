@@ -4,7 +4,7 @@ import type { PodState } from '../controllers/shared/index.js';
 import { classifyPod } from '../controllers/shared/index.js';
 import type { Explanation } from '../explain/index.js';
 import { OWNER_UID_INDEX } from '../informer/index.js';
-import type { DeepReadonly, Deployment } from '../kubernetes/index.js';
+import type { DeepReadonly, Deployment, Int64 } from '../kubernetes/index.js';
 import { keyOf } from '../kubernetes/index.js';
 
 /** One letter for each state that a pod can be in, so that ten thousand pods are ten thousand bytes. */
@@ -36,7 +36,7 @@ export interface DeploymentSummary {
   readonly sets: readonly {
     readonly name: string;
     readonly role: 'new' | 'old';
-    readonly revision?: number;
+    readonly revision?: Int64;
     readonly images: readonly string[];
     readonly size: number;
     readonly available: number;

@@ -1,10 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { Controller, Get, HttpException, Inject, NotFoundException, Param, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import type { ConsoleFeed, FeedEvent } from './console-feed.js';
-import { CONSOLE_FEED } from './tokens.js';
+import { Controller, Get, Inject, NotFoundException, Param, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { clientOf } from './access.middleware.js';
+import type { ConsoleFeed } from './console-feed.js';
+import type { EventStreams } from './event-streams.js';
+import { CONSOLE_FEED, EVENT_STREAMS } from './tokens.js';
 
 const PUBLIC = join(import.meta.dirname, '..', 'console', 'public');
 // Resolves to the build for Node; the one for browsers is a folder up.
@@ -29,17 +31,13 @@ const FILES: ReadonlyMap<string, ServedFile> = new Map<string, ServedFile>([
   ['lit-html.js', [join(LIT, 'lit-html.js'), 'text/javascript; charset=utf-8']],
 ]);
 
-/** Looking at the same time; more would only be tabs that somebody forgot. */
-const MOST_VIEWERS = 50;
-/** What a viewer that reads slowly may have waiting, bytes; beyond, it is sent off and comes back. */
-const MOST_BUFFERED = 8 << 20;
-
 /** The console: a page, its files, and the events that keep it live. */
 @Controller()
 export class ConsoleController {
-  private viewers = 0;
-
-  constructor(@Inject(CONSOLE_FEED) private readonly feed: ConsoleFeed) {}
+  constructor(
+    @Inject(CONSOLE_FEED) private readonly feed: ConsoleFeed,
+    @Inject(EVENT_STREAMS) private readonly streams: EventStreams,
+  ) {}
 
   @Get('console')
   page(@Res() response: Response): void {
@@ -54,21 +52,12 @@ export class ConsoleController {
   }
 
   @Get('admin/events')
-  async events(@Req() request: Request, @Res() response: Response): Promise<void> {
-    if (this.viewers >= MOST_VIEWERS) throw new HttpException({ error: 'too many viewers' }, 503);
-    response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
-    const gone = new AbortController();
-    request.once('close', () => gone.abort());
-    const send = (event: FeedEvent): void => {
-      if (response.writableLength > MOST_BUFFERED) return void response.destroy();
-      response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
-    };
-    this.viewers++;
+  async events(@Res() response: Response): Promise<void> {
+    const stream = this.streams.open(clientOf(response), response);
     try {
-      await this.feed.serve(send, gone.signal);
+      await this.feed.serve(stream, stream.signal);
     } finally {
-      this.viewers--;
-      response.end();
+      stream.end();
     }
   }
 }

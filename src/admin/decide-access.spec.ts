@@ -75,3 +75,28 @@ describe('who may do what, where the cluster decides', () => {
     });
   });
 });
+
+describe('who may read the metrics', () => {
+  const decide = (facts: Partial<RequestFacts>, rules: Partial<AccessRules> = {}): string =>
+    decideAccess(
+      { ...fromElsewhere, path: '/metrics', authorization: undefined, ...facts },
+      { token: TOKEN, delegated: false, ...rules },
+    ).decision;
+
+  it('is everybody on this machine, and elsewhere whoever has the token or is let in by the cluster', () => {
+    expect(decide({ remoteAddress: '127.0.0.1', host: '127.0.0.1:8080' })).toBe('allow');
+    expect(decide({})).toBe('refuse');
+    expect(decide({ authorization: `Bearer ${TOKEN}` })).toBe('allow');
+    expect(decide({ authorization: 'Bearer guess' })).toBe('refuse');
+    expect(decide({ authorization: 'Bearer prometheus' }, { delegated: true })).toBe('ask');
+  });
+
+  it('is everybody where they are open, and what else there is stays shut', () => {
+    const open = { openMetrics: true };
+    expect(decide({}, open)).toBe('allow');
+    expect(decide({ method: 'HEAD' }, open)).toBe('allow');
+    expect(decide({ method: 'POST' }, open)).toBe('refuse');
+    for (const path of ['/METRICS', '/metrics/', '/metrics/x', '//metrics', '/admin/status'])
+      expect(decide({ path }, open)).toBe('refuse');
+  });
+});

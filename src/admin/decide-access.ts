@@ -20,10 +20,13 @@ export interface AccessRules {
   readonly token?: string;
   /** Whether the cluster is asked about other tokens. */
   readonly delegated: boolean;
+  /** Whether metrics are for everybody who reaches the port. @default false: they are read as anything else */
+  readonly openMetrics?: boolean;
 }
 
 export type AccessDecision =
-  | { readonly decision: 'allow' }
+  /** `because`: everybody may, or whoever is on this machine, or whoever knows the admin token. */
+  | { readonly decision: 'allow'; readonly because: 'everybody' | 'local' | 'token' }
   | {
       readonly decision: 'refuse';
       readonly status: 401 | 403;
@@ -38,11 +41,18 @@ const LOOPBACK_ADDRESS = /^(::1|127(\.\d{1,3}){3}|::ffff:127(\.\d{1,3}){3})$/;
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
 /** A path as it is routed: no escapes, no empty segments, none that lead elsewhere. */
 const PLAIN_PATH = /^(\/(?!\.{1,2}(\/|$))[\w.-]+)+\/?$/;
-/** Nothing of the cluster is in these: probes, metrics, and the console's own files. */
-const OPEN_PATHS = /^\/((livez|readyz|healthz)(\/[^/]*)?|metrics|console(\/.*)?)$/;
+/** Nothing of the cluster is in these: probes, and the console's own files. */
+const OPEN_PATHS = /^\/((livez|readyz|healthz)(\/[^/]*)?|console(\/.*)?)$/;
+const METRICS_PATH = '/metrics';
+
+/** Of this machine itself. */
+export function isLoopbackAddress(address: string): boolean {
+  return LOOPBACK_ADDRESS.test(address);
+}
 
 /**
- * Who may do what: reads on this machine need nothing; reads from elsewhere, and every change, a token.
+ * Who may do what: reads on this machine need nothing; reads from elsewhere (metrics as well, unless they are open), and every
+ * change, a token.
  *
  * This machine means that the connection comes from it, that no proxy stands in between, and that the browser
  * believes it talks to this machine: a foreign name in `Host` is a page that had its name pointed at us (DNS
@@ -50,7 +60,8 @@ const OPEN_PATHS = /^\/((livez|readyz|healthz)(\/[^/]*)?|metrics|console(\/.*)?)
  */
 export function decideAccess(facts: RequestFacts, rules: AccessRules): AccessDecision {
   const isRead = facts.method === 'GET' || facts.method === 'HEAD';
-  if (isRead && OPEN_PATHS.test(facts.path)) return { decision: 'allow' };
+  const isOpen = OPEN_PATHS.test(facts.path) || (rules.openMetrics === true && facts.path === METRICS_PATH);
+  if (isRead && isOpen) return { decision: 'allow', because: 'everybody' };
   if (facts.origin !== undefined && !isSameOrigin(facts)) {
     return {
       decision: 'refuse',
@@ -60,7 +71,7 @@ export function decideAccess(facts: RequestFacts, rules: AccessRules): AccessDec
     };
   }
   if (facts.authorization !== undefined) return judgeToken(facts, facts.authorization, rules);
-  if (isRead && isLocal(facts)) return { decision: 'allow' };
+  if (isRead && isLocal(facts)) return { decision: 'allow', because: 'local' };
   const why = isRead ? 'reading from another machine needs a token' : 'a change needs a token';
   return { decision: 'refuse', status: 401, why, guess: false };
 }
@@ -85,7 +96,7 @@ function judgeToken(
   { delegated, token }: AccessRules,
 ): AccessDecision {
   const given = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '';
-  if (token !== undefined && isSameSecret(given, token)) return { decision: 'allow' };
+  if (token !== undefined && isSameSecret(given, token)) return { decision: 'allow', because: 'token' };
   if (delegated && given !== '') {
     const reviewed = reviewedPath(path);
     if (reviewed === undefined)
@@ -101,7 +112,7 @@ function judgeToken(
 }
 
 function isLocal({ forwarded, host, remoteAddress }: RequestFacts): boolean {
-  return !forwarded && LOOPBACK_ADDRESS.test(remoteAddress ?? '') && LOOPBACK_HOST.test(host ?? '');
+  return !forwarded && isLoopbackAddress(remoteAddress ?? '') && LOOPBACK_HOST.test(host ?? '');
 }
 
 function isSameOrigin({ host, origin }: RequestFacts): boolean {

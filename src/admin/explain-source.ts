@@ -4,7 +4,7 @@ import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '../informer/index.js';
 import type { DeepReadonly, Deployment, ReplicaSet } from '../kubernetes/index.js';
 import { keyOf } from '../kubernetes/index.js';
 import type { AdminPorts, DeploymentCaches } from './admin-ports.js';
-import type { ClusterView } from './cluster-view.js';
+import type { ClusterSnapshot, ClusterView } from './cluster-view.js';
 
 const CONTROLLER = 'deployment';
 
@@ -20,23 +20,23 @@ export class ExplainSource {
     const deployment = caches.deployments.lister.get(key);
     if (!deployment) return undefined;
     const observed = this.observed(caches, deployment);
-    const [queue, replicaSetQueues, snapshot, decisions] = await Promise.all([
-      this.queueKnowledge(CONTROLLER, key),
-      this.replicaSetQueues(observed.replicaSets),
+    const [snapshot, decisions] = await Promise.all([
       this.cluster.snapshot(),
       this.cluster.decisions(CONTROLLER, key),
+    ]);
+    const [queue, replicaSetQueues] = await Promise.all([
+      this.queueKnowledge(snapshot, CONTROLLER, key),
+      this.replicaSetQueues(snapshot, observed.replicaSets),
     ]);
     const controllerRuns = snapshot.replicas.some(({ controllers }) =>
       controllers.some(({ consuming, name }) => name === CONTROLLER && consuming),
     );
-    const runningOn = snapshot.replicas.find(({ running }) =>
-      running.some((sync) => sync.controller === CONTROLLER && sync.key === key),
-    )?.identity;
+    const retry = queue?.retry && { ...queue.retry, error: decisions[0]?.error };
     return explainDeployment({
       ...observed,
       replicaSetQueues,
       neighbours: neighboursOf(caches, deployment),
-      queue: queue && { ...queue, runningOn },
+      queue: queue && { ...queue, retry },
       control: { controllerRuns, leader: snapshot.leader },
       decisions,
     });
@@ -60,13 +60,14 @@ export class ExplainSource {
 
   /** Few: those that are not where they should be. */
   private async replicaSetQueues(
+    snapshot: ClusterSnapshot,
     replicaSets: readonly DeepReadonly<ReplicaSet>[],
   ): Promise<ReadonlyMap<string, QueueKnowledge>> {
     const short = replicaSets
       .filter(({ spec, status }) => (status?.availableReplicas ?? 0) < (spec.replicas ?? 1))
       .slice(0, REPLICA_SETS_ASKED_FOR);
     const known = await Promise.all(
-      short.map(({ metadata }) => this.queueKnowledge('replicaset', keyOf(metadata))),
+      short.map(({ metadata }) => this.queueKnowledge(snapshot, 'replicaset', keyOf(metadata))),
     );
     return new Map(
       short.flatMap(({ metadata }, index) => {
@@ -76,13 +77,18 @@ export class ExplainSource {
     );
   }
 
-  private async queueKnowledge(controller: string, key: string): Promise<QueueKnowledge | undefined> {
+  private async queueKnowledge(
+    snapshot: ClusterSnapshot,
+    controller: string,
+    key: string,
+  ): Promise<QueueKnowledge | undefined> {
     try {
       const view = await this.ports.queues.get(controller)?.inspectKey(key);
       if (!view) return undefined;
       const { delayed, failures, parked, waiting } = view;
       const retry = failures > 0 ? { failures, dueMs: delayed?.dueMs } : undefined;
-      return { parked, retry, comesBackMs: delayed?.dueMs, waiting: waiting !== undefined };
+      const queued = { parked, retry, comesBackMs: delayed?.dueMs, waiting: waiting !== undefined };
+      return { ...queued, ...runsOf(snapshot, controller, key) };
     } catch {
       return undefined;
     }
@@ -93,6 +99,27 @@ export class ExplainSource {
 const REPLICA_SETS_ASKED_FOR = 10;
 /** More of them are not looked at: a conflict is a note, not worth the time. */
 const NEIGHBOURS = 2000;
+
+/** Who works on the key, and who was told to end and has not. */
+function runsOf(
+  { replicas }: ClusterSnapshot,
+  controller: string,
+  key: string,
+): Pick<QueueKnowledge, 'runningOn' | 'overdue'> {
+  const runs = replicas.flatMap(({ identity: replica, running }) =>
+    running
+      .filter((sync) => sync.controller === controller && sync.key === key)
+      .map(({ overdueSinceMs, sinceMs }) => ({ replica, sinceMs, overdueSinceMs })),
+  );
+  const overdue = runs.find(isOverdue);
+  return { runningOn: runs.find((run) => !isOverdue(run))?.replica, ...(overdue ? { overdue } : {}) };
+}
+
+function isOverdue<Run extends { overdueSinceMs?: number | undefined }>(
+  run: Run,
+): run is Run & { overdueSinceMs: number } {
+  return run.overdueSinceMs !== undefined;
+}
 
 function neighboursOf(
   { deployments }: DeploymentCaches,

@@ -1,10 +1,15 @@
 import type { DynamicModule, INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import type { Server } from 'node:https';
+import type { ServedCertificate } from '../tls/index.js';
 import { guardAdminPages } from './access.middleware.js';
+import type { ConnectionLimits } from './admin-http-adapter.js';
+import { AdminHttpAdapter } from './admin-http-adapter.js';
 import type { AdminPorts } from './admin-ports.js';
 import { BULL_BOARD_PATH, bullBoard } from './bull-board.js';
 import { ADMIN_PORTS } from './tokens.js';
 import { RollkeeperError, StartupError, errorMessage } from '../errors/index.js';
+import { writeIntegers } from '../kubernetes/index.js';
 
 /** A Nest application whose HTTP side is the admin port. */
 export interface AdminServer {
@@ -16,19 +21,33 @@ export interface AdminServer {
   routes(): readonly string[];
 }
 
+export interface AdminServerOptions {
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  /** Whether it speaks TLS, with the certificate of the module's AdminPorts. @default false */
+  readonly tls?: boolean;
+  readonly limits?: ConnectionLimits;
+}
+
 /**
  * Puts `module` together and serves its admin pages at once, before anything else of the process is up: probes must
  * be answered meanwhile.
- * @param address port 0 lets the system choose
  * @throws StartupError when the address cannot be bound, or what a provider threw
  */
 export async function startAdminServer(
   module: DynamicModule,
-  { host, port }: { readonly host: string; readonly port: number },
+  { host, limits, port, tls = false }: AdminServerOptions,
 ): Promise<AdminServer> {
-  const app = await NestFactory.create(module, { logger: false, abortOnError: false });
+  const app = await NestFactory.create(module, new AdminHttpAdapter(tls, limits), {
+    logger: false,
+    abortOnError: false,
+  });
   try {
     const ports = app.get<AdminPorts>(ADMIN_PORTS, { strict: false });
+    // What is told of objects may hold integers that `JSON.stringify` alone refuses.
+    expressOf(app).set('json replacer', writeIntegers);
+    if (tls) serveCertificate(app.getHttpServer() as Server, ports);
     for (const handler of guardAdminPages(ports)) app.use(handler);
     app.use(BULL_BOARD_PATH, bullBoard(ports.queues));
     await app.listen(port, host);
@@ -37,6 +56,20 @@ export async function startAdminServer(
     throw asStartupError(error, `cannot serve the admin pages on ${host}:${port}`);
   }
   return describe(app, await app.getUrl());
+}
+
+/** From now on, and each that follows it: connections that there are go on under the one that they began with. */
+function serveCertificate(server: Server, { certificate, logger }: AdminPorts): void {
+  if (!certificate) throw new StartupError('there is no certificate for the admin pages');
+  const use = ({ current }: ServedCertificate): void => server.setSecureContext({ ...current });
+  use(certificate);
+  certificate.onChange((changed) => {
+    try {
+      use(changed);
+    } catch (error) {
+      logger.warn('the certificate cannot be served; the former one is kept', { error });
+    }
+  });
 }
 
 function describe(app: INestApplication, url: string): AdminServer {
@@ -54,10 +87,14 @@ function asStartupError(error: unknown, what: string): Error {
 }
 
 interface ExpressInstance {
+  set(name: string, value: unknown): void;
   readonly router: { readonly stack: readonly { readonly route?: { readonly path: string | string[] } }[] };
 }
 
+function expressOf(app: INestApplication): ExpressInstance {
+  return app.getHttpAdapter().getInstance() as ExpressInstance;
+}
+
 function routesOf(app: INestApplication): string[] {
-  const { router } = app.getHttpAdapter().getInstance() as ExpressInstance;
-  return router.stack.flatMap(({ route }) => route?.path ?? []);
+  return expressOf(app).router.stack.flatMap(({ route }) => route?.path ?? []);
 }

@@ -22,6 +22,8 @@ export interface RunningKey {
   readonly key: string;
   readonly replica: string;
   readonly sinceMs: number;
+  /** When it had taken too long and was told to end, epoch milliseconds. */
+  readonly overdueSinceMs?: number;
 }
 
 export interface QueueAnswer extends WorkQueueView {
@@ -62,7 +64,7 @@ export class QueuesController {
     const running = replicas.flatMap(({ identity, running: syncs }) =>
       syncs
         .filter((sync) => sync.controller === controller)
-        .map(({ key, sinceMs }) => ({ key, replica: identity, sinceMs })),
+        .map(({ controller: _, ...sync }) => ({ ...sync, replica: identity })),
     );
     return { controller, counts, running, ...view };
   }

@@ -6,3 +6,4 @@ export const ADMIN_PORTS = Symbol('AdminPorts');
 export const CLUSTER_VIEW = Symbol('ClusterView');
 export const EXPLAIN_SOURCE = Symbol('ExplainSource');
 export const CONSOLE_FEED = Symbol('ConsoleFeed');
+export const EVENT_STREAMS = Symbol('EventStreams');

@@ -80,6 +80,8 @@ export interface DeleteResult<T> {
  * Every method rejects with {@link ApiStatusError} when the server refuses, and with the signal's reason when
  * aborted. Reads that fail in transport, and answers 429 and 503 with Retry-After, are tried again a few times
  * inside; writes are never repeated unless the server said that it did nothing.
+ *
+ * Objects keep every digit of their integers: one that no double holds is a `bigint`, see {@link Int64}.
  */
 export interface ApiClient {
   get<T extends KubernetesObject>(

@@ -1,5 +1,5 @@
 import type { KubernetesObject, ObjectRef, ResourceType } from '../kubernetes/index.js';
-import { apiVersionOf } from '../kubernetes/index.js';
+import { apiVersionOf, stringifyJson } from '../kubernetes/index.js';
 import type {
   ApiClient,
   DeleteOptions,
@@ -191,7 +191,7 @@ class UndiciApiClient implements HttpApiClient {
     { signal, guard, assertMayWrite }: Pick<WriteOptions, 'signal' | 'guard' | 'assertMayWrite'>,
     contentType = JSON_TYPE,
   ): Promise<T> {
-    const request = { method, path, body: JSON.stringify(body), contentType, signal, guard, assertMayWrite };
+    const request = { method, path, body: stringifyJson(body), contentType, signal, guard, assertMayWrite };
     return parseAnswer(await this.sender.send(request)) as T;
   }
 }

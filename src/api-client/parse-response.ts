@@ -1,3 +1,4 @@
+import { parseJson } from '../kubernetes/index.js';
 import type { ApiStatus } from './api-status-error.js';
 import { ApiStatusError } from './api-status-error.js';
 import { ApiProtocolError } from './transport-errors.js';
@@ -65,7 +66,7 @@ function isStatus(body: unknown): body is Partial<ApiStatus> {
 /** `undefined` for what is not a JSON object. */
 function tryParse(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     return typeof value === 'object' && value !== null ? value : undefined;
   } catch {
     return undefined;

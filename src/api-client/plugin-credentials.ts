@@ -1,6 +1,7 @@
 import { ExecAuth } from '@kubernetes/client-node/dist/exec_auth.js';
 import type { User } from '@kubernetes/client-node/dist/config_types.js';
 import type { RequestOptions } from 'node:https';
+import { stringifyJson } from '../kubernetes/index.js';
 import { errorMessage } from '../errors/index.js';
 import type { Credentials, TlsMaterial } from './cluster-connection.js';
 
@@ -31,7 +32,7 @@ export class ExecCredentials implements Credentials {
     exec: ExecConfig,
   ) {
     const info = { apiVersion: exec.apiVersion, kind: 'ExecCredential', spec: { interactive: false } };
-    const env = [...(exec.env ?? []), { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) }];
+    const env = [...(exec.env ?? []), { name: 'KUBERNETES_EXEC_INFO', value: stringifyJson(info) }];
     this.user = { name: userName, exec: { ...exec, env } };
   }
 

@@ -1,3 +1,4 @@
+import { parseJson, stringifyJson } from '../kubernetes/index.js';
 import type { KubernetesObject } from '../kubernetes/index.js';
 import type { WatchEvent } from './api-client.js';
 import { WatchErrorEvent } from './api-status-error.js';
@@ -132,13 +133,13 @@ function parseEvent<T extends KubernetesObject>(line: string, request: string): 
     case 'ERROR':
       throw new WatchErrorEvent(toApiStatus(object));
     default:
-      throw new ApiProtocolError(`${request}: a watch event of the unknown type ${JSON.stringify(type)}`);
+      throw new ApiProtocolError(`${request}: a watch event of the unknown type ${stringifyJson(type)}`);
   }
 }
 
 function parseLine(line: string, request: string): { type?: unknown; object?: unknown } {
   try {
-    return JSON.parse(line) as { type?: unknown; object?: unknown };
+    return parseJson(line) as { type?: unknown; object?: unknown };
   } catch (error) {
     const excerpt = JSON.stringify(line.slice(0, 200));
     throw new ApiProtocolError(`${request}: a watch event that is not JSON: ${excerpt}`, { cause: error });

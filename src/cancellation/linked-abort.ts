@@ -19,6 +19,11 @@ export class LinkedAbort {
     return this.controller.signal;
   }
 
+  /** Aborts for a reason of its own, unless a parent came first. */
+  abort(reason: Error): void {
+    this.controller.abort(reason);
+  }
+
   /** From now on the signal stays as it is. */
   close(): void {
     for (const { onAbort, parent } of this.links) parent.removeEventListener('abort', onAbort);

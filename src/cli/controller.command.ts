@@ -33,6 +33,19 @@ export function registerControllerCommand(program: Command): void {
       '--admin-auth <how>',
       'token: that token alone; delegated: the API is asked about others, by TokenReview and SubjectAccessReview (default: token)',
     )
+    .option(
+      '--admin-tls-cert-file <file>',
+      'serve them over TLS with this certificate, PEM (default: self-made where they can be reached from elsewhere)',
+    )
+    .option('--admin-tls-private-key-file <file>', 'its private key, PEM')
+    .option(
+      '--admin-insecure-http',
+      'serve them over plain HTTP also where they can be reached from elsewhere',
+    )
+    .option(
+      '--admin-open-metrics',
+      'let everybody who reaches the port read /metrics (default: read like anything else)',
+    )
     .option('--lease-duration-ms <ms>', 'leader lease (default: 2500)')
     .option('--renew-deadline-ms <ms>', 'the leader gives up after so long without a renewal (default: 1800)')
     .option('--retry-period-ms <ms>', 'between attempts to acquire or renew (default: 400)')
@@ -46,6 +59,10 @@ export function registerControllerCommand(program: Command): void {
     .option('--reconcile-on <who>', 'all: every replica works on keys; leader: only that one (default: all)')
     .option('--drain-timeout-ms <ms>', 'how long running keys may go on after a stop (default: 3000)')
     .option('--caught-up-timeout-ms <ms>', 'how long a sync waits for its caches (default: 5000)')
+    .option(
+      '--sync-timeout-ms <list>',
+      'how long a sync may take before it is told to end and tried again, for example 60000,namespace=300000 (default: 120000, namespace 600000)',
+    )
     .option('--log-level <level>', 'debug, info, warn or error (default: info)')
     .option('--log-format <format>', 'json or pretty (default: json)')
     .action((flags: Record<string, string>) =>

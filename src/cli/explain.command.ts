@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { InvalidOptionError } from '../errors/index.js';
 import type { Explanation } from '../explain/index.js';
+import { stringifyJson } from '../kubernetes/index.js';
 import type { ObjectRef } from '../kubernetes/index.js';
 import { failProcess } from '../process/index.js';
 import type { AdminClientFlags } from './admin-client.js';
-import { askAdmin } from './admin-client.js';
+import { addAdminOptions, askAdmin } from './admin-client.js';
 
 interface ExplainFlags extends AdminClientFlags {
   readonly json?: boolean;
@@ -14,22 +15,18 @@ interface ExplainFlags extends AdminClientFlags {
 
 /** `rollkeeper explain`: why a rollout is where it is. */
 export function registerExplainCommand(program: Command): void {
-  program
-    .command('explain')
+  addAdminOptions(program.command('explain'))
     .description('say why a rollout is where it is, what it waits for, and what would unblock it')
     .argument('<kind>', 'deployment')
     .argument('<name>', 'namespace/name, or a name in the namespace default')
     .option('--json', 'as JSON')
-    .option('--admin-url <url>', "a replica's admin URL (default: one that `up` runs)")
-    .option('--admin-token-file <file>', 'its token, where it is on another machine')
-    .option('--data-dir <folder>', 'the folder that `up` was given', '.rollkeeper')
     .option('--kubeconfig <file>', 'ask no replica: work it out from this API alone')
     .option('--context <name>', 'context of the kubeconfig')
     .action(async (kind: string, name: string, flags: ExplainFlags) => {
       try {
         const explanation = await explain(kind, parseRef(name), flags);
         const { renderExplanation } = await import('../explain/index.js');
-        console.log(flags.json ? JSON.stringify(explanation, null, 2) : renderExplanation(explanation));
+        console.log(flags.json ? stringifyJson(explanation, 2) : renderExplanation(explanation));
       } catch (error) {
         failProcess(error);
       }

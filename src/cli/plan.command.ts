@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { InvalidOptionError, UnsupportedError } from '../errors/index.js';
+import { exactIntegerTags, stringifyJson } from '../kubernetes/index.js';
 import type { Deployment, ReplicaSet } from '../kubernetes/index.js';
 import { failProcess } from '../process/index.js';
 
@@ -49,13 +50,13 @@ async function plan(flags: PlanFlags): Promise<string> {
     pods: flags.podByPod ? 'one-by-one' : 'batch',
     nowMs: new SystemClock().now(),
   });
-  return flags.json ? JSON.stringify(rollout, null, 2) : renderPlan(rollout);
+  return flags.json ? stringifyJson(rollout, 2) : renderPlan(rollout);
 }
 
 async function readDeployment(file: string): Promise<Deployment> {
   const { parseAllDocuments } = await import('yaml');
   const text = await readFile(file === '-' ? '/dev/stdin' : file, 'utf8');
-  const documents = parseAllDocuments(text).map((document) => {
+  const documents = parseAllDocuments(text, { customTags: exactIntegerTags }).map((document) => {
     const [error] = document.errors;
     if (error) throw new InvalidOptionError('filename', `${file}: ${error.message}`);
     return document.toJS() as Deployment | null;

@@ -3,7 +3,7 @@ import type { QueueAnswer } from '../admin/index.js';
 import { InvalidOptionError } from '../errors/index.js';
 import { failProcess } from '../process/index.js';
 import type { AdminClientFlags } from './admin-client.js';
-import { askAdmin } from './admin-client.js';
+import { addAdminOptions, askAdmin } from './admin-client.js';
 
 const VERBS = ['show', 'requeue', 'park', 'unpark', 'purge'] as const;
 
@@ -13,16 +13,12 @@ interface QueueFlags extends AdminClientFlags {
 
 /** `rollkeeper queue`: every key of a queue, and what can be done with one. */
 export function registerQueueCommand(program: Command): void {
-  program
-    .command('queue')
+  addAdminOptions(program.command('queue'))
     .description('show the keys of a queue; requeue, park, unpark or purge one')
     .argument('<verb>', VERBS.join(', '))
     .argument('<controller>', 'deployment, replicaset, garbage-collector or namespace')
     .argument('[key]', 'namespace/name; for all but show')
     .option('--json', 'as JSON')
-    .option('--admin-url <url>', "a replica's admin URL (default: one that `up` runs)")
-    .option('--admin-token-file <file>', 'its token (default: the one that `up` wrote)')
-    .option('--data-dir <folder>', 'the folder that `up` was given', '.rollkeeper')
     .action(async (verb: string, controller: string, key: string | undefined, flags: QueueFlags) => {
       try {
         console.log(await run(verb, controller, key, flags));
@@ -54,7 +50,10 @@ function renderQueue({ counts, delayed, parked, running, waiting }: QueueAnswer)
   const time = (epochMs: number): string => new Date(epochMs).toISOString();
   return [
     `${counts.waiting} waiting, ${counts.active} running, ${counts.delayed} delayed, ${counts.parked} parked`,
-    ...running.map(({ key, replica, sinceMs }) => `running  ${key}  on ${replica} since ${time(sinceMs)}`),
+    ...running.map(
+      ({ key, overdueSinceMs, replica, sinceMs }) =>
+        `running  ${key}  on ${replica} since ${time(sinceMs)}${overdueSinceMs === undefined ? '' : `; took too long, told to end at ${time(overdueSinceMs)}`}`,
+    ),
     ...waiting.map(({ key, reason, sinceMs }) => `waiting  ${key}  since ${time(sinceMs)} (${reason})`),
     ...delayed.map(
       ({ dueMs, failures, key }) => `delayed  ${key}  until ${time(dueMs)}, ${failures} failures`,

@@ -1,4 +1,4 @@
-export { MAX_TIMER_MS, toRfc3339, toRfc3339Micro } from './clock.js';
+export { LAST_RFC3339_MS, MAX_TIMER_MS, toRfc3339, toRfc3339Micro } from './clock.js';
 export type { Clock, TimerHandle } from './clock.js';
 export { FakeClock } from './fake-clock.js';
 export { SeededRandom, SystemRandom, jitter } from './random-source.js';

@@ -1,3 +1,4 @@
+import { stringifyJson } from '../kubernetes/index.js';
 import type { Json } from './json.js';
 import { isJsonObject } from './json.js';
 
@@ -34,6 +35,6 @@ function isEmpty(value: Json | undefined): boolean {
 }
 
 function show(value: Json | undefined): string {
-  const text = value === undefined ? 'nothing' : JSON.stringify(value);
+  const text = value === undefined ? 'nothing' : stringifyJson(value);
   return text.length > 160 ? `${text.slice(0, 157)}...` : text;
 }

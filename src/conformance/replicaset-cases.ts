@@ -2,7 +2,7 @@ import { ApiStatusError } from '../api-client/api-status-error.js';
 import { toRfc3339 } from '../clock/index.js';
 import { createReplicaSetController } from '../controllers/replicaset/index.js';
 import type { DeepReadonly, Pod, ReplicaSet } from '../kubernetes/index.js';
-import { PODS, REPLICA_SETS, isControlledBy } from '../kubernetes/index.js';
+import { isControlledBy, parseJson, PODS, REPLICA_SETS, stringifyJson } from '../kubernetes/index.js';
 import type { AttemptedWrite } from './in-memory-api.js';
 import { InMemoryApi } from './in-memory-api.js';
 import { ReconcilerRun } from './run-reconciler.js';
@@ -101,14 +101,14 @@ async function syncOnce(replicaSet: ReplicaSet, api: InMemoryApi, now: string): 
 }
 
 function difference(what: string, expected: unknown, actual: unknown): string[] {
-  const [want, have] = [JSON.stringify(expected), JSON.stringify(actual)];
+  const [want, have] = [stringifyJson(expected), stringifyJson(actual)];
   return want === have ? [] : [`${what}: expected ${want}, got ${have}`];
 }
 
 /** The time of the run as the recordings write it. */
 function withoutNow(status: unknown, now: string): unknown {
-  const text = JSON.stringify(status ?? {});
-  return JSON.parse(text.replaceAll(toRfc3339(Date.parse(now)), '<now>')) as unknown;
+  const text = stringifyJson(status ?? {});
+  return parseJson(text.replaceAll(toRfc3339(Date.parse(now)), '<now>'));
 }
 
 /**

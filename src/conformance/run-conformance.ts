@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
+import { parseJson } from '../kubernetes/index.js';
 import { StartupError, errorMessage } from '../errors/index.js';
 import type { ConformanceFormat, RecordedCase } from './conformance-format.js';
 import { isJsonObject } from './json.js';
@@ -96,7 +97,7 @@ interface Line {
 function parse(line: string, place: string): Line {
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    value = parseJson(line);
   } catch (error) {
     throw new StartupError(`${place}: not JSON: ${errorMessage(error)}`, { cause: error });
   }

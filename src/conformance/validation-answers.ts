@@ -1,5 +1,6 @@
 import { ApiServer, MemoryStorage, createKindRegistry, createSchemaRegistry } from '../api-server/index.js';
 import { SystemClock, SystemRandom } from '../clock/index.js';
+import { stringifyJson } from '../kubernetes/index.js';
 import { silentLogger } from '../logging/index.js';
 import type { ConformanceFormat, RecordedCase } from './conformance-format.js';
 import { isJsonObject } from './json.js';
@@ -77,7 +78,7 @@ class ValidationAnswers implements ConformanceFormat {
     const response = await fetch(`${this.running?.url ?? ''}${path}`, {
       method,
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+      body: stringifyJson(body),
     });
     return { code: response.status, body: (await response.json()) as Answer['body'] };
   }

@@ -78,5 +78,7 @@ export interface ControllerDefinition {
   readonly type: ResourceType;
   /** Workers on one replica. */
   readonly defaultWorkers: number;
+  /** How long one sync may take, milliseconds; see `ControllerOptions`. @default 120000 */
+  readonly syncTimeoutMs?: number;
   build(dependencies: ControllerDependencies): BuiltController;
 }

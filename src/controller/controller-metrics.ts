@@ -13,6 +13,10 @@ export interface ControllerMetrics {
   intentsReplayed(controller: string): void;
   /** A reconciler failed in a way that is a mistake of ours (a TypeError, say), as controller-runtime counts panics. */
   panicked(controller: string): void;
+  /** A sync took longer than it may, and was told to end. */
+  timedOut(controller: string): void;
+  /** Syncs whose keys were let go because they did not end when they were told to: one more, or one that has ended after all. */
+  abandoned(controller: string, change: 1 | -1): void;
   /** An object asked for work and the queue knew nothing of its key. Expected never to happen. */
   unqueued(controller: string): void;
 }
@@ -25,5 +29,7 @@ export const noControllerMetrics: ControllerMetrics = {
   staleReadAvoided: () => undefined,
   intentsReplayed: () => undefined,
   panicked: () => undefined,
+  timedOut: () => undefined,
+  abandoned: () => undefined,
   unqueued: () => undefined,
 };

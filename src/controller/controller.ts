@@ -16,6 +16,8 @@ import { noControllerMetrics } from './controller-metrics.js';
 import type { Outcome, SyncEnd } from './decide-outcome.js';
 import { decideOutcome } from './decide-outcome.js';
 import type { ReconcileResult, Reconciler } from './reconciler.js';
+import type { TimedSync } from './sync-overruns.js';
+import { SyncOverruns } from './sync-overruns.js';
 import { SyncSpans, outcomeAttributes } from './sync-spans.js';
 
 /** Makes the client of one activation: checks its signal, records its writes, spans its requests. */
@@ -37,6 +39,14 @@ export interface ControllerOptions {
   readonly workers: number;
   /** See {@link waitUntilCaughtUp}. */
   readonly caughtUpTimeoutMs: number;
+  /**
+   * How long a sync may take, the wait for its caches included; then its signal aborts with SyncTimeoutError, and the key is tried
+   * again with backoff. A reconciler that does not listen loses the key all the same, but not before no write of it
+   * can be under way. @default 120000
+   */
+  readonly syncTimeoutMs?: number;
+  /** How long a sync is waited for after it was told to end; more than a request of its client can take. @default 35000 */
+  readonly abandonAfterMs?: number;
   /** Who we are, for spans. */
   readonly replica: string;
 }
@@ -59,10 +69,13 @@ const LONGEST_BACKOFF_MS = 1000;
 export class Controller {
   private readonly metrics: ControllerMetrics;
   private readonly spans: SyncSpans;
+  private readonly overruns: SyncOverruns;
 
   constructor(private readonly options: ControllerOptions) {
     this.metrics = options.metrics ?? noControllerMetrics;
-    this.spans = new SyncSpans({ ...options, controller: options.name });
+    const controller = options.name;
+    this.spans = new SyncSpans({ ...options, controller });
+    this.overruns = new SyncOverruns({ ...options, controller, metrics: this.metrics });
   }
 
   get name(): string {
@@ -109,13 +122,17 @@ export class Controller {
 
   private async sync(item: WorkItem, signal: AbortSignal, span: Span): Promise<SyncEnd> {
     const { actors, name } = this.options;
+    const { early, key } = item;
+    const timed: TimedSync = this.overruns.time(key);
     try {
       const work = (activation: Activation): Promise<ReconcileResult> =>
-        this.reconcile(item, activation, span);
-      const result = await actors.activate(name, item.key, signal, work, item.early);
+        timed.run(() => this.reconcile(item, activation, span));
+      const result = await actors.activate(name, key, signal, work, { early, limit: timed.limit });
       return { ended: 'ok', result };
     } catch (error) {
       return { ended: 'failed', error };
+    } finally {
+      timed.ended();
     }
   }
 

@@ -5,6 +5,7 @@ import {
   NewerStateError,
   ShutdownError,
   StaleCacheError,
+  SyncTimeoutError,
   TerminalError,
 } from '../errors/index.js';
 import { decideOutcome } from './decide-outcome.js';
@@ -23,6 +24,13 @@ describe('the outcome of a sync', () => {
   it('is a retry with backoff after an ordinary failure', () => {
     const error = new Error('boom');
     expect(failed(error)).toEqual({ action: 'retry', error });
+  });
+
+  it('is a retry with backoff after a sync that took too long, whatever that one threw', () => {
+    for (const cause of [undefined, new TerminalError('no'), new ShutdownError('stop')]) {
+      const error = new SyncTimeoutError('took too long', { cause });
+      expect(failed(error)).toEqual({ action: 'retry', error });
+    }
   });
 
   it('parks the key after a terminal error, also where that is the cause', () => {

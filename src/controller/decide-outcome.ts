@@ -36,6 +36,8 @@ export function decideOutcome(end: SyncEnd): Outcome {
       : { action: 'requeue-after', delayMs: requeueAfterMs };
   }
   const { error } = end;
+  // Whatever it threw when it was told to end.
+  if (hasCode(error, 'SYNC_TIMEOUT')) return { action: 'retry', error };
   if (isCancellation(error)) return { action: 'come-back', delayMs: 0, why: errorMessage(error) };
   if (hasCode(error, 'KEY_LOCK_HELD')) {
     return {

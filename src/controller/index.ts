@@ -18,6 +18,7 @@ export type { Decision, SyncObserver } from './decision.js';
 export { decideOutcome } from './decide-outcome.js';
 export type { Outcome, SyncEnd } from './decide-outcome.js';
 export { dueObjects } from './due-objects.js';
+export { ABANDON_AFTER_MS, DEFAULT_SYNC_TIMEOUT_MS } from './sync-overruns.js';
 export { UnqueuedSweep } from './unqueued-sweep.js';
 export type { UnqueuedSweepOptions } from './unqueued-sweep.js';
 export { Enqueuer } from './enqueuer.js';

@@ -13,7 +13,9 @@ export interface ReconcileResult {
 }
 
 /**
- * What one sync may use. `client` is the only way to write: it checks `signal` first, makes a span, and records
+ * What one sync may use. `signal` aborts when the sync has to end: the key is somebody else's now, the process stops, or the sync
+ * has taken too long (SyncTimeoutError). From then on `client` refuses writes, and `intents` too. A sync that goes on
+ * regardless has lost its key some time later, so what it does by other means than `client` must listen to `signal`. `client` is the only way to write: it checks `signal` first, makes a span, and records
  * the resourceVersion written, so that the key's next activation waits until its caches show it.
  */
 export interface ReconcileContext {

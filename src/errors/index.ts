@@ -10,6 +10,7 @@ export {
   ShutdownError,
   StaleCacheError,
   StartupError,
+  SyncTimeoutError,
   TerminalError,
   TimeoutError,
   UnsupportedError,

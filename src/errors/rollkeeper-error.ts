@@ -9,10 +9,12 @@ export type ErrorCode =
   | 'SHUTDOWN'
   | 'TERMINAL'
   | 'TIMEOUT'
+  | 'SYNC_TIMEOUT'
   | 'STALE_CACHE'
   | 'NEWER_STATE'
   | 'NAME_TAKEN'
   | 'STARTUP'
+  | 'WRONG_CERTIFICATE'
   | 'STORAGE_EXISTS'
   | 'STORAGE_NOT_FOUND'
   | 'STORAGE_CONFLICT'
@@ -92,6 +94,11 @@ export class TerminalError extends RollkeeperError {
 /** A bounded wait ran out. */
 export class TimeoutError extends RollkeeperError {
   readonly code = 'TIMEOUT';
+}
+
+/** A sync took longer than it may. Reason of its abort; its key is tried again with backoff. */
+export class SyncTimeoutError extends RollkeeperError {
+  readonly code = 'SYNC_TIMEOUT';
 }
 
 /** The cache has not caught up with a resourceVersion that this work must have seen. Retryable. */

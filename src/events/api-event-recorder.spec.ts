@@ -191,6 +191,62 @@ describe('ApiEventRecorder', () => {
     expect(warnings).toEqual(['an event could not be written']);
   });
 
+  it('writes about several objects at once, but no more than it may, and about one object one after the other', async () => {
+    const { recorder, start, stop, clock, cluster } = aRecorder({ maxConcurrentWrites: 3 });
+    const underWay: string[] = [];
+    let most = 0;
+    const began: string[] = [];
+    cluster.create = async (_type, object) => {
+      const { involvedObject, message } = object as unknown as EventObject;
+      const uid = involvedObject.uid ?? '';
+      expect(underWay).not.toContain(uid);
+      underWay.push(uid);
+      began.push(`${uid} ${message}`);
+      most = Math.max(most, underWay.length);
+      await clock.sleep(10);
+      underWay.splice(underWay.indexOf(uid), 1);
+      return object;
+    };
+    for (const message of ['first', 'second', 'third'])
+      for (const uid of ['a', 'b', 'c', 'd', 'e'])
+        recorder.record({ ...about, metadata: { ...about.metadata, uid } }, note(message));
+    const running = start();
+    await clock.advance(50);
+    stop.abort();
+    await running;
+    expect(most).toBe(3);
+    expect(began).toHaveLength(15);
+    for (const uid of ['a', 'b', 'c', 'd', 'e'])
+      expect(began.filter((line) => line.startsWith(uid))).toEqual([
+        `${uid} first`,
+        `${uid} second`,
+        `${uid} third`,
+      ]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('lets an event that has to be tried again hold up its own object and no other', async () => {
+    const { recorder, start, clock, cluster, events } = aRecorder({ maxConcurrentWrites: 2 });
+    let isBad = true;
+    cluster.intercept = ({ key }) =>
+      isBad && key.startsWith('default/bad.') ? new Error('connection refused') : undefined;
+    void start();
+    const bad = { ...about, metadata: { ...about.metadata, name: 'bad' } };
+    recorder.record(bad, note('bad'));
+    recorder.record(bad, note('after'));
+    for (const uid of ['b', 'c', 'd'])
+      recorder.record({ ...about, metadata: { ...about.metadata, uid } }, note('well'));
+    await clock.advance(0);
+    expect(events().map(({ message }) => message)).toEqual(['well', 'well', 'well']);
+    isBad = false;
+    await clock.advance(5000);
+    expect(
+      events()
+        .map(({ message }) => message)
+        .slice(3),
+    ).toEqual(['bad', 'after']);
+  });
+
   it('drops the oldest, counted and with a warning, when too many wait', async () => {
     const { recorder, start, clock, events, warnings } = aRecorder({ maxQueued: 2 });
     for (const message of ['a', 'b', 'c', 'd']) recorder.record(about, note(message));

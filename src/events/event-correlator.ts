@@ -9,7 +9,7 @@ import { EventSpamFilter } from './event-spam-filter.js';
 import { RecentMap } from './recent-map.js';
 import { SimilarEvents } from './similar-events.js';
 
-/** One Event object, from its first occurrence on. The recorder owns `isWritten` and `isQueued`. */
+/** One Event object, from its first occurrence on. `isWritten` belongs to the writer, `isQueued` to the queue. */
 export interface EventSeries {
   event: EventObject;
   /** The API server has it, with some earlier count. */

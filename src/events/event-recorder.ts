@@ -17,3 +17,13 @@ export interface EventNote {
 export interface EventRecorder {
   record(about: DeepReadonly<KubernetesObject>, note: EventNote): void;
 }
+
+/** What became of an event: with the API server, refused or not to be written within its attempts, or never tried. */
+export type EventEnd = 'written' | 'failed' | 'dropped';
+
+/** What the recorder tells of itself. */
+export interface EventRecorderMetrics {
+  ended(end: EventEnd): void;
+}
+
+export const noEventRecorderMetrics: EventRecorderMetrics = { ended: () => undefined };

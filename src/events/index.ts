@@ -1,6 +1,12 @@
 export { ApiEventRecorder } from './api-event-recorder.js';
 export type { ApiEventRecorderDependencies } from './api-event-recorder.js';
 export type { EventObject, EventSource } from './event-object.js';
-export type { EventNote, EventRecorder, EventType } from './event-recorder.js';
+export type {
+  EventEnd,
+  EventNote,
+  EventRecorder,
+  EventRecorderMetrics,
+  EventType,
+} from './event-recorder.js';
 export { compileEventRecorderOptions } from './event-recorder.options.js';
 export type { CompiledEventRecorderOptions, EventRecorderOptions } from './event-recorder.options.js';

@@ -1,4 +1,6 @@
-import { REVISION } from '../controllers/deployment/index.js';
+import { readRevision } from '../controllers/deployment/index.js';
+import { exactInteger } from '../kubernetes/index.js';
+import type { Int64 } from '../kubernetes/index.js';
 import type { ReplicaSetArithmetic } from './explanation.js';
 import type { ReplicaSetFacts, RolloutFacts } from './rollout-facts.js';
 import { sum } from './rollout-facts.js';
@@ -52,7 +54,7 @@ function sumsOfOld(set: ReplicaSetFacts, { limits, newOne, replicaSets, rolling 
   ];
 }
 
-function revisionOf({ draft }: ReplicaSetFacts): number | undefined {
-  const revision = Number(draft.observed?.metadata.annotations?.[REVISION]);
-  return Number.isInteger(revision) && revision > 0 ? revision : undefined;
+function revisionOf({ draft }: ReplicaSetFacts): Int64 | undefined {
+  const revision = readRevision(draft.observed?.metadata.annotations) ?? 0n;
+  return revision > 0n ? exactInteger(revision) : undefined;
 }

@@ -46,6 +46,20 @@ describe('why a rollout is where it is', () => {
     ]);
   });
 
+  it('tells a revision to the last digit', () => {
+    const input = stuckOn({ phase: 'Pending' });
+    const replicaSets = input.replicaSets.map((set) => ({
+      ...set,
+      metadata: {
+        ...set.metadata,
+        annotations: { 'deployment.kubernetes.io/revision': '3546343826724305833' },
+      },
+    }));
+    const explanation = explainDeployment({ ...input, replicaSets });
+    expect(explanation.replicaSets[0]?.revision).toBe(3546343826724305833n);
+    expect(renderExplanation(explanation)).toContain('revision 3546343826724305833');
+  });
+
   it('says when the deadline passes', () => {
     const explanation = explainDeployment(stuckOn({ phase: 'Pending' }));
     expect(explanation.deadline).toEqual({ seconds: 600, exceeded: false, remainingSeconds: 500 });

@@ -10,12 +10,14 @@ export interface QueueKnowledge {
     readonly nextTryMs?: number;
   };
   /** Failed before, and will be tried again. */
-  readonly retry?: { readonly failures: number; readonly dueMs?: number };
+  readonly retry?: { readonly failures: number; readonly dueMs?: number; readonly error?: string };
   /** When it is looked at again, failed or not, epoch milliseconds. */
   readonly comesBackMs?: number;
   /** Due, and nobody has taken it yet. */
   readonly waiting?: boolean;
   readonly runningOn?: string;
+  /** A sync that has taken too long and was told to end; times in epoch milliseconds. */
+  readonly overdue?: { readonly replica: string; readonly sinceMs: number; readonly overdueSinceMs: number };
 }
 
 /** Who works at all. */

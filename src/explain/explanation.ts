@@ -1,3 +1,4 @@
+import type { Int64 } from '../kubernetes/index.js';
 import type { Decision } from './decision-log.js';
 
 /**
@@ -20,6 +21,7 @@ export type CauseCode =
   | 'namespace-terminating'
   | 'parked'
   | 'retrying'
+  | 'sync-timeout'
   | 'controller-not-running'
   | 'no-leader'
   | 'not-observed-yet'
@@ -75,7 +77,7 @@ export interface Finding {
 export interface ReplicaSetArithmetic {
   readonly name: string;
   readonly role: 'new' | 'old';
-  readonly revision?: number;
+  readonly revision?: Int64;
   readonly images: readonly string[];
   /** The size asked for now. */
   readonly size: number;

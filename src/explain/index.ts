@@ -7,4 +7,4 @@ export { renderExplanation } from './render-explanation.js';
 export { ObservedReconciler } from './observed-reconciler.js';
 export type { ObservedReconcilerOptions } from './observed-reconciler.js';
 export { RunningSyncs } from './running-syncs.js';
-export type { RunningSync } from './running-syncs.js';
+export type { RunningSync, RunningSyncHandle } from './running-syncs.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../clock/index.js';
 import type { Decision, ReconcileContext, Reconciler } from '../controller/index.js';
-import { ShutdownError } from '../errors/index.js';
+import { ShutdownError, SyncTimeoutError } from '../errors/index.js';
 import { DecisionLog } from './decision-log.js';
 import { ObservedReconciler } from './observed-reconciler.js';
 import { RunningSyncs } from './running-syncs.js';
@@ -20,10 +20,11 @@ describe('the observed reconciler', () => {
     const running = new RunningSyncs(clock);
     const options = { controller: 'deployment', replica: 'r0', log, running, clock };
     const reconciler = new ObservedReconciler({ reconcile }, options);
-    const context = { signal: new AbortController().signal } as ReconcileContext;
+    const controller = new AbortController();
+    const context = { signal: controller.signal } as ReconcileContext;
     const run = () =>
       reconciler.reconcile({ key: 'default/web', namespace: 'default', name: 'web' }, context);
-    return { log, run, running };
+    return { abort: (reason: Error) => controller.abort(reason), log, run, running };
   };
 
   it('notes decisions that change something, and no others, nor those that are made by the thousand', async () => {
@@ -56,6 +57,24 @@ describe('the observed reconciler', () => {
       return {};
     });
     await run();
+    expect(running.list()).toEqual([]);
+  });
+
+  it('notes a sync that takes too long when it is told to end, once, and shows it until it has ended', async () => {
+    const end = Promise.withResolvers<void>();
+    const { abort, log, run, running } = observe(async () => {
+      await end.promise;
+      throw new Error('interrupted');
+    });
+    const ended = run();
+    abort(new SyncTimeoutError('took too long'));
+    expect(log.of('deployment', 'default/web')).toMatchObject([{ error: 'took too long' }]);
+    expect(running.list()).toEqual([
+      { controller: 'deployment', key: 'default/web', sinceMs: 5000, overdueSinceMs: 5000 },
+    ]);
+    end.resolve();
+    await expect(ended).rejects.toThrow('interrupted');
+    expect(log.of('deployment', 'default/web')).toHaveLength(1);
     expect(running.list()).toEqual([]);
   });
 

@@ -9,7 +9,7 @@ import type {
   SyncObserver,
 } from '../controller/index.js';
 import { noSyncObserver } from '../controller/index.js';
-import { errorMessage, isCancellation } from '../errors/index.js';
+import { errorMessage, hasCode, isCancellation } from '../errors/index.js';
 import type { DecisionLog } from './decision-log.js';
 import type { RunningSyncs } from './running-syncs.js';
 
@@ -30,8 +30,16 @@ export class ObservedReconciler implements Reconciler {
 
   async reconcile(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult> {
     const { controller, running } = this.options;
-    const end = running.start(controller, request.key);
+    const { signal } = context;
+    const sync = running.start(controller, request.key);
     const actions: string[] = [];
+    // Noted at once: it may never end.
+    const onAbort = (): void => {
+      if (!hasCode(signal.reason, 'SYNC_TIMEOUT')) return;
+      sync.overdue();
+      this.note(request.key, actions, errorMessage(signal.reason));
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
     try {
       const observer = listening(context.observer ?? noSyncObserver, (decision) => {
         if (decision.changes && !decision.routine) actions.push(sentenceOf(decision));
@@ -40,10 +48,12 @@ export class ObservedReconciler implements Reconciler {
       if (actions.length > 0) this.note(request.key, actions);
       return result;
     } catch (error) {
-      if (!isCancellation(error)) this.note(request.key, actions, errorMessage(error));
+      if (!isCancellation(error) && !hasCode(signal.reason, 'SYNC_TIMEOUT'))
+        this.note(request.key, actions, errorMessage(error));
       throw error;
     } finally {
-      end();
+      signal.removeEventListener('abort', onAbort);
+      sync.end();
     }
   }
 

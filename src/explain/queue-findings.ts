@@ -1,3 +1,4 @@
+import { ABANDON_AFTER_MS } from '../controller/index.js';
 import type { ExplainInput, QueueKnowledge } from './explain-input.js';
 import type { Finding } from './explanation.js';
 import type { ReplicaSetFacts } from './rollout-facts.js';
@@ -12,27 +13,53 @@ interface QueuedKey {
   readonly broughtBackBy: string;
 }
 
-/** What the queue says of a key that failed: that it waits for the next try, or for somebody. */
-export function queueFindings(
+/** What stands in the way of a key: a sync that hangs, and after a failure the next try, or somebody that is waited for. */
+export function queueFindings(queued: QueuedKey, queue: QueueKnowledge, nowMs: number): Finding[] {
+  return [...overdueFindings(queued, queue, nowMs), ...failureFindings(queued, queue, nowMs)];
+}
+
+function overdueFindings({ whose }: QueuedKey, { overdue }: QueueKnowledge, nowMs: number): Finding[] {
+  if (!overdue) return [];
+  const { overdueSinceMs, replica, sinceMs } = overdue;
+  const letGoMs = overdueSinceMs + ABANDON_AFTER_MS;
+  const began = `${whose} sync on ${replica}, begun ${secondsAgo(sinceMs, nowMs)}, took too long and was told to end ${secondsAgo(overdueSinceMs, nowMs)}`;
+  return [
+    nowMs < letGoMs
+      ? {
+          cause: 'sync-timeout',
+          severity: 'waits',
+          summary: began,
+          unblockedBy: [`its end; if it does not come, the key is let go ${inSeconds(letGoMs, nowMs)}`],
+        }
+      : {
+          cause: 'sync-timeout',
+          severity: 'note',
+          summary: `${began}; it still goes on, may write no more, and its key was let go`,
+          unblockedBy: [`a restart of ${replica} ends it`],
+        },
+  ];
+}
+
+function failureFindings(
   { broughtBackBy, controller, key, whose }: QueuedKey,
   { parked, retry }: QueueKnowledge,
   nowMs: number,
 ): Finding[] {
   if (parked) {
-    const ago = Math.max(0, Math.round((nowMs - parked.parkedAtMs) / 1000));
     const next = parked.nextTryMs === undefined ? '' : `; next try ${inSeconds(parked.nextTryMs, nowMs)}`;
     return [
       {
         cause: 'parked',
         severity: 'blocked',
-        summary: `${whose} key is parked since ${ago} s after ${parked.retries} retries${next}: ${parked.error}`,
+        summary: `${whose} key is parked since ${seconds(parked.parkedAtMs, nowMs)} after ${parked.retries} retries${next}: ${parked.error}`,
         unblockedBy: [broughtBackBy, `rollkeeper queue unpark ${controller} ${key}, once the cause is gone`],
       },
     ];
   }
   if (!retry || retry.failures === 0) return [];
   const when = retry.dueMs === undefined ? '' : `; next try ${inSeconds(retry.dueMs, nowMs)}`;
-  const summary = `${whose} sync failed ${retry.failures} times in a row${when}`;
+  const why = retry.error === undefined ? '' : `: ${retry.error}`;
+  const summary = `${whose} sync failed ${retry.failures} times in a row${when}${why}`;
   return [{ cause: 'retrying', severity: 'waits', summary, unblockedBy: ['the next try'] }];
 }
 
@@ -57,6 +84,15 @@ export function replicaSetQueueFindings(
   if (!isHeldBack || queue.comesBackMs === undefined) return found;
   const summary = `nodes sent back ${rejected} pods of ${name}; the next are created ${inSeconds(queue.comesBackMs, nowMs)}`;
   return [{ cause: 'rejection-backoff', severity: 'waits', summary, unblockedBy: ['a pod that may run'] }];
+}
+
+/** `12 s` */
+function seconds(sinceMs: number, nowMs: number): string {
+  return `${Math.max(0, Math.round((nowMs - sinceMs) / 1000))} s`;
+}
+
+function secondsAgo(sinceMs: number, nowMs: number): string {
+  return `${seconds(sinceMs, nowMs)} ago`;
 }
 
 /** `in 12 s`, rounded up. */

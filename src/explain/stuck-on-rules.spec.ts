@@ -158,6 +158,38 @@ const CASES: readonly StuckCase[] = [
     says: 'its sync failed 3 times in a row; next try in 4 s',
   },
   {
+    name: 'a sync that fails, and why',
+    input: { ...stuckOn({ phase: 'Pending' }), queue: { retry: { failures: 3, error: 'it took too long' } } },
+    state: 'progressing',
+    cause: 'retrying',
+    says: 'its sync failed 3 times in a row: it took too long',
+  },
+  {
+    name: 'a sync that was told to end and has not',
+    input: {
+      ...stuckOn({ phase: 'Pending' }),
+      queue: {
+        overdue: { replica: 'controller-1', sinceMs: NOW_MS - 130_000, overdueSinceMs: NOW_MS - 10_000 },
+      },
+    },
+    state: 'progressing',
+    cause: 'sync-timeout',
+    says: 'its sync on controller-1, begun 130 s ago, took too long and was told to end 10 s ago',
+  },
+  {
+    name: 'a sync that went on when its key was let go, of a key that is tried again',
+    input: {
+      ...stuckOn({ phase: 'Pending' }),
+      queue: {
+        overdue: { replica: 'controller-1', sinceMs: NOW_MS - 320_000, overdueSinceMs: NOW_MS - 200_000 },
+        retry: { failures: 1, dueMs: NOW_MS + 4000 },
+      },
+    },
+    state: 'progressing',
+    cause: 'retrying',
+    says: 'its sync failed 1 times in a row; next try in 4 s',
+  },
+  {
     name: 'no replica that runs the controller',
     input: { ...stuckOn({ phase: 'Pending' }), control: { controllerRuns: false } },
     state: 'blocked',

@@ -1,4 +1,7 @@
 export { cloneJson } from './clone-json.js';
+export { exactInteger, parseInt64, toDouble, toInt64 } from './int64.js';
+export type { Int64 } from './int64.js';
+export { parseJson, stringifyJson, writeIntegers } from './json-text.js';
 export { keyOf, parseKey } from './key.js';
 export type { ObjectRef } from './key.js';
 export { compileLabelSelector, isEmptySelector } from './label-selector.js';
@@ -41,3 +44,4 @@ export {
 export type { ResourceType } from './resource-type.js';
 export { sameJson } from './same-json.js';
 export { compareResourceVersions, newerResourceVersion } from './resource-version.js';
+export { exactIntegerTags } from './yaml-integers.js';

@@ -10,6 +10,7 @@ import type { INodeStatus } from 'kubernetes-models/v1/NodeStatus';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import type { IPodStatus } from 'kubernetes-models/v1/PodStatus';
 import type { IPodTemplateSpec } from 'kubernetes-models/v1/PodTemplateSpec';
+import type { Int64 } from './int64.js';
 
 /** An entry of `metadata.ownerReferences`. */
 export interface OwnerReference {
@@ -31,7 +32,7 @@ export interface ObjectMeta {
   generation?: number;
   creationTimestamp?: string;
   deletionTimestamp?: string;
-  deletionGracePeriodSeconds?: number;
+  deletionGracePeriodSeconds?: Int64;
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
   finalizers?: string[];
@@ -51,6 +52,9 @@ export interface UnstructuredObject extends KubernetesObject {
   [field: string]: unknown;
 }
 
+/** The models call every integer a `number`. These fields are int64, and somebody computes with them. */
+type WithInt64<T, Field extends keyof T> = Omit<T, Field> & { [Name in Field]?: Int64 };
+
 export type PodTemplateSpec = IPodTemplateSpec;
 export type DeploymentSpec = IDeploymentSpec;
 export type DeploymentStatus = IDeploymentStatus;
@@ -58,7 +62,7 @@ export type DeploymentCondition = NonNullable<IDeploymentStatus['conditions']>[n
 export type ReplicaSetSpec = IReplicaSetSpec;
 export type ReplicaSetStatus = IReplicaSetStatus;
 export type ReplicaSetCondition = NonNullable<IReplicaSetStatus['conditions']>[number];
-export type PodSpec = IPodSpec;
+export type PodSpec = WithInt64<IPodSpec, 'activeDeadlineSeconds' | 'terminationGracePeriodSeconds'>;
 export type PodStatus = IPodStatus;
 
 export interface Deployment extends KubernetesObject {

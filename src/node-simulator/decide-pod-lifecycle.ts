@@ -1,6 +1,6 @@
 import { toRfc3339 } from '../clock/index.js';
 import type { DeepReadonly, Pod, PodStatus } from '../kubernetes/index.js';
-import { sameJson } from '../kubernetes/index.js';
+import { sameJson, toDouble } from '../kubernetes/index.js';
 import type { ContainerStatus } from './decide-container.js';
 import { decideContainer } from './decide-container.js';
 import { decidePodConditions, notReadyBecausePodCompleted } from './pod-conditions.js';
@@ -104,7 +104,7 @@ function terminate(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
   }
   // Without time left the server removes it by itself, as soon as no finalizer holds it.
   if (deletionGracePeriodSeconds === 0) return { action: 'rest' };
-  const graceMs = deletionGracePeriodSeconds * 1000;
+  const graceMs = toDouble(deletionGracePeriodSeconds) * 1000;
   const sinceMs = facts.terminatingSinceMs ?? Date.parse(deletionTimestamp) - graceMs;
   const dueMs = sinceMs + Math.min(facts.terminationDelayMs, graceMs);
   return facts.nowMs >= dueMs ? { action: 'delete' } : { action: 'rest', wakeAtMs: dueMs };

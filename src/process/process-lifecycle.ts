@@ -6,7 +6,15 @@ import { ApiStatusError } from '../api-client/api-status-error.js';
 
 /** What a process tells the supervisor that started it. */
 export type ChildMessage =
-  | { readonly type: 'ready'; readonly url?: string; readonly adminUrl?: string; readonly identity?: string }
+  /** May come again, when something of it has changed. */
+  | {
+      readonly type: 'ready';
+      readonly url?: string;
+      readonly adminUrl?: string;
+      readonly identity?: string;
+      /** By which the admin pages are known, SHA-256; absent: they speak plain HTTP. */
+      readonly certificates?: readonly string[];
+    }
   | { readonly type: 'failed'; readonly message: string };
 
 /** Tells the supervisor, if there is one. */

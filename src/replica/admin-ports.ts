@@ -15,6 +15,7 @@ import { DEPLOYMENTS, NAMESPACES, PODS, REPLICA_SETS, qualifiedResource } from '
 import type { Logger } from '../logging/index.js';
 import { getLogLevel, setLogLevel } from '../logging/index.js';
 import type { ManagedController } from '../manager/index.js';
+import type { ServedCertificate } from '../tls/index.js';
 import type { RedisPeerRegistry } from './redis-peer-registry.js';
 import type { ReplicaElector } from './replica-elector.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
@@ -25,6 +26,7 @@ export interface AdminPortParts {
   readonly logger: Logger;
   readonly token: string | null;
   readonly delegated: AccessJudge | null;
+  readonly certificate: ServedCertificate | null;
   readonly status: StatusSource;
   readonly controllers: readonly ManagedController[];
   readonly informers: InformerFactory;
@@ -46,6 +48,8 @@ export function createAdminPorts(parts: AdminPortParts): AdminPorts {
     logger,
     token: parts.token ?? undefined,
     delegated: parts.delegated ?? undefined,
+    certificate: parts.certificate ?? undefined,
+    openMetrics: options['admin-open-metrics'],
     status,
     config: () => withoutSecrets(options),
     logLevel: { get: getLogLevel, set: setLogLevel },
@@ -89,11 +93,13 @@ async function readLease(elector: ReplicaElector, clock: Clock): Promise<LeaseVi
 }
 
 const HIDDEN = '(hidden)';
-const SECRET = /token|password|secret|kubeconfig/i;
+const SECRET = /token|password|secret|kubeconfig|private-key/i;
 
 /** Passwords in URLs and names of secret files are nobody's business. */
-function withoutSecrets({
+export function withoutSecrets({
+  adminTls,
   definitions,
+  syncTimeoutMsOf,
   workersOf,
   ...options
 }: CompiledReplicaOptions): Record<string, unknown> {
@@ -105,6 +111,8 @@ function withoutSecrets({
     ...Object.fromEntries(shown),
     controllers: definitions.map(({ name }) => name),
     workers: Object.fromEntries(workersOf),
+    'admin-serves': adminTls.serves,
+    'sync-timeout-ms': Object.fromEntries(syncTimeoutMsOf),
   };
 }
 

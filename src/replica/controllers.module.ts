@@ -95,6 +95,7 @@ function buildControllers(
       metrics,
       workers: options.workersOf.get(name) ?? definition.defaultWorkers,
       caughtUpTimeoutMs: options['caught-up-timeout-ms'],
+      syncTimeoutMs: options.syncTimeoutMsOf.get(name),
       replica: options.identity,
     });
     const due = built.due?.bind(built);

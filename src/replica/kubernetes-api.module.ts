@@ -7,7 +7,7 @@ import { ApiEventRecorder } from '../events/index.js';
 import { InformerFactory } from '../informer/index.js';
 import type { Logger } from '../logging/index.js';
 import type { Metrics } from '../telemetry/index.js';
-import { createApiClientMetrics } from '../telemetry/index.js';
+import { createApiClientMetrics, createEventRecorderMetrics } from '../telemetry/index.js';
 import { VERSION } from '../version.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { API_CLIENT, CLOCK, EVENTS, INFORMERS, LOGGER, METRICS, OPTIONS, RANDOM } from './tokens.js';
@@ -45,9 +45,23 @@ const LONGEST_WATCH_BACKOFF_MS = 5000;
     },
     {
       provide: EVENTS,
-      inject: [API_CLIENT, CLOCK, RANDOM, LOGGER],
-      useFactory: (client: HttpApiClient, clock: Clock, random: RandomSource, logger: Logger) =>
-        new ApiEventRecorder({ client, component: 'rollkeeper', host: hostname(), clock, random, logger }),
+      inject: [API_CLIENT, CLOCK, RANDOM, LOGGER, METRICS],
+      useFactory: (
+        client: HttpApiClient,
+        clock: Clock,
+        random: RandomSource,
+        logger: Logger,
+        { meter }: Metrics,
+      ) =>
+        new ApiEventRecorder({
+          client,
+          component: 'rollkeeper',
+          host: hostname(),
+          clock,
+          random,
+          logger,
+          metrics: createEventRecorderMetrics(meter),
+        }),
     },
   ],
   exports: [API_CLIENT, INFORMERS, EVENTS],

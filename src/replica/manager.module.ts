@@ -13,6 +13,7 @@ import { DEPLOYMENTS } from '../kubernetes/index.js';
 import { RolloutDurations } from '../rollout-durations/index.js';
 import type { Metrics, Tracing } from '../telemetry/index.js';
 import { createRolloutMetrics } from '../telemetry/index.js';
+import type { ServedCertificate } from '../tls/index.js';
 import { ControllersModule } from './controllers.module.js';
 import { registerHealthChecks } from './health-checks.js';
 import type { RedisPeerRegistry } from './redis-peer-registry.js';
@@ -41,6 +42,7 @@ import * as tokens from './tokens.js';
         tokens.EVENTS,
         tokens.EVENT_LOOP,
         tokens.PEERS,
+        tokens.ADMIN_CERTIFICATE,
         tokens.CLOCK,
         tokens.LOGGER,
         tokens.TRACING,
@@ -54,6 +56,7 @@ import * as tokens from './tokens.js';
         events: ApiEventRecorder,
         eventLoop: EventLoopMonitor,
         peers: RedisPeerRegistry,
+        certificate: ServedCertificate | null,
         clock: Clock,
         logger: Logger,
         { tracer }: Tracing,
@@ -63,7 +66,7 @@ import * as tokens from './tokens.js';
           elector,
           controllers,
           actors,
-          background: [events, eventLoop, peers],
+          background: [events, eventLoop, peers, ...(certificate ? [certificate] : [])],
           reconcileOn: options['reconcile-on'],
           clock,
           logger,

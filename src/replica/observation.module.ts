@@ -6,9 +6,22 @@ import { DecisionLog, RunningSyncs } from '../explain/index.js';
 import type { Logger } from '../logging/index.js';
 import { RedisPeerRegistry } from './redis-peer-registry.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
-import { ADMIN_TOKEN, CLOCK, DECISIONS, LOGGER, OPTIONS, PEERS, RUNNING } from './tokens.js';
+import { loadAdminCertificate } from './admin-tls.js';
+import {
+  ADMIN_CERTIFICATE,
+  ADMIN_TOKEN,
+  CLOCK,
+  DECISIONS,
+  LOGGER,
+  OPTIONS,
+  PEERS,
+  RUNNING,
+} from './tokens.js';
 
-/** What is noted for people: decisions, running syncs, the other replicas; and the token of those who may change. */
+/**
+ * What is noted for people: decisions, running syncs, the other replicas; the token of those who may change, and the certificate
+ * that the admin port shows.
+ */
 @Module({
   providers: [
     { provide: DECISIONS, useFactory: () => new DecisionLog() },
@@ -30,8 +43,14 @@ import { ADMIN_TOKEN, CLOCK, DECISIONS, LOGGER, OPTIONS, PEERS, RUNNING } from '
       inject: [OPTIONS],
       useFactory: (options: CompiledReplicaOptions) => readToken(options['admin-token-file']),
     },
+    {
+      provide: ADMIN_CERTIFICATE,
+      inject: [OPTIONS, CLOCK, LOGGER],
+      useFactory: (options: CompiledReplicaOptions, clock: Clock, logger: Logger) =>
+        loadAdminCertificate(options.adminTls, options['admin-host'], { clock, logger }),
+    },
   ],
-  exports: [DECISIONS, RUNNING, PEERS, ADMIN_TOKEN],
+  exports: [DECISIONS, RUNNING, PEERS, ADMIN_TOKEN, ADMIN_CERTIFICATE],
 })
 export class ObservationModule {}
 

@@ -9,6 +9,7 @@ import type { InformerFactory } from '../informer/index.js';
 import type { Logger } from '../logging/index.js';
 import type { ManagedController } from '../manager/index.js';
 import type { RecentTraces } from '../telemetry/index.js';
+import type { ServedCertificate } from '../tls/index.js';
 import { createAdminPorts } from './admin-ports.js';
 import { KubernetesApiModule } from './kubernetes-api.module.js';
 import { ManagerModule } from './manager.module.js';
@@ -40,6 +41,7 @@ import * as tokens from './tokens.js';
         tokens.LOGGER,
         tokens.ADMIN_TOKEN,
         tokens.DELEGATED_ACCESS,
+        tokens.ADMIN_CERTIFICATE,
         tokens.STATUS,
         tokens.CONTROLLERS,
         tokens.INFORMERS,
@@ -55,6 +57,7 @@ import * as tokens from './tokens.js';
         logger: Logger,
         token: string | null,
         delegated: AccessJudge | null,
+        certificate: ServedCertificate | null,
         status: StatusSource,
         controllers: ManagedController[],
         informers: InformerFactory,
@@ -70,6 +73,7 @@ import * as tokens from './tokens.js';
           logger,
           token,
           delegated,
+          certificate,
           status,
           controllers,
           informers,

@@ -30,6 +30,7 @@ export class RedisPeerRegistry implements PeerRegistry {
   private readonly key: string;
   private self: Peer | undefined;
   private started = false;
+  private running = false;
 
   constructor(private readonly options: RedisPeerRegistryOptions) {
     const { keyPrefix, logger, redisUrl: url } = options;
@@ -37,9 +38,10 @@ export class RedisPeerRegistry implements PeerRegistry {
     this.redis = createRedisConnection({ url, logger, connectionName: 'rollkeeper-replicas' });
   }
 
-  /** From the next announcement on, others find us there. */
+  /** Others find us there, at once if it runs. */
   announceAs(self: Peer): void {
     this.self = self;
+    if (this.running) void this.tell();
   }
 
   async peers(): Promise<readonly Peer[]> {
@@ -53,13 +55,13 @@ export class RedisPeerRegistry implements PeerRegistry {
   async run(signal: AbortSignal): Promise<void> {
     if (this.started) throw new IllegalStateError('a registry runs once');
     this.started = true;
-    const { clock, identity, logger } = this.options;
+    const { clock, identity } = this.options;
+    this.running = true;
     while (!signal.aborted) {
-      await this.tell(this.self && JSON.stringify(this.self)).catch((error: unknown) =>
-        logger.debug('could not announce this replica', { error }),
-      );
+      await this.tell();
       await clock.sleep(ANNOUNCE_EVERY_MS, signal).catch(() => undefined);
     }
+    this.running = false;
     await announce.run(this.redis, [this.key], [identity, '']).catch(() => undefined);
   }
 
@@ -67,7 +69,14 @@ export class RedisPeerRegistry implements PeerRegistry {
     this.redis.disconnect();
   }
 
-  private async tell(told: string | undefined): Promise<void> {
-    if (told !== undefined) await announce.run(this.redis, [this.key], [this.options.identity, told]);
+  /** Never rejects: the next time is not far. */
+  private async tell(): Promise<void> {
+    const { identity, logger } = this.options;
+    if (!this.self) return;
+    try {
+      await announce.run(this.redis, [this.key], [identity, JSON.stringify(this.self)]);
+    } catch (error) {
+      logger.debug('could not announce this replica', { error });
+    }
   }
 }

@@ -27,6 +27,25 @@ describe('the options of a replica', () => {
     expect(options.workersOf.has('namespace')).toBe(false);
   });
 
+  it('give a sync a time, for all controllers or for one', () => {
+    const timeouts = (list?: string) =>
+      Object.fromEntries(compileReplicaOptions({ ...needed, 'sync-timeout-ms': list }).syncTimeoutMsOf);
+    const byDefault = {
+      deployment: 120_000,
+      replicaset: 120_000,
+      'garbage-collector': 120_000,
+      namespace: 600_000,
+    };
+    expect(timeouts()).toEqual(byDefault);
+    expect(timeouts('replicaset=7000')).toEqual({ ...byDefault, replicaset: 7000 });
+    expect(timeouts('namespace=70000, 6000')).toEqual({
+      deployment: 6000,
+      replicaset: 6000,
+      'garbage-collector': 6000,
+      namespace: 70_000,
+    });
+  });
+
   it('of the leader election are those of the elector, with the same defaults', () => {
     const given = {
       'lease-duration-ms': '15000',
@@ -55,6 +74,14 @@ describe('the options of a replica', () => {
     { wrong: { 'log-level': 'loud' }, says: 'log-level: must be one of' },
     { wrong: { workers: 'deployment' }, says: 'workers: "deployment" is not of the form' },
     { wrong: { workers: 'daemonset=2' }, says: 'workers: no controller named "daemonset" runs' },
+    { wrong: { workers: 'deployment=0' }, says: 'workers: "deployment=0" must be from 1 to' },
+    { wrong: { workers: '5' }, says: 'workers: "5" is not of the form controller=number' },
+    { wrong: { 'sync-timeout-ms': 'long' }, says: 'sync-timeout-ms: "long" is not of the form number, or' },
+    { wrong: { 'sync-timeout-ms': 'daemonset=9000' }, says: 'sync-timeout-ms: no controller named' },
+    {
+      wrong: { 'sync-timeout-ms': '9000,replicaset=4000' },
+      says: 'sync-timeout-ms: 4000 of replicaset must be more than caught-up-timeout-ms, 5000',
+    },
     { wrong: { controllers: 'daemonset' }, says: 'controllers: "daemonset" is none of' },
   ])('are refused by name: $says', ({ wrong, says }) => {
     expect(() => compileReplicaOptions({ ...needed, ...wrong })).toThrow(says);

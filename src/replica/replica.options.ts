@@ -1,11 +1,15 @@
 import { z } from 'zod';
 import type { ControllerDefinition } from '../controller/index.js';
 import { selectControllers } from '../controllers/registry.js';
+import { DEFAULT_SYNC_TIMEOUT_MS } from '../controller/index.js';
 import { InvalidOptionError } from '../errors/index.js';
 import type { LeaderElectionOptions } from '../leader-election/index.js';
 import { LOG_LEVELS } from '../logging/index.js';
 import { compileOptions } from '../options/compile-options.js';
 import { assertRedisUrl } from '../redis/index.js';
+import type { AdminTls } from './admin-tls.js';
+import { decideAdminTls } from './admin-tls.js';
+import { numbersPerController } from './per-controller.js';
 
 const wholeNumber = (least: number, most: number) =>
   z.coerce
@@ -15,6 +19,8 @@ const wholeNumber = (least: number, most: number) =>
     .max(most, `must be at most ${most}`);
 
 const LONGEST_MS = 24 * 3_600_000;
+/** Far beyond what one process can use. */
+const MOST_WORKERS = 10_000;
 
 const milliseconds = (fallback: number) => wholeNumber(1, LONGEST_MS).default(fallback);
 
@@ -33,6 +39,10 @@ const schema = z.object({
   'admin-port': wholeNumber(0, 65535).default(0),
   'recent-traces': wholeNumber(0, 100_000).default(0),
   'admin-auth': z.enum(['token', 'delegated'], 'must be token or delegated').default('token'),
+  'admin-tls-cert-file': z.string().min(1, 'must name a file').optional(),
+  'admin-tls-private-key-file': z.string().min(1, 'must name a file').optional(),
+  'admin-insecure-http': z.boolean().default(false),
+  'admin-open-metrics': z.boolean().default(false),
   'admin-token-file': z.string().min(1, 'must name a file').optional(),
   'lease-duration-ms': milliseconds(2500),
   'renew-deadline-ms': milliseconds(1800),
@@ -44,6 +54,7 @@ const schema = z.object({
   'reconcile-on': z.enum(['all', 'leader'], 'must be all or leader').default('all'),
   'drain-timeout-ms': milliseconds(3000),
   'caught-up-timeout-ms': milliseconds(5000),
+  'sync-timeout-ms': z.string().optional(),
   'log-level': z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   'log-format': z.enum(['json', 'pretty'], 'must be json or pretty').default('json'),
 });
@@ -59,6 +70,10 @@ const schema = z.object({
  * - `admin-auth`: who else than the owner of the admin token is let in; `token` (default): nobody, `delegated`: owners of
  *   other bearer tokens, as far as the API allows by TokenReview and SubjectAccessReview
  * - `admin-token-file`: who knows its content may change things, and read from other machines
+ * - `admin-tls-cert-file`, `admin-tls-private-key-file`: PEM; with them the admin port speaks TLS, and looks every 10 s whether
+ *   they have changed. Without them it makes a certificate for itself where `admin-host` is not this machine alone, unless
+ *   `admin-insecure-http` says that it shall speak plain HTTP there
+ * - `admin-open-metrics`: whether `/metrics` is for everybody who reaches the port; else it is read like anything else
  * - `recent-traces`: traces kept in memory for the console; 0, the default, makes none for it
  * - `lease-duration-ms`, `renew-deadline-ms`, `retry-period-ms`: leader election, default 2500/1800/400
  * - `leader-health-tolerance-ms`: `/livez` fails when leading work goes on for so long after its lease ended, default 10000
@@ -68,6 +83,8 @@ const schema = z.object({
  * - `reconcile-on`: whether `all` replicas work on keys (default) or only the `leader`
  * - `drain-timeout-ms`: how long running keys may go on after a stop, default 3000; then they are handed over
  * - `caught-up-timeout-ms`: how long a sync waits for its caches, default 5000
+ * - `sync-timeout-ms`: how long a sync may take, that wait included, before it is told to end and tried again; `60000`, or by
+ *   controller, `60000,namespace=300000`; default 120000, of the namespace controller 600000
  * - `log-level` (default `info`), `log-format` (`json` or `pretty`)
  */
 export type ReplicaOptions = z.input<typeof schema>;
@@ -76,6 +93,9 @@ export type CompiledReplicaOptions = Readonly<z.output<typeof schema>> & {
   readonly definitions: readonly ControllerDefinition[];
   /** Workers by controller. */
   readonly workersOf: ReadonlyMap<string, number>;
+  /** By controller. */
+  readonly syncTimeoutMsOf: ReadonlyMap<string, number>;
+  readonly adminTls: AdminTls;
 };
 
 /** @throws InvalidOptionError naming the option */
@@ -83,12 +103,18 @@ export function compileReplicaOptions(options: unknown): CompiledReplicaOptions 
   const compiled = compileOptions(schema, options);
   assertRedisUrl(compiled['redis-url']);
   const definitions = selectControllers(compiled.controllers);
-  const workersOf = new Map(definitions.map(({ defaultWorkers, name }) => [name, defaultWorkers]));
-  for (const [name, workers] of parseWorkers(compiled.workers)) {
-    if (!workersOf.has(name)) throw new InvalidOptionError('workers', `no controller named "${name}" runs`);
-    workersOf.set(name, workers);
-  }
-  return Object.freeze({ ...compiled, definitions, workersOf });
+  const workersOf = numbersPerController(
+    compiled.workers,
+    new Map(definitions.map(({ defaultWorkers, name }) => [name, defaultWorkers])),
+    { option: 'workers', forAll: false, range: [1, MOST_WORKERS] },
+  );
+  return Object.freeze({
+    ...compiled,
+    definitions,
+    workersOf,
+    syncTimeoutMsOf: syncTimeouts(compiled, definitions),
+    adminTls: decideAdminTls(compiled),
+  });
 }
 
 /** What the elector is told of them. */
@@ -101,15 +127,24 @@ export function leaderElectionOf(options: CompiledReplicaOptions): LeaderElectio
   };
 }
 
-function parseWorkers(list: string | undefined): [string, number][] {
-  return (list ?? '')
-    .split(',')
-    .filter((part) => part.trim() !== '')
-    .map((part) => {
-      const [, name, count] = /^\s*([\w-]+)=(\d+)\s*$/.exec(part) ?? [];
-      if (!name || !count || Number(count) < 1) {
-        throw new InvalidOptionError('workers', `"${part}" is not of the form controller=number`);
-      }
-      return [name, Number(count)];
-    });
+/** A sync may need all of the time that it has for its caches, and must have some left then. */
+function syncTimeouts(
+  compiled: z.output<typeof schema>,
+  definitions: readonly ControllerDefinition[],
+): ReadonlyMap<string, number> {
+  const option = 'sync-timeout-ms';
+  const timeouts = numbersPerController(
+    compiled[option],
+    new Map(definitions.map(({ name, syncTimeoutMs = DEFAULT_SYNC_TIMEOUT_MS }) => [name, syncTimeoutMs])),
+    { option, forAll: true, range: [1, LONGEST_MS] },
+  );
+  const caughtUpMs = compiled['caught-up-timeout-ms'];
+  for (const [name, timeoutMs] of timeouts) {
+    if (timeoutMs <= caughtUpMs)
+      throw new InvalidOptionError(
+        option,
+        `${timeoutMs} of ${name} must be more than caught-up-timeout-ms, ${caughtUpMs}`,
+      );
+  }
+  return timeouts;
 }

@@ -1,6 +1,6 @@
 import type { RedisActorRuntime } from '../actor/index.js';
-import type { AdminPorts } from '../admin/index.js';
-import { startAdminServer } from '../admin/index.js';
+import type { AdminPorts, AdminServer, Peer } from '../admin/index.js';
+import { proofOf, startAdminServer } from '../admin/index.js';
 import type { HttpApiClient } from '../api-client/index.js';
 import type { Clock } from '../clock/index.js';
 import type { Logger } from '../logging/index.js';
@@ -17,8 +17,16 @@ import * as tokens from './tokens.js';
 /** How long a Redis that is not there at the start is waited for. */
 const REDIS_TIMEOUT_MS = 30_000;
 
-/** Called once the replica serves its admin pages. */
-export type OnServing = (replica: { readonly identity: string; readonly adminUrl: string }) => void;
+/** Where a replica serves its admin pages, and by which certificates it is known there, if it speaks TLS. */
+export interface ServedReplica {
+  readonly identity: string;
+  readonly adminUrl: string;
+  /** SHA-256 fingerprints. */
+  readonly certificates?: readonly string[];
+}
+
+/** Called once the replica serves its admin pages, and again when it shows another certificate there. */
+export type OnServing = (replica: ServedReplica) => void;
 
 /**
  * Runs one replica until aborted: admin pages first, then the manager; on the way out the manager stops first and
@@ -33,11 +41,13 @@ export async function runReplica(
   const server = await startAdminServer(ReplicaModule.forRoot(options), {
     host: options['admin-host'],
     port: options['admin-port'],
+    tls: options.adminTls.serves !== 'plain-http',
   });
   const logger = server.get<Logger>(tokens.LOGGER);
   try {
     logger.info('serving', {
       adminUrl: server.url,
+      certificates: server.get<AdminPorts>(tokens.PORTS).certificate?.fingerprints,
       controllers: options.definitions.map(({ name }) => name),
     });
     await assertUsableRedis(options['redis-url'], {
@@ -46,12 +56,7 @@ export async function runReplica(
       signal,
       logger,
     });
-    const adminUrl = reachableUrl(server.url, options['admin-host']);
-    const startedAtMs = server.get<AdminPorts>(tokens.PORTS).startedAtMs;
-    server
-      .get<RedisPeerRegistry>(tokens.PEERS)
-      .announceAs({ identity: options.identity, adminUrl, pid: process.pid, startedAtMs });
-    onServing({ identity: options.identity, adminUrl: server.url });
+    announce(server, options, onServing);
     await server.get<Manager>(tokens.MANAGER).run(signal);
   } finally {
     const controllers = server.get<ManagedController[]>(tokens.CONTROLLERS);
@@ -70,4 +75,20 @@ export async function runReplica(
     }
     await server.close();
   }
+}
+
+/** Tells the others and whoever has started us where we are, and again when our certificate changes. */
+function announce(server: AdminServer, options: CompiledReplicaOptions, onServing: OnServing): void {
+  const { identity } = options;
+  const { certificate, startedAtMs, token } = server.get<AdminPorts>(tokens.PORTS);
+  const peers = server.get<RedisPeerRegistry>(tokens.PEERS);
+  const tell = (): void => {
+    const certificates = certificate && { certificates: certificate.fingerprints };
+    const adminUrl = reachableUrl(server.url, options['admin-host']);
+    const peer: Peer = { identity, adminUrl, pid: process.pid, startedAtMs, ...certificates };
+    peers.announceAs(token === undefined ? peer : { ...peer, proof: proofOf(peer, token) });
+    onServing({ identity, adminUrl: server.url, ...certificates });
+  };
+  tell();
+  certificate?.onChange(tell);
 }

@@ -20,6 +20,7 @@ export const RUNNING = Symbol('RunningSyncs');
 export const TRACES = Symbol('RecentTraces');
 export const PEERS = Symbol('RedisPeerRegistry');
 export const ADMIN_TOKEN = Symbol('admin token');
+export const ADMIN_CERTIFICATE = Symbol('ServedCertificate');
 export const DELEGATED_ACCESS = Symbol('DelegatedAccess');
 export const PORTS = Symbol('AdminPorts');
 export const STATUS = Symbol('StatusSource');

@@ -18,6 +18,8 @@ export interface RunState {
     readonly identity: string;
     readonly pid: number;
     readonly adminUrl: string;
+    /** SHA-256 fingerprints; absent: plain HTTP. */
+    readonly certificates?: readonly string[];
   }[];
 }
 

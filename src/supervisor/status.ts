@@ -1,4 +1,5 @@
 import { describeRedis } from '../redis/index.js';
+import { readAdminToken } from './admin-token.js';
 import { leads } from './replica-probe.js';
 import { isAlive, readRunState } from './run-state.js';
 
@@ -15,6 +16,8 @@ export interface ReplicaLine {
   readonly pid: number;
   readonly leader: boolean;
   readonly adminUrl: string;
+  /** By which its admin pages are known, SHA-256; absent: they speak plain HTTP. */
+  readonly certificates?: readonly string[];
 }
 
 /** Reads the run's state and asks each replica whether it leads. Undefined when nothing runs there. */
@@ -22,6 +25,7 @@ export async function readUpStatus(dataDir: string): Promise<UpStatus | undefine
   const state = await readRunState(dataDir);
   if (!state || !isAlive(state.supervisorPid)) return undefined;
   const { apiServer, nodes, redis } = state;
+  const token = await readAdminToken(dataDir);
   return {
     apiServer: apiServer ? { url: apiServer.url ?? '', pid: apiServer.pid } : null,
     redis: redis ? { url: describeRedis(redis.url), pid: redis.pid ?? null } : null,
@@ -30,8 +34,9 @@ export async function readUpStatus(dataDir: string): Promise<UpStatus | undefine
       state.replicas.map(async (replica) => ({
         identity: replica.identity,
         pid: replica.pid,
-        leader: await leads(replica.adminUrl),
+        leader: await leads(replica, token),
         adminUrl: replica.adminUrl,
+        ...(replica.certificates ? { certificates: replica.certificates } : {}),
       })),
     ),
   };

@@ -19,7 +19,7 @@ export interface SupervisedProcessOptions {
   readonly logFd: number;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Called each time it is up (again), and with undefined when it is down. */
+  /** Called each time it is up (again) or says otherwise of itself, and with undefined when it is down. */
   readonly onChange: (running: { pid: number; ready: ReadyMessage } | undefined) => void;
 }
 
@@ -82,9 +82,13 @@ export class SupervisedProcess {
     });
     this.child = child;
     this.exited = new Promise((resolve) => child.once('exit', () => resolve()));
+    const note = (ready: ReadyMessage): void => {
+      this.former = ready;
+      onChange({ pid: child.pid ?? 0, ready });
+    };
     const ready = await this.waitUntilReady(child);
-    this.former = ready;
-    onChange({ pid: child.pid ?? 0, ready });
+    note(ready);
+    child.on('message', (message: ChildMessage) => message.type === 'ready' && note(message));
     void this.exited.then(() => onChange(undefined));
     return ready;
   }

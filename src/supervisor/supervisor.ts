@@ -12,7 +12,7 @@ import type { RedisProcess } from './redis-process.js';
 import { startRedis, useRedis } from './redis-process.js';
 import type { RunState } from './run-state.js';
 import { isAlive, readRunState, removeRunState, writeRunState } from './run-state.js';
-import { adminTokenFile, ensureAdminToken } from './admin-token.js';
+import { adminTokenFile, ensureAdminToken, readAdminToken } from './admin-token.js';
 import { readCredentials } from './credentials.js';
 import { waitUntilReady } from './wait-until-ready.js';
 import type { ReadyMessage, SupervisedProcessOptions } from './supervised-process.js';
@@ -94,7 +94,7 @@ export class Supervisor {
       this.startNodes(kubeconfig),
       ...Array.from({ length: up.replicas }, (_, index) => this.startReplica(index, kubeconfig)),
     ]);
-    await waitUntilReady(this.state.replicas, this.options.clock, signal);
+    await waitUntilReady(this.state.replicas, await readAdminToken(dataDir), this.options.clock, signal);
     const consoleUrl = `${this.state.replicas[0]?.adminUrl ?? ''}/console`;
     return { apiServerUrl, kubeconfig, consoleUrl, replicas: up.replicas, nodes: up.nodes };
   }
@@ -185,7 +185,7 @@ export class Supervisor {
       ...this.options.up['controller-args'],
     ];
     let known: string | undefined;
-    await this.startChild(identity, args, (pid, { adminUrl = '' }) => {
+    await this.startChild(identity, args, (pid, { adminUrl = '', certificates }) => {
       if (pid && known !== undefined && known !== adminUrl) {
         this.options.logger.warn(`${identity} has its admin pages elsewhere now`, {
           adminUrl,
@@ -194,7 +194,7 @@ export class Supervisor {
       }
       if (pid) known = adminUrl;
       const others = this.state.replicas.filter((replica) => replica.identity !== identity);
-      const replicas = pid ? [...others, { identity, pid, adminUrl }] : others;
+      const replicas = pid ? [...others, { identity, pid, adminUrl, certificates }] : others;
       this.update({
         replicas: replicas.toSorted((a, b) => a.identity.localeCompare(b.identity, 'en', { numeric: true })),
       });

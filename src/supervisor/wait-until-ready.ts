@@ -1,5 +1,6 @@
 import type { Clock } from '../clock/index.js';
 import { StartupError } from '../errors/index.js';
+import type { ProbedReplica } from './replica-probe.js';
 import { isReady, leads } from './replica-probe.js';
 
 const POLL_MS = 50;
@@ -10,14 +11,16 @@ const TIMEOUT_MS = 60_000;
  * @throws StartupError naming what is missing after a minute
  */
 export async function waitUntilReady(
-  replicas: readonly { readonly identity: string; readonly adminUrl: string }[],
+  replicas: readonly (ProbedReplica & { readonly identity: string })[],
+  token: string | undefined,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
   const deadlineMs = clock.monotonicNow() + TIMEOUT_MS;
   for (;;) {
-    const unready = await replicasThat(replicas, async ({ adminUrl }) => !(await isReady(adminUrl)));
-    const leading = unready.length > 0 ? [] : await replicasThat(replicas, ({ adminUrl }) => leads(adminUrl));
+    const unready = await replicasThat(replicas, async (replica) => !(await isReady(replica)));
+    const leading =
+      unready.length > 0 ? [] : await replicasThat(replicas, (replica) => leads(replica, token));
     if (leading.length > 0) return;
     if (clock.monotonicNow() > deadlineMs) {
       const missing = unready.length > 0 ? `not ready: ${unready.join(', ')}` : 'no replica leads';

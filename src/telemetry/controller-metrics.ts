@@ -51,9 +51,17 @@ export function createControllerMetrics(
   const unqueued = meter.createCounter(METRICS.unqueuedKeys, {
     description: 'Keys that had to be queued and were not, found by the sweep; expected 0',
   });
+  const timeouts = meter.createCounter(METRICS.reconcileTimeouts, {
+    description: 'Syncs that took longer than they may and were told to end, by controller',
+  });
+  const abandoned = meter.createUpDownCounter(METRICS.abandonedSyncs, {
+    description:
+      'Syncs that did not end when they were told to and still go on, their keys let go; expected 0',
+  });
   for (const controller of workersOf.keys()) {
-    for (const counter of [errors, panics, staleReads, replays, unqueued]) counter.add(0, { controller });
-    active.add(0, { controller });
+    for (const counter of [errors, panics, staleReads, replays, unqueued, timeouts])
+      counter.add(0, { controller });
+    for (const gauge of [active, abandoned]) gauge.add(0, { controller });
     for (const result of OUTCOMES) total.add(0, { controller, result });
   }
   return {
@@ -67,6 +75,8 @@ export function createControllerMetrics(
     staleReadAvoided: (controller) => staleReads.add(1, { controller }),
     intentsReplayed: (controller) => replays.add(1, { controller }),
     panicked: (controller) => panics.add(1, { controller }),
+    timedOut: (controller) => timeouts.add(1, { controller }),
+    abandoned: (controller, change) => abandoned.add(change, { controller }),
     unqueued: (controller) => unqueued.add(1, { controller }),
   };
 }

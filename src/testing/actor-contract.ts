@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Activation, ActorOptions, ActorRuntime } from '../actor/index.js';
+import type { ActivateOptions, Activation, ActorOptions, ActorRuntime } from '../actor/index.js';
 import { ExclusiveProbe, gate } from './exclusive-probe.js';
 
 /** Actors shared by several replicas. */
@@ -35,16 +35,24 @@ export function runActorContract(name: string, make: (options: ActorOptions) => 
     /** An activation that has begun and goes on until `finish` is called. */
     const begin = async (
       runtime: ActorRuntime,
+      options?: ActivateOptions,
+      signal: AbortSignal = never,
     ): Promise<{ activation: Activation; finish: () => void; ended: Promise<unknown> }> => {
       const started = gate();
       const finished = gate();
       let begun: Activation | undefined;
       const ended = runtime
-        .activate(CONTROLLER, KEY, never, async (activation) => {
-          begun = activation;
-          started.open();
-          await finished.passed;
-        })
+        .activate(
+          CONTROLLER,
+          KEY,
+          signal,
+          async (activation) => {
+            begun = activation;
+            started.open();
+            await finished.passed;
+          },
+          options,
+        )
         .catch((error: unknown) => error);
       await started.passed;
       return { activation: begun as unknown as Activation, finish: () => finished.open(), ended };
@@ -200,6 +208,99 @@ export function runActorContract(name: string, make: (options: ActorOptions) => 
         await expect(look(harness.runtime())).rejects.toMatchObject({ code: 'KEY_LOCK_HELD' });
         successor.finish();
         expect(await successor.ended).toBeUndefined();
+      });
+    });
+
+    describe('work that takes too long', () => {
+      const limit = { timeoutMs: LOCK_MS, graceMs: LOCK_MS };
+
+      it('is told to end, and counts for nothing, whether it then throws or returns', async () => {
+        const runtime = await setUp();
+        const told: unknown[] = [];
+        const work = (then: () => void) =>
+          runtime
+            .activate(
+              CONTROLLER,
+              KEY,
+              never,
+              async ({ signal }) => {
+                await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+                told.push(signal.reason);
+                then();
+              },
+              { limit },
+            )
+            .catch((error: unknown) => error);
+        const returns = work(() => undefined);
+        await harness.pass(LOCK_MS + 50);
+        expect(await returns).toMatchObject({ code: 'SYNC_TIMEOUT' });
+        const throws = work(() => {
+          throw new Error('interrupted');
+        });
+        await harness.pass(LOCK_MS + 50);
+        expect(await throws).toMatchObject({ code: 'SYNC_TIMEOUT', cause: { message: 'interrupted' } });
+        expect(told).toMatchObject([{ code: 'SYNC_TIMEOUT' }, { code: 'SYNC_TIMEOUT' }]);
+        await look(harness.runtime());
+      });
+
+      it('keeps its key until the grace time is over and no longer, if it does not listen', async () => {
+        const runtime = await setUp();
+        const deaf = await begin(runtime, { limit });
+        await harness.pass(LOCK_MS + 50);
+        expect(deaf.activation.signal.reason).toMatchObject({ code: 'SYNC_TIMEOUT' });
+        await expect(look(harness.runtime())).rejects.toMatchObject({ code: 'KEY_LOCK_HELD' });
+        await harness.pass(LOCK_MS);
+        expect(await deaf.ended).toMatchObject({ code: 'SYNC_TIMEOUT' });
+        const successor = await look(harness.runtime());
+        expect(successor.token).toBeGreaterThan(deaf.activation.token);
+        deaf.finish();
+      });
+
+      it('may neither write nor store anything after it was told to end, and after its key was let go', async () => {
+        const runtime = await setUp();
+        const deaf = await begin(runtime, { limit });
+        await deaf.activation.storeIntents(['web-abc']);
+        const refused = async (): Promise<void> => {
+          expect(() => deaf.activation.assertHeld()).toThrow('took longer than');
+          await expect(deaf.activation.storeIntents([])).rejects.toMatchObject({ code: 'SYNC_TIMEOUT' });
+          deaf.activation.clearIntentsOnRelease();
+        };
+        await harness.pass(LOCK_MS + 50);
+        await refused();
+        await harness.pass(LOCK_MS);
+        await deaf.ended;
+        await refused();
+        expect((await look(harness.runtime())).intents).toEqual(['web-abc']);
+        deaf.finish();
+      });
+
+      it('leaves its own writes behind, also those that it hears of when its key has been let go', async () => {
+        const runtime = await setUp();
+        const deaf = await begin(runtime, { limit });
+        deaf.activation.recordOwnWrite('pods', '3');
+        await harness.pass(2 * LOCK_MS + 100);
+        await deaf.ended;
+        deaf.activation.recordOwnWrite('deployments.apps', '4');
+        await harness.pass(50);
+        expect((await look(harness.runtime())).mustHaveSeen).toEqual({ pods: '3', 'deployments.apps': '4' });
+        deaf.finish();
+      });
+
+      it('is left to itself as well when it does not listen to another abort', async () => {
+        const runtime = await setUp();
+        const stop = new AbortController();
+        const deaf = await begin(runtime, { limit: { timeoutMs: 60_000, graceMs: LOCK_MS } }, stop.signal);
+        stop.abort(new Error('stopping'));
+        await harness.pass(LOCK_MS + 50);
+        expect(await deaf.ended).toMatchObject({ message: 'stopping' });
+        await look(harness.runtime());
+        deaf.finish();
+      });
+
+      it('has nothing to say in an activation that has ended', async () => {
+        const activation = await look(await setUp());
+        expect(() => activation.assertHeld()).toThrow('is over');
+        await expect(activation.storeIntents([])).rejects.toMatchObject({ code: 'KEY_LOCK_LOST' });
       });
     });
 

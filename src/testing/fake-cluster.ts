@@ -16,7 +16,7 @@ import type { Clock } from '../clock/index.js';
 import { FakeClock, toRfc3339 } from '../clock/index.js';
 import { UnsupportedError } from '../errors/index.js';
 import type { KubernetesObject, ObjectRef, ResourceType, UnstructuredObject } from '../kubernetes/index.js';
-import { keyOf, qualifiedResource } from '../kubernetes/index.js';
+import { keyOf, qualifiedResource, stringifyJson, toDouble } from '../kubernetes/index.js';
 
 export type ClusterEvent = Exclude<WatchEvent<UnstructuredObject>, { type: 'BOOKMARK' }>;
 
@@ -199,7 +199,7 @@ export class FakeCluster implements ApiClient {
     }
     const stored = structuredClone(subresource === 'status' ? { ...current, status: next.status } : next);
     stored.metadata.resourceVersion = current.metadata.resourceVersion;
-    if (JSON.stringify(stored) === JSON.stringify(current)) return structuredClone(current);
+    if (stringifyJson(stored) === stringifyJson(current)) return structuredClone(current);
     const done = !stored.metadata.finalizers?.length && !specFinalizers(stored).length;
     const graceful = (stored.metadata.deletionGracePeriodSeconds ?? 0) > 0;
     if (stored.metadata.deletionTimestamp && done && !graceful) this.remove(type, stored);
@@ -209,7 +209,7 @@ export class FakeCluster implements ApiClient {
 
   private graceOf(type: ResourceType, object: UnstructuredObject, options: DeleteOptions): number {
     if (type.resource !== 'pods' || !(object.spec as { nodeName?: string } | undefined)?.nodeName) return 0;
-    return options.gracePeriodSeconds ?? object.metadata.deletionGracePeriodSeconds ?? 30;
+    return options.gracePeriodSeconds ?? toDouble(object.metadata.deletionGracePeriodSeconds ?? 30);
   }
 
   private put(type: ResourceType, object: UnstructuredObject, event: 'ADDED' | 'MODIFIED'): void {

@@ -5,6 +5,7 @@ import { InMemoryApi } from '../conformance/in-memory-api.js';
 import type { AttemptedWrite } from '../conformance/in-memory-api.js';
 import { ReconcilerRun } from '../conformance/run-reconciler.js';
 import { StandingClock } from '../conformance/standing-clock.js';
+import type { ControllerDefinition } from '../controller/controller-definition.js';
 import { deploymentController } from '../controllers/deployment/index.js';
 import type {
   Deployment,
@@ -25,6 +26,8 @@ export const BROKEN_IMAGE = 'app:broken';
 export interface WorldOptions {
   readonly deployment: Deployment;
   readonly random: RandomSource;
+  /** The Deployment controller. @default ours, with its defaults */
+  readonly controller?: ControllerDefinition;
   /** Called before each write of the Deployment controller; what it throws is the API's answer. */
   readonly onWrite?: (write: AttemptedWrite) => void;
 }
@@ -43,7 +46,11 @@ export class RolloutWorld {
       if (write.type !== PODS) options.onWrite?.(write);
     });
     this.api.seed(DEPLOYMENTS, options.deployment);
-    this.run = new ReconcilerRun(deploymentController, this.api, new StandingClock(WORLD_NOW_MS));
+    this.run = new ReconcilerRun(
+      options.controller ?? deploymentController,
+      this.api,
+      new StandingClock(WORLD_NOW_MS),
+    );
   }
 
   get deployment(): Deployment {

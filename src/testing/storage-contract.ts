@@ -102,6 +102,19 @@ export function runStorageContract(
     });
 
     describe('get', () => {
+      it('returns integers that no double holds to the last digit, read, listed and watched', async () => {
+        const value = [9007199254740993n, -(2n ** 63n)];
+        const { revision } = await storage.create(pod('a'), object('a', { value }));
+        const changed = { ...object('a', { value }), changed: true };
+        await storage.update(pod('a'), changed, revision);
+        expect(valueOf((await storage.get(pod('a')))?.object)).toEqual(value);
+        expect(valueOf((await storage.list(PODS)).items[0]?.object)).toEqual(value);
+        const [created, updated] = await watch(revision - 1).next(2);
+        expect(valueOf(created?.object)).toEqual(value);
+        expect(valueOf(updated?.object)).toEqual(value);
+        expect(valueOf(updated?.type === 'updated' ? updated.previous : undefined)).toEqual(value);
+      });
+
       it('answers undefined for what is not there', async () => {
         expect(await storage.get(pod('nobody'))).toBeUndefined();
       });

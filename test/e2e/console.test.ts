@@ -230,6 +230,22 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     await parked.waitFor({ state: 'detached' });
   });
 
+  it('gives way to the pages that the same client opens after it, and goes on when somebody turns to it', async () => {
+    await open();
+    const { origin } = new URL(page.url());
+    const others = new AbortController();
+    try {
+      for (let count = 0; count < 20; count++)
+        await fetch(`${origin}/admin/events`, { signal: others.signal });
+      await page.waitForSelector('text=this one stopped');
+      await page.click('.lost');
+      await page.waitForSelector('.fact.live.on');
+      expect(await page.locator('.lost').count()).toBe(0);
+    } finally {
+      others.abort();
+    }
+  });
+
   it('draws no more than what is in sight of a thousand Deployments', async () => {
     const names = Array.from({ length: 1000 }, (_, index) => `many-${String(index).padStart(4, '0')}`);
     for (let start = 0; start < names.length; start += 50) {

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitFor } from '../../src/testing/wait-for.js';
@@ -42,6 +43,53 @@ describe.each(kubectls())('the life of one Deployment with $name', ({ binary, na
       .split('\n')
       .filter(Boolean)
       .map(Number);
+
+  it('carries an integer that no double holds into every pod, through every kind of change', async () => {
+    const grace = '9007199254740993';
+    const object = (of: string): string =>
+      `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"exact"},"spec":{"replicas":2,"selector":{"matchLabels":{"app":"exact"}},"template":{"metadata":{"labels":{"app":"exact"}},"spec":{"terminationGracePeriodSeconds":${of},"containers":[{"name":"a","image":"a:1"}]}}}}`;
+    const file = join(up.dataDir, 'exact.json');
+    /** Of the pods that run, the ReplicaSet that has them, and the Deployment. */
+    const graces = async (): Promise<string[]> => {
+      await succeed('rollout', 'status', 'deployment/exact', '--timeout=60s');
+      const text = await succeed('get', 'deploy,rs,pods', '-l', 'app=exact', '-o', 'json');
+      const deployment = await succeed('get', 'deploy', 'exact', '-o', 'json');
+      return [...(text + deployment).matchAll(/"terminationGracePeriodSeconds": (\d+)/g)].map(
+        ([, found = '']) => found,
+      );
+    };
+    writeFileSync(file, object(grace));
+    await succeed('apply', '-f', file);
+    expect(new Set(await graces())).toEqual(new Set([grace]));
+    await succeed('set', 'image', 'deployment/exact', 'a=a:2');
+    expect(new Set(await graces())).toEqual(new Set([grace]));
+    const path = '/spec/template/spec/terminationGracePeriodSeconds';
+    const patches = [
+      [
+        'strategic',
+        '9007199254740995',
+        (of: string) => `{"spec":{"template":{"spec":{"terminationGracePeriodSeconds":${of}}}}}`,
+      ],
+      [
+        'merge',
+        '9007199254740997',
+        (of: string) => `{"spec":{"template":{"spec":{"terminationGracePeriodSeconds":${of}}}}}`,
+      ],
+      ['json', '9223372036854775807', (of: string) => `[{"op":"replace","path":"${path}","value":${of}}]`],
+    ] as const;
+    for (const [type, value, patch] of patches) {
+      await succeed('patch', 'deployment', 'exact', '--type', type, '-p', patch(value));
+      expect(await graces()).toContain(value);
+      expect(await jsonpath('deployment exact', `{.spec.template.spec.terminationGracePeriodSeconds}`)).toBe(
+        value,
+      );
+    }
+    writeFileSync(file, object(grace));
+    await succeed('apply', '--server-side', '--force-conflicts', '-f', file);
+    expect(await graces()).toContain(grace);
+    await succeed('delete', 'deployment', 'exact');
+    await waitFor(async () => (await names('pods')).length === 0, { what: 'the pods to be gone' });
+  });
 
   it('creates twenty pods and shows them', async () => {
     expect(await succeed('create', '-f', EXAMPLE)).toContain('deployment.apps/nginx created');

@@ -31,12 +31,17 @@ class RuntimeWithEarlyLocks implements ActorRuntime {
     private readonly dependencies: Dependencies,
   ) {}
 
-  async activate<R>(...[controller, key, signal, work]: Parameters<ActorRuntime['activate']>): Promise<R> {
+  async activate<R>(
+    ...[controller, key, signal, work, activateOptions]: Parameters<ActorRuntime['activate']>
+  ): Promise<R> {
     const { keyPrefix, options, ownClock, redis } = this.dependencies;
     const actors = new RedisQueuedActors({ controller, keyPrefix, clock: ownClock, options });
     const { call, read } = actors.acquire(key);
     const reply = await call.script.run(redis, call.keys, call.args);
-    return this.runtime.activate(controller, key, signal, work, read(reply)) as Promise<R>;
+    return this.runtime.activate(controller, key, signal, work, {
+      ...activateOptions,
+      early: read(reply),
+    }) as Promise<R>;
   }
 
   recordCauses(...args: Parameters<ActorRuntime['recordCauses']>): Promise<void> {

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { request as httpRequest } from 'node:http';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AdminModule, startAdminServer } from '../../src/admin/index.js';
@@ -70,6 +72,7 @@ describe('an admin port that leaves it to the cluster who may', () => {
   let server: AdminServer;
   let ports: AdminPorts & { readonly clock: { advance(ms: number): Promise<void> } };
   const loggedUsers: unknown[] = [];
+  const closings: (() => void)[] = [];
 
   beforeAll(async () => {
     pki = await makeTestCertificates();
@@ -80,11 +83,22 @@ describe('an admin port that leaves it to the cluster who may', () => {
     const { cert, key } = pki.server;
     api = await ApiClientServer.start({ cert, key });
     api.always(
-      reviewing({ 'alices-token': 'alice', 'bobs-token': 'bob', 'sres-token': 'sre' }, [
-        { user: 'alice', path: '/admin/*', verb: 'get' },
-        { user: 'bob', path: '/admin/queues/*', verb: 'get' },
-        { user: 'sre', path: '/admin/log-level', verb: 'put' },
-      ]),
+      reviewing(
+        {
+          'alices-token': 'alice',
+          'bobs-token': 'bob',
+          'sres-token': 'sre',
+          'scrapers-token': 'prometheus',
+          'watchers-token': 'watcher',
+        },
+        [
+          { user: 'alice', path: '/admin/*', verb: 'get' },
+          { user: 'bob', path: '/admin/queues/*', verb: 'get' },
+          { user: 'sre', path: '/admin/log-level', verb: 'put' },
+          { user: 'prometheus', path: '/metrics', verb: 'get' },
+          { user: 'watcher', path: '/admin/events', verb: 'get' },
+        ],
+      ),
     );
     await serve(pki.ca);
   });
@@ -114,6 +128,7 @@ describe('an admin port that leaves it to the cluster who may', () => {
   };
 
   afterEach(async () => {
+    for (const close of closings.splice(0)) close();
     await server.close();
     await client.close();
     await api.stop();
@@ -165,13 +180,40 @@ describe('an admin port that leaves it to the cluster who may', () => {
     expect(api.received).toEqual([]);
   });
 
-  it('asks nobody about reads from this machine, probes and metrics', async () => {
+  it('asks nobody about reads from this machine and probes', async () => {
     const { port } = new URL(server.url);
     const local = await fetch(`http://127.0.0.1:${port}/admin/config`);
     expect(local.status).toBe(200);
     expect(await statusOf('GET', '/livez', { token: 'guess' })).toBe(200);
-    expect(await statusOf('GET', '/metrics', { token: 'guess' })).toBe(200);
     expect(api.received).toEqual([]);
+  });
+
+  it('lets those read the metrics who have a right to them, and nobody else', async () => {
+    expect(await statusOf('GET', '/metrics', { token: 'scrapers-token' })).toBe(200);
+    expect(await statusOf('GET', '/metrics', { token: 'alices-token' })).toBe(403);
+    expect(await statusOf('GET', '/metrics', { token: 'guess' })).toBe(401);
+    expect(await statusOf('GET', '/metrics', {})).toBe(401);
+  });
+
+  it('gives each user of the cluster event streams of their own, whichever address they come from', async () => {
+    const open = async (token: string): Promise<{ isOver: boolean; status: number | undefined }> => {
+      const { hostname, port } = new URL(server.url);
+      const headers = { ...ELSEWHERE, authorization: `Bearer ${token}` };
+      const sent = httpRequest({ hostname, port, path: '/admin/events', headers, agent: false });
+      closings.push(() => sent.destroy());
+      const [response] = (await once(sent.end(), 'response')) as [IncomingMessage];
+      const stream = { isOver: false, status: response.statusCode };
+      response.on('close', () => (stream.isOver = true)).on('error', () => undefined);
+      response.resume();
+      return stream;
+    };
+    const watcher = await open('watchers-token');
+    const streams: { isOver: boolean; status: number | undefined }[] = [];
+    for (let count = 0; count < 60; count++) streams.push(await open('alices-token'));
+    await waitFor(() => streams.filter(({ isOver }) => isOver).length === 40, { what: 'the oldest to end' });
+    expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(watcher).toEqual({ isOver: false, status: 200 });
+    expect(await open('watchers-token')).toEqual({ isOver: false, status: 200 });
   });
 
   it('tells those whom it turns away why, and does nothing of what they asked', async () => {

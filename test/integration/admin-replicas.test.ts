@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { AdminModule, startAdminServer } from '../../src/admin/index.js';
+import { AdminModule, proofOf, startAdminServer } from '../../src/admin/index.js';
 import type { AdminServer } from '../../src/admin/index.js';
 import { SystemClock } from '../../src/clock/index.js';
 import { HealthRegistry } from '../../src/health/index.js';
 import { silentLogger } from '../../src/logging/index.js';
 import { RedisPeerRegistry } from '../../src/replica/redis-peer-registry.js';
 import { createMetrics } from '../../src/telemetry/index.js';
-import { anAdminPorts } from '../../src/testing/admin-ports.js';
+import { ADMIN_TOKEN, anAdminPorts } from '../../src/testing/admin-ports.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { BullMqWorkQueue } from '../../src/work-queue/index.js';
 
@@ -31,6 +31,7 @@ describe('replicas that find each other through Redis', () => {
   const announce = (
     identity: string,
     adminUrl: string,
+    { token = ADMIN_TOKEN, ...changes }: { token?: string; certificates?: readonly string[] } = {},
   ): { registry: RedisPeerRegistry; leave: AbortController } => {
     const registry = new RedisPeerRegistry({
       redisUrl: inject('redisUrl'),
@@ -39,7 +40,8 @@ describe('replicas that find each other through Redis', () => {
       clock,
       logger: silentLogger,
     });
-    registry.announceAs({ identity, adminUrl, pid: 1, startedAtMs: 0 });
+    const peer = { identity, adminUrl, pid: 1, startedAtMs: 0, ...changes };
+    registry.announceAs({ ...peer, proof: proofOf(peer, token) });
     const leave = new AbortController();
     const running = registry.run(AbortSignal.any([stop.signal, leave.signal]));
     ends.push(() => running.then(() => registry.close()));

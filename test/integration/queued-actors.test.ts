@@ -49,13 +49,9 @@ describe('a queue and actors on one server', () => {
     await queue.addWithCauses?.(KEY, { pods: '6', 'deployments.apps': '9' });
     const seen: unknown[] = [];
     consume((item, signal) =>
-      runtime.activate(
-        'test',
-        item.key,
-        signal,
-        async ({ mustHaveSeen }) => void seen.push(mustHaveSeen),
-        item.early,
-      ),
+      runtime.activate('test', item.key, signal, async ({ mustHaveSeen }) => void seen.push(mustHaveSeen), {
+        early: item.early,
+      }),
     );
     await waitFor(() => seen.length > 0, { what: 'the run' });
     expect(seen).toEqual([{ pods: '7', 'replicasets.apps': '3', 'deployments.apps': '9' }]);
@@ -68,7 +64,7 @@ describe('a queue and actors on one server', () => {
     consume(async (item, signal) => {
       expect(await isLocked()).toBe(true);
       await runtime.activate('test', KEY, signal, async () => undefined).catch((error) => errors.push(error));
-      await runtime.activate('test', KEY, signal, async () => undefined, item.early);
+      await runtime.activate('test', KEY, signal, async () => undefined, { early: item.early });
     });
     await waitFor(async () => errors.length > 0 && !(await isLocked()), { what: 'both tries' });
     expect(errors).toMatchObject([{ code: 'KEY_LOCK_HELD' }]);
@@ -79,7 +75,7 @@ describe('a queue and actors on one server', () => {
     await runtime.activate('test', KEY, stop.signal, async () => {
       await queue.add(KEY);
       consume(async (item, signal) => {
-        const work = runtime.activate('test', KEY, signal, async () => undefined, item.early);
+        const work = runtime.activate('test', KEY, signal, async () => undefined, { early: item.early });
         await work.catch((error: unknown) => errors.push(error));
       });
       await waitFor(() => errors.length > 0, { what: 'the second run' });
@@ -94,7 +90,7 @@ describe('a queue and actors on one server', () => {
     const errors: unknown[] = [];
     consume(async (item) => {
       const cancelled = AbortSignal.abort(new Error('cancelled'));
-      const work = runtime.activate('test', KEY, cancelled, async () => undefined, item.early);
+      const work = runtime.activate('test', KEY, cancelled, async () => undefined, { early: item.early });
       await work.catch((error: unknown) => errors.push(error));
     });
     await waitFor(() => errors.length > 0, { what: 'the run' });

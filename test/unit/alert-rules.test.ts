@@ -78,9 +78,14 @@ const CASES: Readonly<Record<string, { fires: Series[]; at: number; quiet: Serie
     quiet: [series('workqueue_depth{name="deployment"}', '1000x30')],
   },
   RollkeeperSyncHangs: {
-    fires: [series('workqueue_longest_running_processor_seconds{name="deployment"}', '0+60x30')],
-    at: 3,
-    quiet: [series('workqueue_longest_running_processor_seconds{name="deployment"}', '5x30')],
+    fires: [series('controller_runtime_reconcile_timeouts_total{controller="deployment"}', '0+1x30')],
+    at: 1,
+    quiet: [series('controller_runtime_reconcile_timeouts_total{controller="deployment"}', '7x30')],
+  },
+  RollkeeperSyncAbandoned: {
+    fires: [series('rollkeeper_abandoned_syncs{controller="deployment"}', '1x30')],
+    at: 0,
+    quiet: [series('rollkeeper_abandoned_syncs{controller="deployment"}', '0x30')],
   },
   RollkeeperApiRequestsFail: {
     fires: [

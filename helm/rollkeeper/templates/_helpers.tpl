@@ -32,6 +32,15 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if .Values.admin.existingSecret }}{{ .Values.admin.existingSecretKey }}{{ else }}token{{ end }}
 {{- end }}
 
+{{- define "rollkeeper.adminScheme" -}}
+{{- if .Values.admin.tls.enabled }}https{{ else }}http{{ end }}
+{{- end }}
+
+{{- /* Empty: the replicas make their certificates, or need none. */}}
+{{- define "rollkeeper.adminTlsSecretName" -}}
+{{- if .Values.admin.tls.enabled }}{{ .Values.admin.tls.existingSecret }}{{ end }}
+{{- end }}
+
 {{- /* Whether a controller runs, by the rules of --controllers: `*` first, then the last mention of its name. */}}
 {{- define "rollkeeper.runs" -}}
 {{- $list := splitList "," .controllers }}

@@ -1,3 +1,4 @@
+import { parseJson, stringifyJson } from '../../kubernetes/index.js';
 import type { ResourceType, UnstructuredObject } from '../../kubernetes/index.js';
 import { badRequest, unsupportedMediaType } from '../errors/index.js';
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/index.js';
@@ -40,7 +41,7 @@ export function decodeBody(
   }
   const text =
     contentType === PROTOBUF_MEDIA_TYPE
-      ? JSON.stringify(decodeProtobuf(body, options))
+      ? stringifyJson(decodeProtobuf(body, options))
       : body.toString('utf8');
   try {
     const { object, findings } = decodeObject(
@@ -64,7 +65,7 @@ function isYaml(contentType: string, text: string): boolean {
 
 function isJson(text: string): boolean {
   try {
-    JSON.parse(text);
+    parseJson(text);
     return true;
   } catch {
     return false;

@@ -1,11 +1,13 @@
-import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
+import { parseJson, toInt64 } from '../../kubernetes/index.js';
+import type { Int64 } from '../../kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/index.js';
+import { parseYaml } from '../schema/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 
 const schema = z.object({
-  gracePeriodSeconds: z.number().nullish(),
+  gracePeriodSeconds: z.custom<Int64>((value) => toInt64(value) !== undefined, 'expected an int64').nullish(),
   propagationPolicy: z.string().nullish(),
   orphanDependents: z.boolean().nullish(),
   dryRun: z.array(z.string()).nullish(),
@@ -14,7 +16,7 @@ const schema = z.object({
 
 /** `metav1.DeleteOptions`, as far as we have it. */
 export interface DeleteOptionsBody {
-  readonly gracePeriodSeconds?: number;
+  readonly gracePeriodSeconds?: Int64;
   readonly propagationPolicy?: string;
   readonly orphanDependents?: boolean;
   readonly dryRun?: readonly string[];
@@ -37,7 +39,7 @@ export function decodeDeleteOptions(
   }
   const { preconditions, ...rest } = parsed.data;
   return {
-    gracePeriodSeconds: rest.gracePeriodSeconds ?? undefined,
+    gracePeriodSeconds: toInt64(rest.gracePeriodSeconds),
     propagationPolicy: rest.propagationPolicy ?? undefined,
     orphanDependents: rest.orphanDependents ?? undefined,
     dryRun: rest.dryRun ?? undefined,
@@ -54,7 +56,7 @@ function parse(body: Buffer, contentType: string, schemas: SchemaRegistry): unkn
   if (contentType === PROTOBUF_MEDIA_TYPE) return decodeProtobuf(body, { schemas, schema: SCHEMA });
   try {
     const text = body.toString('utf8');
-    return contentType.includes('yaml') ? parseYaml(text) : JSON.parse(text);
+    return contentType.includes('yaml') ? parseYaml(text).value : parseJson(text);
   } catch (error) {
     throw badRequest(
       `couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : String(error)}`,

@@ -1,17 +1,18 @@
+import { parseJson, stringifyJson } from '../../kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
 import type { StorageCursor } from '../storage/index.js';
 
 /** The cursor as the opaque text that clients hand back. */
 export function encodeContinueToken({ revision, namespace, name }: StorageCursor): string {
   return Buffer.from(
-    JSON.stringify({ v: 'meta.k8s.io/v1', rv: revision, start: `${namespace}/${name}` }),
+    stringifyJson({ v: 'meta.k8s.io/v1', rv: revision, start: `${namespace}/${name}` }),
   ).toString('base64url');
 }
 
 /** @throws StatusError 400 for a text that did not come from us */
 export function decodeContinueToken(token: string): StorageCursor {
   try {
-    const { rv, start } = JSON.parse(Buffer.from(token, 'base64url').toString()) as {
+    const { rv, start } = parseJson(Buffer.from(token, 'base64url').toString()) as {
       rv: unknown;
       start: unknown;
     };

@@ -1,10 +1,11 @@
+import { exactInteger, parseInt64 } from '../../kubernetes/index.js';
+import type { Int64 } from '../../kubernetes/index.js';
 import { badRequest, invalid } from '../errors/index.js';
 import { decodeDeleteOptions } from '../decoding/index.js';
 import type { ApiRequest } from '../http/index.js';
 import type { DeletionRequest, PropagationPolicy } from '../registry/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import { isDryRun } from './dry-run.js';
-import { parseNumber } from './list.js';
 
 export interface ReadDeleteOptions extends DeletionRequest {
   readonly dryRun: boolean;
@@ -21,7 +22,7 @@ export async function readDeleteOptions(
   const options =
     body.length > 0 ? decodeDeleteOptions(body, request.contentType, schemas) : fromQuery(request.query);
   const grace = options.gracePeriodSeconds;
-  if (grace !== undefined && (!Number.isInteger(grace) || grace < 0)) {
+  if (grace !== undefined && grace < 0) {
     throw badRequest(`gracePeriodSeconds: Invalid value: ${grace}: must be greater than or equal to 0`);
   }
   return {
@@ -35,10 +36,17 @@ export async function readDeleteOptions(
 function fromQuery(query: URLSearchParams): ReturnType<typeof decodeDeleteOptions> {
   const orphan = query.get('orphanDependents');
   return {
-    gracePeriodSeconds: parseNumber(query, 'gracePeriodSeconds'),
+    gracePeriodSeconds: graceOf(query.get('gracePeriodSeconds') ?? ''),
     propagationPolicy: query.get('propagationPolicy') ?? undefined,
     orphanDependents: orphan === null ? undefined : orphan === 'true',
   };
+}
+
+function graceOf(text: string): Int64 | undefined {
+  if (text === '') return undefined;
+  const grace = parseInt64(text);
+  if (grace !== undefined) return exactInteger(grace);
+  throw badRequest(`gracePeriodSeconds: Invalid value: ${JSON.stringify(text)}: must be an int64`);
 }
 
 function policyOf(options: ReturnType<typeof decodeDeleteOptions>): PropagationPolicy | undefined {

@@ -1,3 +1,4 @@
+import { parseJson, stringifyJson } from '../../kubernetes/index.js';
 import { decodeDeleteOptions } from '../decoding/index.js';
 import { badRequest } from '../errors/index.js';
 import { created } from '../http/index.js';
@@ -12,7 +13,7 @@ import type { ResourceCall } from './handler.js';
 export async function handleEviction(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { deleteOptions = {} } = await readEviction(context, call.request);
   const options = decodeDeleteOptions(
-    Buffer.from(JSON.stringify(deleteOptions)),
+    Buffer.from(stringifyJson(deleteOptions)),
     'application/json',
     context.schemas,
   );
@@ -31,7 +32,7 @@ async function readEviction(
   const body = await request.readBody();
   if (request.contentType === PROTOBUF_MEDIA_TYPE) return decodeProtobuf(body, { schemas, schema: SCHEMA });
   try {
-    return JSON.parse(body.toString()) as { deleteOptions?: unknown };
+    return parseJson(body.toString()) as { deleteOptions?: unknown };
   } catch (error) {
     throw badRequest(`Eviction in version "v1" cannot be handled as an Eviction: ${String(error)}`, error);
   }

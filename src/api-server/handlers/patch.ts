@@ -11,7 +11,7 @@ import { applyPatch, patchTypeOf } from '../patch/index.js';
 import { updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { DecodeError, describeFinding, normalizeObject } from '../schema/index.js';
-import type { FieldFinding } from '../schema/index.js';
+import type { FieldFinding, SchemaRegistry } from '../schema/index.js';
 import { presentObject } from '../table/index.js';
 import { handleApply } from './apply.js';
 import { isDryRun } from './dry-run.js';
@@ -31,7 +31,11 @@ export async function handlePatch(context: RegistryContext, call: ResourceCall):
   let warnings: string[] = [];
   const tryUpdate = (current: Readonly<UnstructuredObject>): UnstructuredObject => {
     const patched = applyPatch(current, { type, patch, schemas: context.schemas, schema: kind.schema });
-    warnings = checkFindings(normalize(context, call, patched), patch, fieldValidation);
+    warnings = checkFindings(
+      normalizePatched(patched, patch, context.schemas, kind.schema),
+      patch,
+      fieldValidation,
+    );
     checkIdentity(patched, call);
     // Only a version that the patch itself brought is a precondition.
     if (patched.metadata.resourceVersion === current.metadata.resourceVersion) {
@@ -57,28 +61,32 @@ function forceForbidden(): StatusError {
   ]);
 }
 
-function normalize(
-  context: RegistryContext,
-  { kind }: ResourceCall,
+/**
+ * Makes of a patched object what the type named `schema` makes of it; answers the unknown fields.
+ * @throws StatusError 422 for a value of a wrong type, as the genuine server does: the request itself was well-formed
+ */
+export function normalizePatched(
   patched: UnstructuredObject,
+  patch: string,
+  schemas: SchemaRegistry,
+  schema: string,
 ): readonly FieldFinding[] {
   try {
-    return normalizeObject(patched, context.schemas, kind.schema);
+    return normalizeObject(patched, schemas, schema);
   } catch (error) {
-    throw error instanceof DecodeError ? badRequest(error.message, error) : error;
+    throw error instanceof DecodeError ? invalidPatch(patch, error.message) : error;
   }
 }
 
 function checkFindings(findings: readonly FieldFinding[], patch: string, level: FieldValidation): string[] {
   if (findings.length === 0 || level === 'Ignore') return [];
   if (level === 'Warn') return findings.map(describeFinding);
-  throw invalid({ group: '', kind: '' }, '', [
-    {
-      type: 'FieldValueInvalid',
-      field: 'patch',
-      message: `Invalid value: ${JSON.stringify(patch)}: ${strictErrorText(findings)}`,
-    },
-  ]);
+  throw invalidPatch(patch, strictErrorText(findings));
+}
+
+function invalidPatch(patch: string, problem: string): StatusError {
+  const message = `Invalid value: ${JSON.stringify(patch)}: ${problem}`;
+  return invalid({ group: '', kind: '' }, '', [{ type: 'FieldValueInvalid', field: 'patch', message }]);
 }
 
 function checkIdentity(patched: UnstructuredObject, { kind, name, namespace }: ResourceCall): void {

@@ -1,6 +1,6 @@
 import type { UnstructuredObject } from '../../kubernetes/index.js';
 import { cloneJson } from '../../kubernetes/index.js';
-import { badRequest, conflict, invalid, notImplemented, unknownPath } from '../errors/index.js';
+import { conflict, invalid, notImplemented, unknownPath } from '../errors/index.js';
 import { decodeBody, fieldValidationOf } from '../decoding/index.js';
 import { ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
@@ -12,6 +12,7 @@ import { isDryRun } from './dry-run.js';
 import { fieldManagerOf } from './field-manager.js';
 import { getObject } from './get.js';
 import type { ResourceCall } from './handler.js';
+import { normalizePatched } from './patch.js';
 import { checkName } from './read-object.js';
 
 const SCALE_TYPE = {
@@ -58,7 +59,11 @@ function patched(context: RegistryContext, call: ResourceCall, body: Buffer): Sc
   const type = patchTypeOf(call.request.contentType);
   if (type === 'apply') throw notImplemented('server-side apply of a Scale');
   const patch = body.toString();
-  return (current) => applyPatch(current, { type, patch, schemas: context.schemas, schema: SCALE_SCHEMA });
+  return (current) => {
+    const scale = applyPatch(current, { type, patch, schemas: context.schemas, schema: SCALE_SCHEMA });
+    normalizePatched(scale, patch, context.schemas, SCALE_SCHEMA);
+    return scale;
+  };
 }
 
 function scaled(
@@ -70,12 +75,7 @@ function scaled(
   const scale = change(toScale(current, mapping));
   const version = scale.metadata.resourceVersion;
   if (version && version !== current.metadata.resourceVersion) throw conflict(call.kind.type, call.name);
-  const replicas = (scale.spec as { replicas?: unknown } | undefined)?.replicas ?? 0;
-  if (typeof replicas !== 'number' || !Number.isInteger(replicas)) {
-    throw badRequest(
-      `Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal ${typeof replicas} into Go struct field ScaleSpec.spec.replicas of type int32`,
-    );
-  }
+  const replicas = (scale.spec as { replicas?: number } | undefined)?.replicas ?? 0;
   if (replicas < 0) {
     throw invalid(SCALE_TYPE, call.name, [
       {

@@ -1,4 +1,4 @@
-import { apiVersionOf } from '../../kubernetes/index.js';
+import { apiVersionOf, stringifyJson } from '../../kubernetes/index.js';
 import type { UnstructuredObject } from '../../kubernetes/index.js';
 import { invalid, resourceVersionTooLarge } from '../errors/index.js';
 import type { RegistryContext } from '../registry/index.js';
@@ -68,9 +68,7 @@ export function initialEventsEnd(call: ResourceCall, revision: number): Unstruct
   mark.metadata.annotations = {
     'k8s.io/initial-events-end': 'true',
     ...(!call.accept.as && {
-      'kubernetes.io/initial-events-list-blueprint': Buffer.from(JSON.stringify(blueprint)).toString(
-        'base64',
-      ),
+      'kubernetes.io/initial-events-list-blueprint': Buffer.from(stringifyJson(blueprint)).toString('base64'),
     }),
   };
   return mark;

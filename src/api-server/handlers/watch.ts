@@ -1,4 +1,4 @@
-import { qualifiedResource } from '../../kubernetes/index.js';
+import { qualifiedResource, stringifyJson } from '../../kubernetes/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../../kubernetes/index.js';
 import { MAX_TIMER_MS } from '../../clock/index.js';
 import { expired, internalError, StatusError } from '../errors/index.js';
@@ -178,5 +178,5 @@ function watchFailure(error: unknown): StatusError {
 }
 
 function lineOf(event: WireEvent): string {
-  return `${JSON.stringify(event)}\n`;
+  return `${stringifyJson(event)}\n`;
 }

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { stringify as toYaml } from 'yaml';
+import { stringifyJson } from '../../kubernetes/index.js';
 import type { StatusError } from '../errors/index.js';
 import type { ApiResponse, ObjectResponse, RawResponse, StreamResponse } from './api-response.js';
 
@@ -30,7 +31,7 @@ export async function send(
 export function sendError(response: ServerResponse, error: StatusError): void {
   const { status } = error;
   const retryAfter = status.details?.retryAfterSeconds;
-  const text = JSON.stringify(status);
+  const text = stringifyJson(status);
   response.writeHead(status.code, {
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(text),
@@ -45,7 +46,7 @@ async function sendObject(
   answer: ObjectResponse,
   options: SendOptions,
 ): Promise<void> {
-  const raw = options.format === 'yaml' ? toYaml(answer.body) : JSON.stringify(answer.body);
+  const raw = options.format === 'yaml' ? toYaml(answer.body) : stringifyJson(answer.body);
   const headers =
     answer.warnings && answer.warnings.length > 0
       ? { Warning: answer.warnings.map((text) => `299 - ${JSON.stringify(text)}`) }

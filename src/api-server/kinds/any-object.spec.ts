@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { stringifyJson } from '../../kubernetes/index.js';
 import { createSchemaRegistry, decodeObject, normalizeObject } from '../schema/index.js';
 import type { ObjectSchema } from '../schema/index.js';
+import { decideDeletion } from '../registry/decide-deletion.js';
 import { createKindRegistry } from './kind-registry.js';
 
 /**
@@ -9,6 +11,9 @@ import { createKindRegistry } from './kind-registry.js';
  * the second time; what the defaults made decodes to itself.
  */
 const schemas = createSchemaRegistry();
+
+/** What only an int64 holds. */
+const LARGE = [9007199254740993n, 2n ** 63n - 1n, -(2n ** 63n)];
 
 /** Documents of a schema's shape, with holes: fields missing, nulls, and words that nobody knows. */
 function documents(schema: ObjectSchema, depth: number): fc.Arbitrary<unknown> {
@@ -30,8 +35,11 @@ function documents(schema: ObjectSchema, depth: number): fc.Arbitrary<unknown> {
     case 'boolean':
       return fc.boolean();
     case 'integer':
+      return schema.format === 'int64'
+        ? fc.constantFrom(0, 1, -1, 30, ...LARGE)
+        : fc.constantFrom(0, 1, -1, 80, 70000);
     case 'number':
-      return fc.constantFrom(0, 1, -1, 80, 70000);
+      return fc.constantFrom(0, 1, -1, 0.5);
     case 'any':
       return fc.constant({});
     case 'union':
@@ -72,7 +80,7 @@ function records(schema: ObjectSchema, depth: number): fc.Arbitrary<unknown> {
 }
 
 describe.each(createKindRegistry().kinds)('any $type.kind that can be decoded', (kind) => {
-  const bodies = documents(schemas.get(kind.schema) as ObjectSchema, 7).map((body) => JSON.stringify(body));
+  const bodies = documents(schemas.get(kind.schema) as ObjectSchema, 7).map((body) => stringifyJson(body));
 
   it('goes through everything without an accident', () => {
     fc.assert(
@@ -93,6 +101,7 @@ describe.each(createKindRegistry().kinds)('any $type.kind that can be decoded', 
         expect(kind.toRow(object, 0)).toHaveLength(kind.columns.length);
         kind.selectableFields(object);
         kind.gracefulDeletion(object, undefined);
+        stringifyJson(decideDeletion(object, kind, {}, 0));
         kind.scale?.read(object);
         expect(normalizeObject(object, schemas, kind.schema)).toEqual([]);
       }),

@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import type { Int64, UnstructuredObject } from '../../kubernetes/index.js';
 import { carryOverSystemFields, clearSystemFields } from './common/prepare-meta.js';
 import { semanticEqual } from './common/semantic-equal.js';
 import type { FieldError, KindDefinition, Subresource } from './kind-definition.js';
@@ -63,7 +63,7 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
     errors: FieldError[],
   ): void;
   /** @default 0, at once */
-  graceSeconds?(object: Readonly<T>, requested: number | undefined): number;
+  graceSeconds?(object: Readonly<T>, requested: Int64 | undefined): Int64;
   /** Beyond `metadata.name` and `metadata.namespace`. @default nothing */
   selectableFields?(object: Readonly<T>): Record<string, string>;
 }

@@ -1,5 +1,5 @@
 import type { RandomSource } from '../../clock/index.js';
-import type { KubernetesObject, ResourceType, UnstructuredObject } from '../../kubernetes/index.js';
+import type { Int64, KubernetesObject, ResourceType, UnstructuredObject } from '../../kubernetes/index.js';
 
 /** The words of Kubernetes' `field.ErrorType`, as they stand in `details.causes[].reason`. */
 export type FieldErrorType =
@@ -40,7 +40,7 @@ export type Subresource = '' | 'status' | 'finalize' | 'approval' | 'ephemeralco
 /** What a deletion needs to know of the kind. */
 export interface GracefulDeletion {
   /** 0 removes at once. */
-  readonly gracePeriodSeconds: number;
+  readonly gracePeriodSeconds: Int64;
 }
 
 /**
@@ -76,7 +76,7 @@ export interface KindDefinition {
     subresource: Subresource,
   ): FieldError[];
   /** Grace of a deletion; kinds without grace answer 0. `requested` is the caller's `gracePeriodSeconds`. */
-  gracefulDeletion(object: Readonly<UnstructuredObject>, requested: number | undefined): GracefulDeletion;
+  gracefulDeletion(object: Readonly<UnstructuredObject>, requested: Int64 | undefined): GracefulDeletion;
   /** A `PUT` to an object that is not there creates it. */
   readonly createsOnUpdate: boolean;
   /** A `PUT` has to name the version that it replaces. */

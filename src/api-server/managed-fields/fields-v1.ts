@@ -1,3 +1,4 @@
+import { parseJson, stringifyJson } from '../../kubernetes/index.js';
 import type { FieldSet } from './field-set.js';
 import { FieldSetBuilder, LEAF, sortedChildren } from './field-set.js';
 
@@ -48,8 +49,8 @@ function elementText(element: string): string {
   const value = element.slice(2);
   if (element.startsWith('f:')) return `.${value}`;
   if (element.startsWith('k:')) {
-    const keys = Object.entries(JSON.parse(value) as Record<string, unknown>);
-    return `[${keys.map(([name, key]) => `${name}=${JSON.stringify(key)}`).join(',')}]`;
+    const keys = Object.entries(parseJson(value) as Record<string, unknown>);
+    return `[${keys.map(([name, key]) => `${name}=${stringifyJson(key)}`).join(',')}]`;
   }
   return element.startsWith('v:') ? `[=${value}]` : `[${value}]`;
 }

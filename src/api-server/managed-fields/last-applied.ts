@@ -1,3 +1,4 @@
+import { parseJson } from '../../kubernetes/index.js';
 import { compare } from './compare.js';
 import { difference, union } from './field-set.js';
 import type { FieldSet } from './field-set.js';
@@ -15,7 +16,7 @@ export function lastAppliedOf(object: unknown): Record<string, unknown> | undefi
   const text = isRecord(annotations) ? annotations[LAST_APPLIED] : undefined;
   if (typeof text !== 'string' || text === '') return undefined;
   try {
-    const config: unknown = JSON.parse(text);
+    const config: unknown = parseJson(text);
     return isRecord(config) ? config : undefined;
   } catch {
     return undefined;

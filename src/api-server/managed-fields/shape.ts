@@ -1,3 +1,4 @@
+import { stringifyJson } from '../../kubernetes/index.js';
 import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';
 
 /** How ownership looks at a value of some type: as one, field by field, or item by item. */
@@ -59,14 +60,14 @@ function structShape(schemas: SchemaRegistry, properties: Readonly<Record<string
 
 /** The path element of a list's item. */
 export function elementOf(item: unknown, shape: Extract<Shape, { kind: 'list' | 'set' }>): string {
-  if (shape.kind === 'set') return `v:${JSON.stringify(item)}`;
+  if (shape.kind === 'set') return `v:${stringifyJson(item)}`;
   const fields = isRecord(item) ? item : {};
   const keys: Record<string, unknown> = {};
   for (const name of shape.keys) {
     const value = fields[name] ?? KEY_DEFAULTS[name];
     if (value !== undefined) keys[name] = value;
   }
-  return `k:${JSON.stringify(keys)}`;
+  return `k:${stringifyJson(keys)}`;
 }
 
 /** The items by their path element; of two with the same one the first counts. */

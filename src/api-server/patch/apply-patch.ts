@@ -2,7 +2,7 @@ import jsonMergePatch from 'json-merge-patch';
 import { applyPatch as applyJsonPatch } from 'rfc6902';
 import type { Operation } from 'rfc6902';
 import type { UnstructuredObject } from '../../kubernetes/index.js';
-import { cloneJson } from '../../kubernetes/index.js';
+import { cloneJson, parseJson } from '../../kubernetes/index.js';
 import { badRequest, StatusError, unprocessable } from '../errors/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import type { PatchType } from './patch-type.js';
@@ -39,7 +39,7 @@ export function applyPatch(current: Readonly<UnstructuredObject>, options: Patch
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
     throw badRequest(
       `error decoding patch: ${error instanceof Error ? error.message : String(error)}`,

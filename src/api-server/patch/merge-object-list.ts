@@ -1,3 +1,4 @@
+import { stringifyJson } from '../../kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
 import type { JsonObject } from './json-object.js';
 import { orderMerged } from './order-merged.js';
@@ -25,7 +26,7 @@ export function mergeObjectList(
   for (const item of items) {
     const value = item[key];
     if (value === undefined)
-      throw badRequest(`map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`);
+      throw badRequest(`map: ${stringifyJson(item)} does not contain declared merge key: ${key}`);
     const at = merged.findIndex((existing) => existing[key] === value);
     if (item.$patch === 'delete') {
       if (at >= 0) merged.splice(at, 1);
@@ -40,7 +41,7 @@ export function mergeObjectList(
 function checkedItems(list: readonly unknown[], where: string): JsonObject[] {
   for (const item of list) {
     if (typeof item !== 'object' || item === null || Array.isArray(item)) {
-      throw badRequest(`expected a list of objects in the ${where}, got ${JSON.stringify(item)}`);
+      throw badRequest(`expected a list of objects in the ${where}, got ${stringifyJson(item)}`);
     }
   }
   return list as JsonObject[];

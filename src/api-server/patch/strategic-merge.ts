@@ -1,3 +1,4 @@
+import { stringifyJson } from '../../kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
 import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';
 import type { JsonObject } from './json-object.js';
@@ -58,7 +59,7 @@ function mergeObject(
     case 'delete':
       return {};
     default:
-      throw badRequest(`unknown patch type: ${JSON.stringify(patch[DIRECTIVE])} in map`);
+      throw badRequest(`unknown patch type: ${stringifyJson(patch[DIRECTIVE])} in map`);
   }
   if (RETAIN_KEYS in patch) retainOnly(original, patch);
   for (const field of fieldsOf(patch)) {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { stringifyJson } from '../../kubernetes/index.js';
 import { createSchemaRegistry } from '../schema/index.js';
 import { decodeProtobuf } from './decode-protobuf.js';
 
@@ -22,6 +23,13 @@ function varint(value: number): Buffer {
     rest >>>= 7;
   }
   return Buffer.from([...out, rest]);
+}
+
+function int64(value: bigint): Buffer {
+  const out: number[] = [];
+  let rest = BigInt.asUintN(64, value);
+  for (; rest > 127n; rest >>= 7n) out.push(Number(rest & 127n) | 128);
+  return Buffer.from([...out, Number(rest)]);
 }
 
 function envelope(apiVersion: string, kind: string, message: Buffer): Buffer {
@@ -59,6 +67,24 @@ describe('decodeProtobuf', () => {
     expect(decode(envelope('v1', 'Pod', bytes(2, bytes(1, volume))), 'core.v1.Pod').spec).toEqual({
       volumes: [{ name: 'v', emptyDir: {} }],
     });
+  });
+
+  it.each([
+    ['30', 30n],
+    ['-1', -1n],
+    ['9007199254740993', 9007199254740993n],
+    ['9223372036854775807', 2n ** 63n - 1n],
+    ['-9223372036854775808', -(2n ** 63n)],
+  ])('reads an int64 of %s to the last digit', (text, value) => {
+    const pod = bytes(2, Buffer.concat([Buffer.from([4 << 3]), int64(value)]));
+    expect(stringifyJson(decode(envelope('v1', 'Pod', pod), 'core.v1.Pod'))).toContain(
+      `"terminationGracePeriodSeconds":${text}}`,
+    );
+  });
+
+  it('does not take a field for empty that only ends in zeros', () => {
+    const spec = bytes(2, Buffer.concat([varint(99 << 3), int64(2n ** 32n)]));
+    expect(() => decode(envelope('v1', 'Pod', spec), 'core.v1.Pod')).toThrow('field 99 of PodSpec');
   });
 
   it('reads maps, lists, and numbers that may be text', () => {

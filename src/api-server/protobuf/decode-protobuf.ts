@@ -1,4 +1,6 @@
 import protobuf from 'protobufjs/minimal.js';
+import { exactInteger, parseJson } from '../../kubernetes/index.js';
+import type { Int64 } from '../../kubernetes/index.js';
 import { badRequest, unsupportedMediaType } from '../errors/index.js';
 import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';
 import { layoutOf } from './message-layouts.js';
@@ -143,7 +145,7 @@ class MessageReader {
       case 'object':
         return this.read(protobuf.Reader.create(reader.bytes()), shape.name ?? '');
       case 'integer':
-        return Number(reader.int64());
+        return readInt64(reader);
       case 'number':
         return reader.double();
       case 'boolean':
@@ -200,7 +202,7 @@ function readRaw(reader: protobuf.Reader): unknown {
 
 function parseRaw(text: string): unknown {
   try {
-    return text === '' ? undefined : JSON.parse(text);
+    return text === '' ? undefined : parseJson(text);
   } catch (error) {
     throw badRequest('the protobuf message carries something that is no JSON', error);
   }
@@ -208,8 +210,13 @@ function parseRaw(text: string): unknown {
 
 /** A field that we have not got may stand there as long as it says nothing. */
 function skipEmpty(reader: protobuf.Reader, tag: number, field: string, message: string): void {
-  const empty = (tag & 7) === BYTES ? reader.bytes().length === 0 : reader.uint32() === 0;
+  const empty = (tag & 7) === BYTES ? reader.bytes().length === 0 : readInt64(reader) === 0;
   if (!empty) throw notUnderstood(`${field} of ${message.slice(message.lastIndexOf('.') + 1)}`);
+}
+
+function readInt64(reader: protobuf.Reader): Int64 {
+  const { high, low } = reader.int64();
+  return exactInteger((BigInt(high) << 32n) + BigInt(low >>> 0));
 }
 
 function notUnderstood(what: string): Error {

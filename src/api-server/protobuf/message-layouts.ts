@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { parseJson } from '../../kubernetes/index.js';
 
 /** What stands behind a field number: a property, or a message whose properties are its owner's own. */
 export type LayoutEntry = string | readonly [inlinedMessage: string];
@@ -25,7 +26,7 @@ function packageLayouts(name: string): Readonly<Record<string, MessageLayout>> {
   if (!layouts) {
     const file = new URL(`${name}.json`, GENERATED);
     layouts = existsSync(file)
-      ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, MessageLayout>)
+      ? (parseJson(readFileSync(file, 'utf8')) as Record<string, MessageLayout>)
       : {};
     packages.set(name, layouts);
   }

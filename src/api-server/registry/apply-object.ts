@@ -1,6 +1,6 @@
 import { toRfc3339 } from '../../clock/index.js';
 import type { UnstructuredObject } from '../../kubernetes/index.js';
-import { apiVersionOf, cloneJson } from '../../kubernetes/index.js';
+import { apiVersionOf, cloneJson, stringifyJson } from '../../kubernetes/index.js';
 import { applyConflict, conflict, notFound, StatusError } from '../errors/index.js';
 import {
   applyConfig,
@@ -154,5 +154,5 @@ function renewLastApplied(candidate: UnstructuredObject, config: Readonly<Unstru
   delete metadata.annotations[LAST_APPLIED];
   const { annotations, ...rest } = metadata;
   const written = { ...config, metadata: Object.keys(annotations).length > 0 ? metadata : rest };
-  (candidate.metadata.annotations ??= {})[LAST_APPLIED] = `${JSON.stringify(written)}\n`;
+  (candidate.metadata.annotations ??= {})[LAST_APPLIED] = `${stringifyJson(written)}\n`;
 }

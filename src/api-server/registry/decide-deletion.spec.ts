@@ -53,6 +53,24 @@ describe('decideDeletion', () => {
     });
   });
 
+  it('ends at the last second that can be written when the grace is longer than all years', () => {
+    const grace = 9223372036854775807n;
+    const spec = { ...running.spec, terminationGracePeriodSeconds: grace };
+    const plan = decideDeletion(anObject('Pod', {}, { ...running, spec }), podKind, {}, NOW);
+    const metadata = { deletionTimestamp: '9999-12-31T23:59:59Z', deletionGracePeriodSeconds: grace };
+    expect(plan).toMatchObject({ action: 'mark', object: { metadata } });
+    const shortened = decideDeletion(
+      anObject('Pod', metadata, running),
+      podKind,
+      { gracePeriodSeconds: 10 },
+      NOW,
+    );
+    expect(shortened).toMatchObject({
+      action: 'mark',
+      object: { metadata: { deletionTimestamp: '2026-01-01T00:00:10Z', deletionGracePeriodSeconds: 10 } },
+    });
+  });
+
   it('removes a pod when the grace asked for is 0, unless a finalizer keeps it', () => {
     const request = { gracePeriodSeconds: 0 };
     expect(decideDeletion(anObject('Pod', going, running), podKind, request, NOW).action).toBe('remove');

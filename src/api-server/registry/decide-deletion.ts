@@ -1,6 +1,6 @@
-import { toRfc3339 } from '../../clock/index.js';
-import type { UnstructuredObject } from '../../kubernetes/index.js';
-import { cloneJson } from '../../kubernetes/index.js';
+import { LAST_RFC3339_MS, toRfc3339 } from '../../clock/index.js';
+import type { Int64, UnstructuredObject } from '../../kubernetes/index.js';
+import { cloneJson, toDouble } from '../../kubernetes/index.js';
 import type { KindDefinition } from '../kinds/index.js';
 import { isReadyToGo } from './ready-to-go.js';
 
@@ -8,7 +8,7 @@ export type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan';
 
 /** `metav1.DeleteOptions` as far as it decides anything. */
 export interface DeletionRequest {
-  readonly gracePeriodSeconds?: number;
+  readonly gracePeriodSeconds?: Int64;
   readonly propagationPolicy?: PropagationPolicy;
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }
@@ -62,7 +62,7 @@ function applyMark(
   const { metadata } = object;
   if (metadata.deletionTimestamp === undefined) {
     const grace = kind.gracefulDeletion(object, request.gracePeriodSeconds).gracePeriodSeconds;
-    metadata.deletionTimestamp = toRfc3339(nowMs + grace * 1000);
+    metadata.deletionTimestamp = toRfc3339(nowMs + toDouble(grace) * 1000);
     if (kind.type.kind !== 'Namespace') metadata.deletionGracePeriodSeconds = grace;
     if (metadata.generation) metadata.generation++;
     return true;
@@ -70,8 +70,10 @@ function applyMark(
   const left = metadata.deletionGracePeriodSeconds ?? 0;
   const asked = request.gracePeriodSeconds;
   if (asked === undefined || asked >= left) return false;
-  const deletedAt = Date.parse(metadata.deletionTimestamp) - left * 1000;
-  metadata.deletionTimestamp = toRfc3339(deletedAt + asked * 1000);
+  const endsAt = Date.parse(metadata.deletionTimestamp);
+  // A grace beyond all years does not tell when it began.
+  const deletedAt = endsAt < LAST_RFC3339_MS ? endsAt - toDouble(left) * 1000 : nowMs;
+  metadata.deletionTimestamp = toRfc3339(deletedAt + toDouble(asked) * 1000);
   metadata.deletionGracePeriodSeconds = asked;
   return true;
 }

@@ -1,3 +1,5 @@
+import { toInt64 } from '../../kubernetes/index.js';
+import type { Int64 } from '../../kubernetes/index.js';
 import type { FieldDecoder } from './field-decoder.js';
 import type { FieldFinding } from './object-schema.js';
 import { QUANTITY_SYNTAX, canonicalQuantity } from './quantity.js';
@@ -75,10 +77,11 @@ class Coercer implements CoerceResult {
       case 'boolean':
         return typeof value === 'boolean' ? value : this.mismatch(value, field);
       case 'number':
-        return typeof value === 'number' ? value : this.mismatch(value, field);
+        return this.double(value, field);
       case 'int32':
+        return this.int32(value, field);
       case 'int64':
-        return this.integer(value, field);
+        return this.int64(value, field);
       case 'any':
         this.keys += countOwnKeys(value);
         return value;
@@ -113,11 +116,22 @@ class Coercer implements CoerceResult {
     return map;
   }
 
-  private integer(value: unknown, field: FieldDecoder): number {
-    if (typeof value !== 'number') return this.mismatch(value, field);
-    const most = field.kind === 'int32' ? INT32_MAX : 2 ** 63;
-    if (Number.isInteger(value) && value <= most && value >= -most - 1) return value;
-    return this.mismatch(value, field, `number ${value}`);
+  private double(value: unknown, field: FieldDecoder): number {
+    if (!isNumber(value)) return this.mismatch(value, field);
+    const double = Number(value);
+    return Number.isFinite(double) ? double : this.mismatch(value, field, `number ${value}`);
+  }
+
+  private int32(value: unknown, field: FieldDecoder): number {
+    if (!isNumber(value)) return this.mismatch(value, field);
+    const fits = Number.isInteger(value) && value <= INT32_MAX && value >= -INT32_MAX - 1;
+    return fits ? Number(value) : this.mismatch(value, field, `number ${value}`);
+  }
+
+  private int64(value: unknown, field: FieldDecoder): Int64 {
+    const integer = toInt64(value);
+    if (integer !== undefined) return integer;
+    return this.mismatch(value, field, isNumber(value) ? `number ${value}` : undefined);
   }
 
   /** Go leaves list indexes out of the path. */
@@ -148,7 +162,7 @@ function canonical(
   read: (text: string) => string | undefined,
   complaint: (text: string) => string,
 ): string {
-  const text = typeof value === 'number' ? String(value) : value;
+  const text = isNumber(value) ? String(value) : value;
   const result = typeof text === 'string' ? read(text) : undefined;
   if (result === undefined) throw new FieldTypeError(complaint(String(text)));
   return result;
@@ -164,7 +178,7 @@ function time(value: unknown, isMicro: boolean): string {
 function intOrString(value: unknown): unknown {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= INT32_MAX) return value;
-  const what = typeof value === 'number' ? `number ${value}` : jsonTypeOf(value);
+  const what = isNumber(value) ? `number ${value}` : jsonTypeOf(value);
   throw new FieldTypeError(`json: cannot unmarshal ${what} into Go value of type int32`);
 }
 
@@ -246,8 +260,13 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+function isNumber(value: unknown): value is Int64 {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
 function jsonTypeOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
+  if (typeof value === 'bigint') return 'number';
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { DeploymentSpec } from '../../kubernetes/index.js';
 import { DecodeError } from './decode-error.js';
 import { decodeObject, describeFinding } from './decode-object.js';
 import { createSchemaRegistry } from './schema-registry.js';
@@ -120,6 +121,60 @@ describe('decodeObject', () => {
     [{ spec: { strategy: { rollingUpdate: { maxSurge: [] } } } }, 'array into Go value of type int32'],
   ])('refuses a value of a wrong type: %j', (body, words) => {
     expect(complaint(body)).toBe(
+      `Deployment in version "v1" cannot be handled as a Deployment: json: cannot unmarshal ${words}`,
+    );
+  });
+
+  it.each([
+    ['application/json', '{"spec":{"template":{"spec":{"terminationGracePeriodSeconds":%}}}}'],
+    ['application/yaml', 'spec:\n  template:\n    spec:\n      terminationGracePeriodSeconds: %\n'],
+  ])('reads the integers of int64 to the last digit: %s', (type, text) => {
+    const graceOf = (number: string): unknown =>
+      (decode(text.replace('%', number), type).object as unknown as { spec: DeploymentSpec }).spec.template
+        .spec?.terminationGracePeriodSeconds;
+    expect(graceOf('30')).toBe(30);
+    expect(graceOf('9007199254740993')).toBe(9007199254740993n);
+    expect(graceOf('9223372036854775807')).toBe(9223372036854775807n);
+    expect(graceOf('-9223372036854775808')).toBe(-9223372036854775808n);
+    // The form that it has when it is read again.
+    expect(graceOf('1e17')).toBe(100000000000000000n);
+  });
+
+  it('reads a quantity that is a large number as it stands', () => {
+    const text = `{"spec":{"template":{"spec":{"containers":[{"resources":{"limits":{"memory":9007199254740993}}}]}}}}`;
+    expect(decode(text).object.spec).toEqual({
+      template: { spec: { containers: [{ resources: { limits: { memory: '9007199254740993' } } }] } },
+    });
+  });
+
+  const inSpec = '"spec":{"template":{"spec":{"terminationGracePeriodSeconds"';
+  it.each([
+    [
+      `{${inSpec}:9223372036854775808}}}}`,
+      'number 9223372036854775808 into Go struct field PodSpec.spec.template.spec.terminationGracePeriodSeconds of type int64',
+    ],
+    [
+      `{${inSpec}:-9223372036854775809}}}}`,
+      'number -9223372036854775809 into Go struct field PodSpec.spec.template.spec.terminationGracePeriodSeconds of type int64',
+    ],
+    [
+      `{${inSpec}:1.5}}}}`,
+      'number 1.5 into Go struct field PodSpec.spec.template.spec.terminationGracePeriodSeconds of type int64',
+    ],
+    [
+      '{"spec":{"replicas":9007199254740993}}',
+      'number 9007199254740993 into Go struct field DeploymentSpec.spec.replicas of type int32',
+    ],
+    [
+      '{"metadata":{"labels":{"a":9007199254740993}}}',
+      'number into Go struct field ObjectMeta.metadata.labels of type string',
+    ],
+    [
+      '{"spec":{"strategy":{"rollingUpdate":{"maxSurge":9007199254740993}}}}',
+      'number 9007199254740993 into Go value of type int32',
+    ],
+  ])('refuses an integer that its type does not hold: %s', (text, words) => {
+    expect(complaint(text)).toBe(
       `Deployment in version "v1" cannot be handled as a Deployment: json: cannot unmarshal ${words}`,
     );
   });

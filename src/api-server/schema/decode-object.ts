@@ -1,3 +1,4 @@
+import { parseJson } from '../../kubernetes/index.js';
 import type { UnstructuredObject } from '../../kubernetes/index.js';
 import { FieldTypeError, coerce } from './coerce.js';
 import { DecodeError } from './decode-error.js';
@@ -88,7 +89,7 @@ interface ParsedDocument {
 
 function readJson(text: string, decoder: FieldDecoder): ParsedDocument {
   try {
-    return { value: JSON.parse(text) as unknown, duplicates: [] };
+    return { value: parseJson(text), duplicates: [] };
   } catch (error) {
     throw unrecognized(
       text,

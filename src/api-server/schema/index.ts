@@ -6,3 +6,4 @@ export type { Descriptions, FieldFinding, ObjectSchema, SchemaRegistry } from '.
 export { canonicalQuantity, formatQuantity, parseQuantity } from './quantity.js';
 export type { Quantity } from './quantity.js';
 export { createSchemaRegistry } from './schema-registry.js';
+export { parseYaml } from './yaml-text.js';

@@ -1,3 +1,4 @@
+import { parseJson } from '../../kubernetes/index.js';
 import type { FieldFinding } from './object-schema.js';
 
 /** A text that is no JSON, in the words of Go's `encoding/json`. */
@@ -106,7 +107,7 @@ class JsonInspector {
       if (this.at >= this.text.length) this.fail('in string literal');
     }
     this.at++;
-    return JSON.parse(this.text.slice(start, this.at)) as string;
+    return parseJson(this.text.slice(start, this.at)) as string;
   }
 
   private escape(): void {

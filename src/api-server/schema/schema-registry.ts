@@ -1,4 +1,5 @@
 import { readFileSync, readdirSync } from 'node:fs';
+import { parseJson } from '../../kubernetes/index.js';
 import type { Descriptions, ObjectSchema, SchemaRegistry } from './object-schema.js';
 
 const GENERATED = new URL('generated/', import.meta.url);
@@ -44,7 +45,7 @@ class PackageFiles<T> {
     if (!this.packages.has(name)) return undefined;
     let entries = this.read.get(name);
     if (!entries) {
-      entries = JSON.parse(readFileSync(new URL(`${name}.json`, this.folder), 'utf8')) as Record<string, T>;
+      entries = parseJson(readFileSync(new URL(`${name}.json`, this.folder), 'utf8')) as Record<string, T>;
       this.read.set(name, entries);
     }
     return entries;

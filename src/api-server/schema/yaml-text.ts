@@ -1,5 +1,6 @@
 import { LineCounter, isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import type { Document, Node, Tags } from 'yaml';
+import { exactIntegerTags } from '../../kubernetes/index.js';
 import type { FieldFinding } from './object-schema.js';
 
 /** A text that is no YAML. */
@@ -7,7 +8,7 @@ export class YamlSyntaxError extends Error {}
 
 /** Kubernetes reads YAML 1.1 without times and numbers to the base of 60. */
 const customTags = (tags: Tags): Tags =>
-  tags.filter(
+  exactIntegerTags(tags).filter(
     (tag) =>
       typeof tag === 'string' ||
       (!('format' in tag && tag.format === 'TIME') && !tag.tag.endsWith(':timestamp')),

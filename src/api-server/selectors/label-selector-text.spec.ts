@@ -19,6 +19,9 @@ describe('parseLabelSelector', () => {
     ['a in (1,2),b!=3', { a: '1', b: '3' }, false],
     ['a>5', { a: '6' }, true],
     ['a<5', { a: '6' }, false],
+    ['a>5', { a: 'x' }, false],
+    ['a>9007199254740992', { a: '9007199254740993' }, true],
+    ['a<9007199254740993', { a: '9007199254740993' }, false],
     ['a=', { a: '' }, true],
     ['example.com/x=y', { 'example.com/x': 'y' }, true],
   ])('%s of %j is %s', (text, labels, expected) => {
@@ -30,7 +33,10 @@ describe('parseLabelSelector', () => {
     expect(parseLabelSelector(null)).toBeUndefined();
   });
 
-  it.each(['a b', '=x', 'a in', 'a in (b', 'a=b=c', 'a>x', 'a,,b', '-a=b'])('refuses %s', (text) => {
-    expect(() => parseLabelSelector(text)).toThrow(/unable to parse requirement/);
-  });
+  it.each(['a b', '=x', 'a in', 'a in (b', 'a=b=c', 'a>x', 'a>9223372036854775808', 'a,,b', '-a=b'])(
+    'refuses %s',
+    (text) => {
+      expect(() => parseLabelSelector(text)).toThrow(/unable to parse requirement/);
+    },
+  );
 });

@@ -1,3 +1,4 @@
+import { parseInt64 } from '../../kubernetes/index.js';
 import type { LabelMatcher } from '../../kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
 
@@ -61,10 +62,10 @@ function compileEquality(rawKey: string, operator: string, rawValue: string, tex
     case '>':
     case '<': {
       const bound = integer(value, text);
-      const sign = operator === '>' ? 1 : -1;
       return (labels) => {
-        const label = labels?.[key];
-        return label !== undefined && /^-?\d+$/.test(label) && (Number(label) - bound) * sign > 0;
+        const label = parseInt64(labels?.[key] ?? '');
+        if (label === undefined) return false;
+        return operator === '>' ? label > bound : label < bound;
       };
     }
     default:
@@ -82,10 +83,10 @@ function checkedValue(value: string, text: string): string {
   return value;
 }
 
-function integer(value: string, text: string): number {
-  if (!/^-?\d+$/.test(value))
-    throw unparsable(text, "for 'Gt', 'Lt' operators, the value must be an integer");
-  return Number(value);
+function integer(value: string, text: string): bigint {
+  const bound = parseInt64(value);
+  if (bound !== undefined) return bound;
+  throw unparsable(text, "for 'Gt', 'Lt' operators, the value must be an integer");
 }
 
 function unparsable(text: string, problem: string): Error {

@@ -1,3 +1,4 @@
+import { stringifyJson } from '../../kubernetes/index.js';
 import type { KubernetesObject } from '../../kubernetes/index.js';
 import type { StoredText } from './object-text.js';
 import { decodeObject, textAtRevision } from './object-text.js';
@@ -43,7 +44,7 @@ export function originOf(event: StorageEvent): object | undefined {
 /** The object of an event as JSON; from the log's text, so that nothing is parsed where it is not needed. */
 export function objectTextOf(event: Exclude<StorageEvent, { type: 'progress' }>): string {
   const origin = origins.get(event);
-  return origin ? textAtRevision(origin) : JSON.stringify(event.object);
+  return origin ? textAtRevision(origin) : stringifyJson(event.object);
 }
 
 const origins = new WeakMap<StorageEvent, LogEntry>();

@@ -1,3 +1,4 @@
+import { parseJson, stringifyJson } from '../../kubernetes/index.js';
 import type { KubernetesObject } from '../../kubernetes/index.js';
 import type { Revision, StorageKey, StoredObject } from './storage.js';
 
@@ -22,7 +23,7 @@ export function parseField(field: string): { namespace: string; name: string } {
 }
 
 export function encodeObject(object: KubernetesObject): string {
-  return JSON.stringify({ ...object, metadata: { ...object.metadata, resourceVersion: undefined } });
+  return stringifyJson({ ...object, metadata: { ...object.metadata, resourceVersion: undefined } });
 }
 
 /** How a text begins that was made from an object in the usual order of its fields, up to the first of its metadata. */
@@ -32,7 +33,7 @@ const HEAD = /^\{(?:"(?:apiVersion|kind)":"[^"\\]*",)*"metadata":\{(?=")/;
 export function textAtRevision(stored: StoredText): string {
   const { revision, text } = stored;
   const head = HEAD.exec(text)?.[0];
-  if (head === undefined) return JSON.stringify(decodeObject(stored));
+  if (head === undefined) return stringifyJson(decodeObject(stored));
   return `${head}"resourceVersion":"${revision}",${text.slice(head.length)}`;
 }
 
@@ -44,7 +45,7 @@ export function toWrittenObject<T extends KubernetesObject>(object: T, revision:
 
 /** A fresh object on each call, so that nobody shares it. */
 export function decodeObject<T extends KubernetesObject = KubernetesObject>(stored: StoredText): T {
-  const object = JSON.parse(stored.text) as T;
+  const object = parseJson(stored.text) as T;
   object.metadata.resourceVersion = String(stored.revision);
   return object;
 }

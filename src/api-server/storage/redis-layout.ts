@@ -1,3 +1,4 @@
+import { stringifyJson } from '../../kubernetes/index.js';
 import { InvalidOptionError } from '../../errors/index.js';
 import type { LogEntry } from './log-entry.js';
 import type { StoredText } from './object-text.js';
@@ -59,6 +60,6 @@ export function parseLogEntry([id, fields]: StreamEntry): LogEntry {
 export function unexpectedReply(reply: unknown): Error {
   return new InvalidOptionError(
     'storage.keyPrefix',
-    `Redis answers ${JSON.stringify(reply)?.slice(0, 100)}: is somebody else using these keys?`,
+    `Redis answers ${stringifyJson(reply)?.slice(0, 100)}: is somebody else using these keys?`,
   );
 }

@@ -74,7 +74,7 @@ export interface StorageWatchOptions {
 
 /**
  * Where the API server keeps its objects. Objects handed out are the caller's own; objects handed in are not kept, and
- * what their write resolves with shares all but the metadata with them.
+ * what their write resolves with shares all but the metadata with them. Integers keep every digit, `bigint` included.
  *
  * Guarantees: each write is atomic (check, revision, object, watch log); revisions grow by the order of the
  * writes; a write that resolved is seen by every later read and watch. Errors of the link to the store reject

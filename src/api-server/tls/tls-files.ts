@@ -2,8 +2,9 @@ import { X509Certificate as NodeCertificate } from 'node:crypto';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StartupError } from '../../errors/index.js';
-import { createAuthority, createServerCertificate, loadAuthority } from './certificates.js';
-import type { Authority, KeyPair } from './certificates.js';
+import { createAuthority, createServerCertificate, loadAuthority } from '../../tls/certificates.js';
+import type { Authority } from '../../tls/certificates.js';
+import type { KeyPair } from '../../tls/index.js';
 
 /** What the server needs to speak TLS, and clients to trust it. PEM. */
 export interface TlsMaterial extends KeyPair {

@@ -36,6 +36,7 @@ const state = {
   queueShown: 'deployment',
   queue: undefined,
   connected: false,
+  gaveWay: false,
   failures: 0,
   asksToken: false,
   notice: '',
@@ -201,6 +202,10 @@ function connection() {
 
 /** The replica that serves this page is gone: the others are known. */
 function lost() {
+  if (state.gaveWay)
+    return html`<p class="lost" role="alert">
+      Many of these pages are open, so this one stopped. Click it to go on.
+    </p>`;
   if (state.connected || state.failures < 2) return nothing;
   const others = (state.cluster?.replicas ?? []).filter(
     ({ adminUrl, identity }) => adminUrl && identity !== state.identity,
@@ -319,8 +324,8 @@ const HANDLERS = {
     if (decisions.some(({ controller, key }) => controller === 'deployment' && key === state.selected))
       void explain();
   },
-  connection({ connected, failures = 0, refused = false }) {
-    Object.assign(state, { connected, failures, refused });
+  connection({ connected, failures = 0, refused = false, gaveWay = false }) {
+    Object.assign(state, { connected, failures, refused, gaveWay });
     if (refused && failures === 0) state.asksToken = true;
   },
 };

@@ -19,10 +19,18 @@ export async function call(method, path, body) {
     headers: headers(body ? { 'Content-Type': 'application/json' } : {}),
     body: body && JSON.stringify(body),
   });
-  const answer = await response.json().catch(() => ({}));
+  const answer = await parsed(response).catch(() => ({}));
   if (response.ok) return answer;
   throw Object.assign(new Error(answer.error ?? answer.message ?? response.statusText), {
     status: response.status,
+  });
+}
+
+/** Revisions are int64, which `JSON.parse` alone rounds. Browsers that do not tell the source round them still. */
+async function parsed(response) {
+  return JSON.parse(await response.text(), (_name, value, context) => {
+    const isExact = typeof value !== 'number' || Number.isSafeInteger(value) || !context?.source;
+    return !isExact && /^-?\d+$/.test(context.source) ? BigInt(context.source) : value;
   });
 }
 
@@ -40,8 +48,10 @@ export async function follow(on) {
       if (!response.ok) throw Object.assign(new Error(response.statusText), { status: response.status });
       failures = 0;
       on({ type: 'connection', connected: true });
-      await read(response.body, on, silence);
-      on({ type: 'connection', connected: false, failures });
+      const gaveWay = await read(response.body, on, silence);
+      on({ type: 'connection', connected: false, failures, gaveWay });
+      // Coming back by itself it would push out the page that pushed it out.
+      if (gaveWay) await lookedAt();
     } catch (error) {
       on({
         type: 'connection',
@@ -56,7 +66,17 @@ export async function follow(on) {
   }
 }
 
+/** Resolves when somebody turns to this page. */
+async function lookedAt() {
+  await new Promise((resolve) => {
+    addEventListener('focus', resolve, { once: true });
+    addEventListener('pointerdown', resolve, { once: true });
+  });
+}
+
+/** Resolves when the stream ends; whether it gave way to another page. */
 async function read(body, on, silence) {
+  let gaveWay = false;
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
   let watchdog;
@@ -65,13 +85,16 @@ async function read(body, on, silence) {
       clearTimeout(watchdog);
       watchdog = setTimeout(() => silence.abort(), SILENCE_MS);
       const { done, value } = await reader.read();
-      if (done) return;
+      if (done) return gaveWay;
       text += value;
       const messages = text.split('\n\n');
       text = messages.pop();
       for (const message of messages) {
         const data = message.split('\n').find((line) => line.startsWith('data: '));
-        if (data) on(JSON.parse(data.slice('data: '.length)));
+        if (!data) continue;
+        const event = JSON.parse(data.slice('data: '.length));
+        if (event.type === 'gave-way') gaveWay = true;
+        else on(event);
       }
     }
   } finally {

@@ -89,10 +89,10 @@ function keysOf({ nowMs, queue, queueShown }, actions) {
   if (!queue || queue.controller !== queueShown) return nothing;
   const later = (dueMs) => inSeconds(dueMs, nowMs);
   const rows = [
-    ...queue.running.map(({ key, replica, sinceMs }) => [
+    ...queue.running.map(({ key, overdueSinceMs, replica, sinceMs }) => [
       key,
       'running',
-      `on ${replica} for ${Math.max(0, nowMs - sinceMs)} ms`,
+      `on ${replica} for ${Math.max(0, nowMs - sinceMs)} ms${overdueSinceMs ? `; took too long, told to end ${ago(overdueSinceMs, nowMs)}` : ''}`,
     ]),
     ...queue.waiting.map(({ key, priority, reason, sinceMs }) => [
       key,

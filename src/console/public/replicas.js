@@ -37,7 +37,7 @@ export function replicasView(state) {
             <header>
               <h3>${replica.identity}</h3>
               ${replica.leader ? html`<span class="chip leader">leader</span>` : nothing}
-              ${replica.reachable ? nothing : html`<span class="chip blocked">not answering</span>`}
+              ${replica.reachable ? nothing : html`<span class="chip blocked" title=${replica.problem ?? ''}>not answering</span>`}
               ${replica.identity === state.identity ? html`<span class="chip">this page</span>` : nothing}
             </header>
             <p class="quiet">
@@ -67,10 +67,11 @@ export function replicasView(state) {
             </ul>
             <ul class="running" aria-label="Works on">
               ${replica.running.slice(0, 6).map(
-                ({ controller, key, sinceMs }) =>
+                ({ controller, key, overdueSinceMs, sinceMs }) =>
                   html`<li>
                     <b>${key}</b> ${controller}
                     <span class="fixed">${Math.max(0, nowMs - sinceMs)} ms</span>
+                    ${overdueSinceMs ? html`<em>took too long, told to end ${ago(overdueSinceMs, nowMs)}</em>` : nothing}
                   </li>`,
               )}
               ${replica.running.length === 0 ? html`<li class="quiet">idle</li>` : nothing}

@@ -1,3 +1,4 @@
+import { parseInt64 } from '../../kubernetes/index.js';
 import { TRACE_ANNOTATION } from '../../trace-context/index.js';
 
 /** Marks a ReplicaSet, and the Deployment, with the number of the rollout; what `kubectl rollout history` shows. */
@@ -28,6 +29,11 @@ export type Annotations = Readonly<Record<string, string>>;
 /** Whether an annotation belongs to one object alone, and is not shared by a Deployment and its new ReplicaSet. */
 export function isOwnAnnotation(name: string): boolean {
   return NOT_COPIED.has(name);
+}
+
+/** The int64 in an annotation: `undefined` where there is none, as Kubernetes goes on then. */
+export function int64Annotation(annotations: Annotations | undefined, name: string): bigint | undefined {
+  return parseInt64(annotations?.[name] ?? '');
 }
 
 /**

@@ -1,18 +1,25 @@
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { byCreation, isSettled } from './draft.js';
+import { byRevision } from './revision.js';
+import type { RolloutRules } from './rollout-rules.js';
 
 /** The API's largest int32 stands for "keep all". */
 const KEEP_ALL = 2 ** 31 - 1;
 
 /**
- * Deletes the oldest of the old ReplicaSets beyond `revisionHistoryLimit`. One that still has pods, or whose size
- * its controller has not seen yet, stays, and is not replaced by a younger one.
+ * Deletes those of the old ReplicaSets beyond `revisionHistoryLimit` that served longest ago. One that still has pods,
+ * or whose size its controller has not seen yet, stays, and is not replaced by another.
  */
-export function cleanUpHistory(draft: RolloutDraft, old: readonly ReplicaSetDraft[]): void {
+export function cleanUpHistory(
+  draft: RolloutDraft,
+  old: readonly ReplicaSetDraft[],
+  rules: RolloutRules,
+): void {
   const limit = draft.spec.revisionHistoryLimit ?? KEEP_ALL;
   if (limit === KEEP_ALL) return;
   const candidates = old.filter(({ observed }) => observed?.metadata.deletionTimestamp === undefined);
-  const surplus = [...candidates].sort(byCreation).slice(0, Math.max(0, candidates.length - limit));
+  const order = rules.faultsOf120 ? byCreation : byRevision;
+  const surplus = [...candidates].sort(order).slice(0, Math.max(0, candidates.length - limit));
   for (const replicaSet of surplus) if (isIdle(replicaSet)) draft.delete(replicaSet);
 }
 

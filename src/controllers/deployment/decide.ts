@@ -71,12 +71,12 @@ function takeStep(draft: RolloutDraft, { podsOf, rules }: DecisionContext): void
     return stepRollingUpdate(draft, sides, rules);
   }
   take('recreate');
-  stepRecreate(draft, sides, podsOf);
+  stepRecreate(draft, sides, podsOf, rules);
 }
 
 function stepScale(draft: RolloutDraft, sides: RolloutSides, rules: RolloutRules): void {
   scaleToSpec(draft, sides, rules);
   if (draft.spec.paused && requestedRollback(draft.annotations) === undefined)
-    cleanUpHistory(draft, sides.old);
+    cleanUpHistory(draft, sides.old, rules);
   setStatus(draft, sides);
 }

@@ -16,7 +16,7 @@ export function scaledNote(name: string, from: number, to: number): EventNote {
   return normal(SCALING_REPLICA_SET, `Scaled ${direction} replica set ${name} to ${to}`);
 }
 
-export function rolledBackNote(deployment: string, revision: number): EventNote {
+export function rolledBackNote(deployment: string, revision: bigint): EventNote {
   return normal(ROLLBACK_DONE, `Rolled back deployment "${deployment}" to revision ${revision}`);
 }
 

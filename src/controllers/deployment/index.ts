@@ -18,6 +18,6 @@ export type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
 export { POD_TEMPLATE_HASH, equalIgnoringHash, podTemplateHash } from './pod-template.js';
 export { hasProgressDeadline } from './progress.js';
 export { ROLLBACK_REVISION_NOT_FOUND } from './reasons.js';
+export { readRevision } from './revision.js';
 export { stuckCause } from './timeout-cause.js';
-export { REVISION } from './annotations.js';
 export { validateDeployment } from './validate.js';

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { parseJson } from '../../kubernetes/index.js';
+import type { PodTemplateSpec } from '../../kubernetes/index.js';
 import { equalIgnoringHash, podTemplateHash } from './pod-template.js';
 
 const template = {
@@ -20,6 +22,15 @@ describe('pod templates', () => {
     const other = { ...template, spec: { containers: [{ name: 'a', image: 'app:2' }] } };
     expect(equalIgnoringHash(template, other)).toBe(false);
     expect(podTemplateHash(other)).not.toBe(podTemplateHash(template));
+  });
+
+  it('differ in the last digit of an integer that no double holds', () => {
+    const [one, other] = ['9007199254740992', '9007199254740993'].map((grace) => ({
+      ...template,
+      spec: parseJson(`{"terminationGracePeriodSeconds":${grace}}`) as PodTemplateSpec['spec'],
+    }));
+    expect(equalIgnoringHash(one!, other!)).toBe(false);
+    expect(podTemplateHash(one!)).not.toBe(podTemplateHash(other!));
   });
 
   it('empty and absent fields are the same', () => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { stringifyJson } from '../../kubernetes/index.js';
 import type { DeepReadonly, PodTemplateSpec } from '../../kubernetes/index.js';
 import { semanticEqual } from './semantic-equality.js';
 
@@ -30,7 +31,7 @@ const LENGTH = 10;
  */
 export function podTemplateHash(template: Template, collisionCount = 0): string {
   const digest = createHash('sha256')
-    .update(JSON.stringify(canonical(withoutHash(template))))
+    .update(stringifyJson(canonical(withoutHash(template))))
     .update(collisionCount === 0 ? '' : `#${collisionCount}`)
     .digest();
   let rest = digest.readUIntBE(0, 6);

@@ -11,7 +11,8 @@ import { DEPLOYMENTS, PODS, REPLICA_SETS, newControllerRef } from '../../kuberne
 import type { DeploymentShape } from '../../testing/deployment-builder.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import { BROKEN_IMAGE, RolloutWorld, WORLD_NOW_MS, refusal } from '../../testing/rollout-world.js';
-import { deploymentController } from './definition.js';
+import { REVISION } from './annotations.js';
+import { createDeploymentController, deploymentController } from './definition.js';
 import { podTemplateHash } from './pod-template.js';
 
 interface Lab {
@@ -177,6 +178,83 @@ describe('pause, scale and rollback', () => {
       }
     }
     expect(sizes(world)).toEqual({ 'app:3': 0, 'app:4': 2 });
+  });
+
+  it.each(['RollingUpdate', 'Recreate'] as const)(
+    'keeps the one that served last when it is a %s, however long ago it was created',
+    async (type) => {
+      const spec = { revisionHistoryLimit: 1 };
+      const { world } = await rolledOut({ replicas: 2, strategy: { type }, spec });
+      // 1 works, 2 does not: back to 1, which is revision 3 by then, and on to 3.
+      await rollThrough(world, ['app:2', 'app:1', 'app:3']);
+      expect(sizes(world)).toEqual({ 'app:1': 0, 'app:3': 2 });
+    },
+  );
+
+  it('keeps the one that was created last, to compare with Kubernetes 1.20', async () => {
+    const world = new RolloutWorld({
+      deployment: aDeployment({ replicas: 2, spec: { revisionHistoryLimit: 1 } }),
+      random: new SeededRandom(1),
+      controller: createDeploymentController({ faultsOf120: true }),
+    });
+    await rollThrough(world, ['app:1', 'app:2', 'app:1', 'app:3']);
+    expect(sizes(world)).toEqual({ 'app:2': 0, 'app:3': 2 });
+  });
+});
+
+async function rollThrough(world: RolloutWorld, images: readonly string[]): Promise<void> {
+  for (const image of images) {
+    world.change((deployment) => setImage(deployment, image));
+    await waves(world, 8);
+  }
+}
+
+describe('a ReplicaSet that comes with a revision', () => {
+  /** Rolls out, then gives the ReplicaSet that revision, as whoever made it before us may have. */
+  async function withRevision(revision: string): Promise<RolloutWorld> {
+    const { world } = await rolledOut({ replicas: 2 });
+    const [replicaSet] = world.replicaSets;
+    world.api.seed(REPLICA_SETS, {
+      ...replicaSet!,
+      metadata: { ...replicaSet!.metadata, annotations: { [REVISION]: revision } },
+    });
+    return world;
+  }
+
+  it('that no double holds makes the next revision one more', async () => {
+    const world = await withRevision('3546343826724305832');
+    await rollThrough(world, ['app:2']);
+    expect(world.deployment.metadata.annotations?.[REVISION]).toBe('3546343826724305833');
+    await rollThrough(world, ['app:3']);
+    expect(world.deployment.metadata.annotations?.[REVISION]).toBe('3546343826724305834');
+  });
+
+  it.each(['9999999999999999999', '9223372036854775807', 'mine'])(
+    'of %s leaves those of the others as they would be without it',
+    async (revision) => {
+      const world = await withRevision(revision);
+      const seen: (string | undefined)[] = [];
+      for (const image of ['app:2', 'app:3', 'app:4']) {
+        await rollThrough(world, [image]);
+        seen.push(world.deployment.metadata.annotations?.[REVISION]);
+      }
+      expect(seen).toEqual(['1', '2', '3']);
+      expect(world.replicaSets.map(({ metadata }) => metadata.annotations?.[REVISION])).toContain(revision);
+    },
+  );
+
+  it('that no double holds is found by a rollback to it, and told from its neighbour', async () => {
+    const world = await withRevision('9007199254740993');
+    await rollThrough(world, ['app:2', 'app:3']);
+    world.change(({ metadata }) => {
+      metadata.annotations = {
+        ...metadata.annotations,
+        'deprecated.deployment.rollback.to': '9007199254740993',
+      };
+    });
+    await waves(world, 8);
+    expect(sizes(world)).toMatchObject({ 'app:1': 2 });
+    expect(world.deployment.metadata.annotations?.[REVISION]).toBe('9007199254740996');
   });
 });
 

@@ -5,6 +5,7 @@ import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { activeOf, isSettled } from './draft.js';
 import { withNewReplicaSet } from './new-replica-set.js';
 import { isRolloutComplete, setRolloutStatus } from './progress.js';
+import type { RolloutRules } from './rollout-rules.js';
 import type { RolloutSides } from './rollout-sides.js';
 
 /** The pods that a ReplicaSet controls. */
@@ -17,7 +18,12 @@ export type PodsOf = (replicaSet: ReplicaSetDraft) => readonly DeepReadonly<Pod>
  * Stricter than there: an old ReplicaSet counts as gone only once its controller has seen the size zero. Before
  * that, a status without pods may just be older than the pods.
  */
-export function stepRecreate(draft: RolloutDraft, observed: RolloutSides, podsOf: PodsOf): void {
+export function stepRecreate(
+  draft: RolloutDraft,
+  observed: RolloutSides,
+  podsOf: PodsOf,
+  rules: RolloutRules,
+): void {
   const complete = isRolloutComplete(draft, draft.status);
   const active = activeOf(observed.old);
   for (const replicaSet of active) draft.scale(replicaSet, 0);
@@ -28,7 +34,7 @@ export function stepRecreate(draft: RolloutDraft, observed: RolloutSides, podsOf
   const sides = withNewReplicaSet(draft, observed);
   if (sides.newOne.replicas !== draft.replicas) draft.scale(sides.newOne, draft.replicas);
   if ((sides.newOne.observed?.spec.replicas ?? 0) < draft.replicas) draft.startedByRecreate = sides.newOne;
-  if (complete) cleanUpHistory(draft, sides.old);
+  if (complete) cleanUpHistory(draft, sides.old, rules);
   setRolloutStatus(draft, sides);
 }
 

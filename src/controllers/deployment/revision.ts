@@ -1,24 +1,51 @@
 import type { Annotations } from './annotations.js';
-import { REVISION, REVISION_HISTORY, integerAnnotation, isOwnAnnotation } from './annotations.js';
+import { REVISION, REVISION_HISTORY, int64Annotation, isOwnAnnotation } from './annotations.js';
 import type { ReplicaSetDraft } from './draft.js';
+import { byCreation } from './draft.js';
 
 /** Longest text of earlier revisions kept on a ReplicaSet; the oldest are dropped (Kubernetes has the same). */
 const MAX_HISTORY_CHARS = 2000;
 
-/** A ReplicaSet's revision; 0 where it has none, or none that can be read. */
-export function revisionOf(replicaSet: ReplicaSetDraft): number {
-  return integerAnnotation(replicaSet.annotations, REVISION) ?? 0;
+/** The largest int64, which no revision can follow. */
+const LAST = 2n ** 63n - 1n;
+
+/**
+ * The revision in the annotations of a ReplicaSet, an int64; 0 where it has none, `undefined` where it cannot be read.
+ * (Behaviour of `Revision` in Kubernetes' `pkg/controller/deployment/util/deployment_util.go`.)
+ */
+export function readRevision(annotations: Annotations | undefined): bigint | undefined {
+  if (annotations?.[REVISION] === undefined) return 0n;
+  return int64Annotation(annotations, REVISION);
 }
 
-/** The revision that the new ReplicaSet must have: one more than the highest of the old. */
-export function nextRevision(oldReplicaSets: readonly ReplicaSetDraft[]): number {
-  return Math.max(0, ...oldReplicaSets.map(revisionOf)) + 1;
+/** A ReplicaSet's revision; 0 where it has none, or none that can be read. */
+export function revisionOf(replicaSet: ReplicaSetDraft): bigint {
+  return readRevision(replicaSet.annotations) ?? 0n;
+}
+
+/**
+ * The revision that the new ReplicaSet must have: one more than the highest of the old. The last int64 is passed over:
+ * Kubernetes' sum overflows there, and leaves each later ReplicaSet without a revision.
+ */
+export function nextRevision(oldReplicaSets: readonly ReplicaSetDraft[]): bigint {
+  return highest(oldReplicaSets.map(revisionOf).filter((revision) => revision < LAST)) + 1n;
 }
 
 /** The revision before the newest; 0 where there is none. */
-export function lastRevision(replicaSets: readonly ReplicaSetDraft[]): number {
-  const descending = replicaSets.map(revisionOf).sort((a, b) => b - a);
-  return Math.max(0, descending[1] ?? 0);
+export function lastRevision(replicaSets: readonly ReplicaSetDraft[]): bigint {
+  const [, ...others] = replicaSets.map(revisionOf).sort((a, b) => (a > b ? -1 : a < b ? 1 : 0));
+  return highest(others);
+}
+
+/**
+ * The lowest revision first; in the order of creation where two have the same, or one cannot be read. (Behaviour of
+ * `ReplicaSetsByRevision` there. One that cannot be read may make a circle of three; which comes first then, is decided
+ * by the order in which they are given.)
+ */
+export function byRevision(a: ReplicaSetDraft, b: ReplicaSetDraft): number {
+  const [revisionA, revisionB] = [readRevision(a.annotations), readRevision(b.annotations)];
+  if (revisionA === undefined || revisionB === undefined || revisionA === revisionB) return byCreation(a, b);
+  return revisionA < revisionB ? -1 : 1;
 }
 
 /**
@@ -29,16 +56,16 @@ export function lastRevision(replicaSets: readonly ReplicaSetDraft[]): number {
 export function newReplicaSetAnnotations(
   deployment: Annotations,
   current: Annotations,
-  revision: number,
+  revision: bigint,
 ): Record<string, string> {
   const annotations: Record<string, string> = { ...current };
   for (const [name, value] of Object.entries(deployment)) {
     if (!isOwnAnnotation(name)) annotations[name] = value;
   }
   const previous = current[REVISION];
+  const served = previous ? readRevision(current) : 0n;
   // Somebody wrote something else into it: not ours to overwrite.
-  if (previous && integerAnnotation(current, REVISION) === undefined) return annotations;
-  if (Number(previous ?? 0) >= revision) return annotations;
+  if (served === undefined || served >= revision) return annotations;
   annotations[REVISION] = String(revision);
   if (previous !== undefined) {
     annotations[REVISION_HISTORY] = appendToHistory(current[REVISION_HISTORY] ?? '', previous);
@@ -52,4 +79,8 @@ export function appendToHistory(history: string, revision: string): string {
   revisions.push(revision);
   while (revisions.length > 1 && revisions.join(',').length > MAX_HISTORY_CHARS) revisions.shift();
   return revisions.join(',');
+}
+
+function highest(revisions: readonly bigint[]): bigint {
+  return revisions.reduce((most, revision) => (revision > most ? revision : most), 0n);
 }

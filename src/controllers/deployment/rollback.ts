@@ -1,5 +1,5 @@
 import type { Annotations } from './annotations.js';
-import { ROLLBACK_TO, integerAnnotation, isOwnAnnotation } from './annotations.js';
+import { ROLLBACK_TO, int64Annotation, isOwnAnnotation } from './annotations.js';
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { noLastRevisionNote, noSuchRevisionNote, rollbackUnchangedNote, rolledBackNote } from './events.js';
 import { withNewReplicaSet } from './new-replica-set.js';
@@ -8,18 +8,18 @@ import { lastRevision, revisionOf } from './revision.js';
 import type { RolloutSides } from './rollout-sides.js';
 
 /** The revision that the annotation asks for; `undefined` without a request. 0 is the previous one. */
-export function requestedRollback(annotations: Annotations): number | undefined {
-  return integerAnnotation(annotations, ROLLBACK_TO);
+export function requestedRollback(annotations: Annotations): bigint | undefined {
+  return int64Annotation(annotations, ROLLBACK_TO);
 }
 
 /**
  * Gives the Deployment the template and the annotations of an earlier revision, says what came of it, and takes the
  * request away in any case. (Behaviour of Kubernetes' `pkg/controller/deployment/rollback.go`.)
  */
-export function stepRollback(draft: RolloutDraft, observed: RolloutSides, requested: number): void {
+export function stepRollback(draft: RolloutDraft, observed: RolloutSides, requested: bigint): void {
   const { all } = withNewReplicaSet(draft, observed);
-  const revision = requested === 0 ? lastRevision(all) : requested;
-  if (revision === 0) return giveUp(draft, noLastRevisionNote());
+  const revision = requested === 0n ? lastRevision(all) : requested;
+  if (revision === 0n) return giveUp(draft, noLastRevisionNote());
   const target = all.find((replicaSet) => revisionOf(replicaSet) === revision);
   if (!target) return giveUp(draft, noSuchRevisionNote());
   if (equalIgnoringHash(target.template, draft.spec.template)) {

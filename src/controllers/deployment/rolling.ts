@@ -20,7 +20,7 @@ export function stepRollingUpdate(draft: RolloutDraft, observed: RolloutSides, r
   const complete = isRolloutComplete(draft, draft.status);
   const sides = withNewReplicaSet(draft, observed);
   const moved = resizeNew(draft, sides) || scaleDownOld(draft, sides, rules);
-  if (!moved && complete) cleanUpHistory(draft, sides.old);
+  if (!moved && complete) cleanUpHistory(draft, sides.old, rules);
   setRolloutStatus(draft, sides);
 }
 

@@ -2,7 +2,7 @@
 export interface RolloutRules {
   /**
    * Set: the arithmetic of Kubernetes 1.20 to the letter, to compare with its recordings. Unset, for real work,
-   * three faults are left out:
+   * four faults are left out:
    *
    * 1. While a ReplicaSet is still shrinking, its status reports more available pods than it will keep. 1.20 counts
    *    those on their way out, and can scale the others below the floor.
@@ -11,6 +11,8 @@ export interface RolloutRules {
    * 3. The only active ReplicaSet has the new size already, or a Recreate has several active ones: nothing is scaled,
    *    nor the new size noted, so each sync takes the change for a new one and the rollout is stuck. Newer versions do
    *    the same (https://github.com/kubernetes/kubernetes/pull/138840).
+   * 4. The history loses the ReplicaSet that was created first, although a rollback may have made it the last that
+   *    worked. Newer versions go by revision (https://github.com/kubernetes/kubernetes/issues/82570).
    */
   readonly faultsOf120: boolean;
 }

@@ -11,7 +11,7 @@ import type {
 import { noSyncObserver } from '../../controller/index.js';
 import type { Lister } from '../../informer/index.js';
 import type { Namespace } from '../../kubernetes/index.js';
-import { NAMESPACES } from '../../kubernetes/index.js';
+import { NAMESPACES, stringifyJson } from '../../kubernetes/index.js';
 import type { ContentReport } from './content-conditions.js';
 import { decideConditions } from './content-conditions.js';
 import { KUBERNETES_FINALIZER, decideNextStep, isOursToEmpty } from './decide-content.js';
@@ -75,7 +75,7 @@ export class NamespaceReconciler implements Reconciler {
   ): Promise<void> {
     const before = namespace.status?.conditions ?? [];
     const conditions = decideConditions(before, content, toRfc3339(this.clock.now()));
-    const unchanged = JSON.stringify(before) === JSON.stringify(conditions);
+    const unchanged = stringifyJson(before) === stringifyJson(conditions);
     if (unchanged && namespace.status?.phase === 'Terminating') return;
     const status = { ...namespace.status, phase: 'Terminating', conditions };
     await client.update(NAMESPACES, { ...namespace, status }, { subresource: 'status', signal });

@@ -79,10 +79,10 @@ export class ChaosReplica {
   }
 
   leads(): Promise<boolean> {
-    return this.process.isReady ? leads(this.process.adminUrl) : Promise.resolve(false);
+    return this.process.isReady ? leads({ adminUrl: this.process.adminUrl }) : Promise.resolve(false);
   }
 
   isReady(): Promise<boolean> {
-    return this.process.isReady ? isReady(this.process.adminUrl) : Promise.resolve(false);
+    return this.process.isReady ? isReady({ adminUrl: this.process.adminUrl }) : Promise.resolve(false);
   }
 }

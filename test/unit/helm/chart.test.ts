@@ -62,6 +62,18 @@ const SWITCHES: readonly Switch[] = [
     makes: [...BY_DEFAULT, 'ClusterRoleBinding/rk-rollkeeper-auth-delegator'],
   },
   {
+    name: 'a certificate in a Secret',
+    values: { admin: { tls: { existingSecret: 'certificate' } } },
+    makes: BY_DEFAULT,
+  },
+  { name: 'no TLS', values: { admin: { tls: { enabled: false } } }, makes: BY_DEFAULT },
+  { name: 'open metrics', values: { admin: { openMetrics: true } }, makes: BY_DEFAULT },
+  {
+    name: 'a scrape',
+    values: { metrics: { serviceMonitor: { enabled: true } } },
+    makes: [...BY_DEFAULT, 'ServiceMonitor/rk-rollkeeper'],
+  },
+  {
     name: 'a Lease',
     values: { leaderElection: { resourceLock: 'leases' } },
     makes: [...BY_DEFAULT, 'Role/rk-rollkeeper-leader-election', 'RoleBinding/rk-rollkeeper-leader-election'],
@@ -141,6 +153,8 @@ describe.skipIf(!helm)('the chart', () => {
         expect(OPENAPI_DOCUMENT.paths).toHaveProperty([probe?.httpGet?.path ?? '']);
         expect(container.ports?.map((port) => port.name)).toContain(probe?.httpGet?.port);
         expect(probe?.timeoutSeconds).toBeGreaterThan(CHECK_TIMEOUT_S);
+        const speaksTls = optionsOf(chartOf(name)).adminTls.serves !== 'plain-http';
+        expect(probe?.httpGet?.scheme).toBe(speaksTls ? 'HTTPS' : 'HTTP');
       }
       expect(pods.spec.terminationGracePeriodSeconds).toBeGreaterThan(STOP_GRACE_MS / 1000);
     });
@@ -157,10 +171,9 @@ describe.skipIf(!helm)('the chart', () => {
     it('mounts the token where the program looks for it, for the user that reads it', () => {
       const chart = chartOf(name);
       const { spec } = chart.pods;
-      const [mount, ...others] = chart.container.volumeMounts ?? [];
+      const [mount] = chart.container.volumeMounts ?? [];
       const volume = spec.volumes?.find((each) => each.name === mount?.name);
       const [item] = volume?.secret?.items ?? [];
-      expect(others).toEqual([]);
       expect(mount?.readOnly).toBe(true);
       expect(optionsOf(chart)['admin-token-file']).toBe(`${mount?.mountPath}/${item?.path}`);
       // Files of a Secret are root's and the group's; they are for nobody else.
@@ -170,6 +183,27 @@ describe.skipIf(!helm)('the chart', () => {
       if (!secret) return;
       expect(volume?.secret?.secretName).toBe(secret.metadata.name);
       expect(secret.data).toHaveProperty(item?.key ?? '');
+    });
+
+    it('mounts whole folders, each where the program looks for its files', () => {
+      const chart = chartOf(name);
+      const options = optionsOf(chart);
+      const wanted = [
+        options['admin-token-file'],
+        options['admin-tls-cert-file'],
+        options['admin-tls-private-key-file'],
+      ];
+      const mounted = (chart.container.volumeMounts ?? []).flatMap(
+        ({ mountPath, name: volumeName, ...mount }) => {
+          // A file that is mounted by itself never changes.
+          expect(mount).toEqual({ readOnly: true });
+          const volume = chart.pods.spec.volumes?.find((each) => each.name === volumeName);
+          expect(volume?.secret?.defaultMode).toBe(0o440);
+          return (volume?.secret?.items ?? []).map(({ path }) => `${mountPath}/${path}`);
+        },
+      );
+      expect(mounted.sort()).toEqual(wanted.filter((path) => path !== undefined).sort());
+      expect(chart.container.volumeMounts).toHaveLength(chart.pods.spec.volumes?.length ?? 0);
     });
 
     it('gives rights to the account that the pods have, and none to anybody else', () => {
@@ -194,7 +228,9 @@ describe.skipIf(!helm)('the chart', () => {
     });
 
     it('makes objects that fit their types', async () => {
-      for (const object of chartOf(name).objects.filter(({ kind }) => kind !== 'PrometheusRule')) {
+      for (const object of chartOf(name).objects.filter(
+        ({ apiVersion }) => !apiVersion.startsWith('monitoring.coreos.com/'),
+      )) {
         const path = `kubernetes-models/${object.apiVersion}/${object.kind}`;
         const model = (await import(/* @vite-ignore */ path)) as Record<string, Model>;
         const Kind = model[object.kind];
@@ -254,18 +290,70 @@ describe.skipIf(!helm)('the chart', () => {
     });
   });
 
+  describe('the admin port', () => {
+    it('speaks TLS unless the values refuse it, with the certificate of a Secret where one is named', () => {
+      expect(optionsOf(nothing()).adminTls).toEqual({ serves: 'self-made' });
+      expect(optionsOf(chartOf('a certificate in a Secret')).adminTls).toEqual({
+        serves: 'files',
+        certFile: '/etc/rollkeeper/tls/tls.crt',
+        keyFile: '/etc/rollkeeper/tls/tls.key',
+      });
+      expect(chartOf('a certificate in a Secret').pods.spec.volumes).toMatchObject([
+        {},
+        { secret: { secretName: 'certificate' } },
+      ]);
+      expect(optionsOf(chartOf('no TLS')).adminTls).toEqual({ serves: 'plain-http', inClear: true });
+      const refused = new Chart({ admin: { tls: { enabled: false, existingSecret: 'certificate' } } });
+      expect(optionsOf(refused).adminTls).toEqual({ serves: 'plain-http', inClear: true });
+    });
+
+    it('has a Service that says which protocol it is', () => {
+      const protocolOf = (chart: Chart) =>
+        chart.one<{ spec: { ports: { appProtocol: string }[] } }>('Service').spec.ports[0]?.appProtocol;
+      expect(protocolOf(nothing())).toBe('https');
+      expect(protocolOf(chartOf('no TLS'))).toBe('http');
+    });
+
+    it('is scraped as it can be: with its protocol, by its token unless the metrics are open', () => {
+      const endpointOf = (admin: Values) => {
+        const chart = new Chart({ admin, metrics: { serviceMonitor: { enabled: true } } });
+        const monitor = chart.one<{
+          spec: { selector: { matchLabels: object }; endpoints: [{ port: string }] };
+        }>('ServiceMonitor');
+        expect(chart.one('Service').metadata.labels).toMatchObject(monitor.spec.selector.matchLabels);
+        return monitor.spec.endpoints[0];
+      };
+      const token = { type: 'Bearer', credentials: { name: 'rk-rollkeeper-admin-token', key: 'token' } };
+      expect(endpointOf({})).toEqual({
+        port: 'admin',
+        path: '/metrics',
+        interval: '30s',
+        scheme: 'https',
+        tlsConfig: { insecureSkipVerify: true },
+        authorization: token,
+      });
+      expect(endpointOf({ tls: { enabled: false } })).toMatchObject({ scheme: 'http', authorization: token });
+      expect(endpointOf({ openMetrics: true })).not.toHaveProperty('authorization');
+      expect(endpointOf({ existingSecret: 'theirs', existingSecretKey: 'key' })).toMatchObject({
+        authorization: { credentials: { name: 'theirs', key: 'key' } },
+      });
+    });
+  });
+
   it('tells the program all that the values say', () => {
     const chart = new Chart({
       controllers: '*,-namespace',
       reconcileOn: 'leader',
       logLevel: 'debug',
-      admin: { auth: 'delegated', port: 9090 },
+      syncTimeoutMs: '90000,deployment=60000',
+      admin: { auth: 'delegated', port: 9090, openMetrics: true },
       leaderElection: { resourceLock: 'leases', healthToleranceMs: 20_000_000 },
     });
     const { definitions, ...options } = optionsOf(chart);
     expect(options).toMatchObject({
       'admin-auth': 'delegated',
       'admin-port': 9090,
+      'admin-open-metrics': true,
       'leader-elect-resource-lock': 'leases',
       'leader-elect-resource-name': 'rk-rollkeeper',
       'leader-elect-resource-namespace': 'ops',
@@ -274,6 +362,7 @@ describe.skipIf(!helm)('the chart', () => {
       'reconcile-on': 'leader',
     });
     expect(definitions.map(({ name }) => name)).toEqual(['deployment', 'replicaset', 'garbage-collector']);
+    expect([...options.syncTimeoutMsOf.values()]).toEqual([60_000, 90_000, 90_000]);
   });
 
   it('has the program’s own defaults where the two have the same option', () => {
@@ -281,6 +370,7 @@ describe.skipIf(!helm)('the chart', () => {
     const program = compileReplicaOptions({ 'redis-url': 'redis://redis', identity: 'x' });
     for (const name of [
       'admin-auth',
+      'admin-open-metrics',
       'leader-elect-resource-lock',
       'leader-health-tolerance-ms',
       'log-level',
@@ -332,6 +422,8 @@ describe.skipIf(!helm)('the chart', () => {
       'redis.existingSecretKey': { redis: { existingSecret: 'theirs' } },
       'admin.existingSecretKey': { admin: { existingSecret: 'theirs' } },
       'metrics.rules.labels': { metrics: { rules: { enabled: true } } },
+      'metrics.serviceMonitor.labels': { metrics: { serviceMonitor: { enabled: true } } },
+      'metrics.serviceMonitor.interval': { metrics: { serviceMonitor: { enabled: true } } },
       'metrics.dashboard.labels.grafana_dashboard': { metrics: { dashboard: { enabled: true } } },
     };
     const leaves = leavesOf(defaultValues());

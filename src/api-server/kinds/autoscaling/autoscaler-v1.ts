@@ -2,6 +2,7 @@ import type { IHorizontalPodAutoscaler as IAutoscalerV1 } from 'kubernetes-model
 import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler';
 import type { IMetricSpec } from 'kubernetes-models/autoscaling/v2/MetricSpec';
 import type { IMetricStatus } from 'kubernetes-models/autoscaling/v2/MetricStatus';
+import { parseJson, stringifyJson } from '../../../kubernetes/index.js';
 import type { UnstructuredObject } from '../../../kubernetes/index.js';
 
 /** Where the first version keeps what it has no fields for. */
@@ -79,7 +80,7 @@ export function fromV2({ metadata, spec, status, ...rest }: Readonly<V2>): Unstr
   );
   const annotations: Record<string, string> = { ...metadata.annotations };
   const put = (key: string, value: unknown, isEmpty: boolean): void => {
-    if (!isEmpty) annotations[key] = JSON.stringify(value);
+    if (!isEmpty) annotations[key] = stringifyJson(value);
   };
   const others = metrics.filter((_metric, index) => index !== shareAt);
   const otherCurrent = currentMetrics.filter((_metric, index) => index !== currentAt);
@@ -114,7 +115,7 @@ export function fromV2({ metadata, spec, status, ...rest }: Readonly<V2>): Unstr
 /** What stands in an annotation may be anybody's text. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

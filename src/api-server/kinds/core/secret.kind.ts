@@ -1,4 +1,5 @@
 import type { ISecret } from 'kubernetes-models/v1/Secret';
+import { parseJson } from '../../../kubernetes/index.js';
 import type { UnstructuredObject } from '../../../kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { semanticEqual } from '../common/semantic-equal.js';
@@ -100,7 +101,7 @@ function validateDockerConfig(
     return;
   }
   try {
-    JSON.parse(Buffer.from(content, 'base64').toString());
+    parseJson(Buffer.from(content, 'base64').toString());
   } catch (error) {
     errors.push(
       invalid(`data[${key}]`, '<secret contents redacted>', error instanceof Error ? error.message : ''),

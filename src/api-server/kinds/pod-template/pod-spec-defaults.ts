@@ -42,7 +42,7 @@ function defaultServiceAccount(spec: PodSpec): void {
 /** Defaults of a pod template that may not even be there: an absent one reads as an empty one. */
 export function defaultPodTemplate(owner: { template?: PodTemplateSpec }): void {
   const template = (owner.template ??= {});
-  const spec = (template.spec ??= {} as PodSpec);
+  const spec: PodSpec = (template.spec ??= {} as NonNullable<PodTemplateSpec['spec']>);
   defaultPodSpec(spec);
 }
 

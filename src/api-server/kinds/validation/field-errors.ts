@@ -1,3 +1,4 @@
+import { stringifyJson } from '../../../kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 
 /**
@@ -50,7 +51,7 @@ export function tooMany(field: string, count: number, most: number): FieldError 
 
 /** Values are shown as JSON, the keys of maps sorted: the way of Kubernetes 1.34. */
 function show(value: unknown): string {
-  return value === undefined ? 'null' : JSON.stringify(value);
+  return value === undefined ? 'null' : stringifyJson(value);
 }
 
 function withDetail(text: string, detail: string): string {

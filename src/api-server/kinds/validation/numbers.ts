@@ -11,7 +11,8 @@ export function validateNonNegative<T extends object>(
 ): void {
   for (const field of fields) {
     const value: unknown = object[field];
-    if (typeof value === 'number' && value < 0) errors.push(invalid(`${path}.${field}`, value, NON_NEGATIVE));
+    if ((typeof value === 'number' || typeof value === 'bigint') && value < 0)
+      errors.push(invalid(`${path}.${field}`, value, NON_NEGATIVE));
   }
 }
 

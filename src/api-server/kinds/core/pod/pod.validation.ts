@@ -49,7 +49,7 @@ function fixedPart(spec: PodSpec): object {
   const grace = spec.terminationGracePeriodSeconds ?? 30;
   return {
     ...rest,
-    terminationGracePeriodSeconds: Math.max(grace, 1) === 1 && grace !== 0 ? 1 : grace,
+    terminationGracePeriodSeconds: grace < 0 ? 1 : grace,
     containers: spec.containers?.map(withoutImage),
     initContainers: spec.initContainers?.map(withoutImage),
   };

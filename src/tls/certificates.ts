@@ -12,13 +12,8 @@ import {
   X509Certificate,
   X509CertificateGenerator,
 } from '@peculiar/x509';
-import type { JsonGeneralName } from '@peculiar/x509';
-
-/** A certificate and its private key, PEM. */
-export interface KeyPair {
-  readonly cert: string;
-  readonly key: string;
-}
+import type { Extension, JsonGeneralName } from '@peculiar/x509';
+import type { KeyPair } from './key-pair.js';
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const DAY_MS = 86_400_000;
@@ -73,16 +68,41 @@ export async function createServerCertificate(
       signingAlgorithm: ALGORITHM,
       publicKey: keys.publicKey,
       signingKey: authority.keys.privateKey,
-      extensions: [
-        new BasicConstraintsExtension(false, undefined, true),
-        new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-        new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
-        new SubjectAlternativeNameExtension(hosts.map(generalName)),
-      ],
+      extensions: serverExtensions(hosts),
     },
     crypto,
   );
   return { cert: certificate.toString('pem'), key: await toPem(keys.privateKey) };
+}
+
+/** A server certificate for these hosts (names or IP addresses), for one year, that nobody stands behind but itself. */
+export async function createSelfSigned(
+  commonName: string,
+  hosts: readonly string[],
+  nowMs: number,
+): Promise<KeyPair> {
+  const keys = await generateKeys();
+  const certificate = await X509CertificateGenerator.createSelfSigned(
+    {
+      name: `CN=${commonName}`,
+      notBefore: new Date(nowMs - BACKDATE_MS),
+      notAfter: new Date(nowMs + SERVER_DAYS * DAY_MS),
+      signingAlgorithm: ALGORITHM,
+      keys,
+      extensions: serverExtensions(hosts),
+    },
+    crypto,
+  );
+  return { cert: certificate.toString('pem'), key: await toPem(keys.privateKey) };
+}
+
+function serverExtensions(hosts: readonly string[]): Extension[] {
+  return [
+    new BasicConstraintsExtension(false, undefined, true),
+    new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+    new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
+    new SubjectAlternativeNameExtension(hosts.map(generalName)),
+  ];
 }
 
 function generalName(host: string): JsonGeneralName {

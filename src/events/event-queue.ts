@@ -1,0 +1,88 @@
+import type { EventSeries } from './event-correlator.js';
+import type { EventObject } from './event-object.js';
+
+interface Lane {
+  readonly object: string;
+  readonly waiting: EventSeries[];
+  /** One of its series is being written. */
+  isBusy: boolean;
+}
+
+/**
+ * Series that wait to be written, bounded. Of one object no more than one is out at a time, and they come out in the order in
+ * which they went in; objects do not wait for each other.
+ */
+export class EventQueue {
+  /** Of all objects, oldest first. */
+  private readonly waiting = new Set<EventSeries>();
+  private readonly lanes = new Map<string, Lane>();
+  /** Lanes with something to write, the one that has waited longest first. */
+  private readonly ready = new Set<Lane>();
+
+  constructor(private readonly maxQueued: number) {}
+
+  get size(): number {
+    return this.waiting.size;
+  }
+
+  /** Returns whether the oldest had to make room. */
+  add(series: EventSeries): { dropped: boolean } {
+    const lane = this.laneOf(series);
+    series.isQueued = true;
+    lane.waiting.push(series);
+    this.waiting.add(series);
+    if (!lane.isBusy) this.ready.add(lane);
+    if (this.waiting.size <= this.maxQueued) return { dropped: false };
+    this.dropOldest();
+    return { dropped: true };
+  }
+
+  /** The next to be written, undefined while there is none. Whoever takes it says when it is {@link done}. */
+  take(): EventSeries | undefined {
+    const [lane] = this.ready;
+    const series = lane?.waiting.shift();
+    if (!lane || !series) return undefined;
+    this.ready.delete(lane);
+    lane.isBusy = true;
+    this.forget(series);
+    return series;
+  }
+
+  done(series: EventSeries): void {
+    const lane = this.laneOf(series);
+    lane.isBusy = false;
+    if (lane.waiting.length > 0) this.ready.add(lane);
+    else this.lanes.delete(lane.object);
+  }
+
+  private dropOldest(): void {
+    const [oldest] = this.waiting;
+    if (!oldest) return;
+    this.forget(oldest);
+    const lane = this.laneOf(oldest);
+    // The oldest of all is the oldest of its object.
+    lane.waiting.shift();
+    if (lane.waiting.length > 0) return;
+    this.ready.delete(lane);
+    if (!lane.isBusy) this.lanes.delete(lane.object);
+  }
+
+  private forget(series: EventSeries): void {
+    this.waiting.delete(series);
+    series.isQueued = false;
+  }
+
+  private laneOf({ event }: EventSeries): Lane {
+    const object = objectOf(event);
+    const known = this.lanes.get(object);
+    if (known) return known;
+    const lane = { object, waiting: [], isBusy: false };
+    this.lanes.set(object, lane);
+    return lane;
+  }
+}
+
+/** Whoever records: the events of two components about one object keep their order too. */
+function objectOf({ involvedObject: { kind, name, namespace, uid } }: EventObject): string {
+  return uid ?? JSON.stringify([kind, namespace, name]);
+}

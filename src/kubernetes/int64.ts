@@ -1,0 +1,41 @@
+/**
+ * An integer of the API. What a double holds exactly is a `number`; any other is a `bigint`. So each integer has one
+ * form, and `===` compares. `<` and its like take both; arithmetic does not: {@link toDouble} first, where near enough
+ * is good enough.
+ */
+export type Int64 = number | bigint;
+
+const MIN = -(2n ** 63n);
+const MAX = 2n ** 63n - 1n;
+
+/** The one form of this integer, whatever its size. */
+export function exactInteger(value: bigint): Int64 {
+  const double = Number(value);
+  return Number.isSafeInteger(double) ? double : value;
+}
+
+/** A number that was read as the int64 that it is; `undefined` for what is none. */
+export function toInt64(value: unknown): Int64 | undefined {
+  if (Number.isSafeInteger(value)) return value as number;
+  if (typeof value === 'number') return Number.isInteger(value) ? inRange(BigInt(value)) : undefined;
+  return typeof value === 'bigint' ? inRange(value) : undefined;
+}
+
+/** The nearest double: for durations and the like, of which nobody can tell the difference. */
+export function toDouble(value: Int64): number {
+  return Number(value);
+}
+
+function inRange(value: bigint): Int64 | undefined {
+  return value >= MIN && value <= MAX ? exactInteger(value) : undefined;
+}
+
+/** As Go's `strconv.ParseInt(text, 10, 64)`: `undefined` where that fails, also for what no int64 can hold. */
+export function parseInt64(text: string): bigint | undefined {
+  if (!/^[+-]?\d+$/.test(text)) return undefined;
+  // No int64 has more digits, and reading a million of them takes its time.
+  const digits = text.replace(/^[+-]?0*(?=\d)/, '');
+  if (digits.length > 19) return undefined;
+  const value = text.startsWith('-') ? -BigInt(digits) : BigInt(digits);
+  return value >= MIN && value <= MAX ? value : undefined;
+}

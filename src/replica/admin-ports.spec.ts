@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { withoutSecrets } from './admin-ports.js';
+import { compileReplicaOptions } from './replica.options.js';
+
+it('shows the options in force, and of secrets neither their text nor where they are', () => {
+  const options = compileReplicaOptions({
+    'redis-url': 'rediss://user:hidden-1@redis:6379',
+    identity: 'replica-1',
+    kubeconfig: '/hidden-3',
+    'admin-host': '0.0.0.0',
+    'admin-token-file': '/hidden-4',
+    'admin-tls-cert-file': '/etc/tls.crt',
+    'admin-tls-private-key-file': '/hidden-5',
+    'sync-timeout-ms': '60000',
+  });
+  const shown = withoutSecrets(options);
+  expect(JSON.stringify(shown)).not.toContain('hidden-');
+  expect(shown).toMatchObject({
+    identity: 'replica-1',
+    'admin-serves': 'files',
+    'admin-tls-cert-file': '/etc/tls.crt',
+    'sync-timeout-ms': { deployment: 60_000 },
+  });
+});
