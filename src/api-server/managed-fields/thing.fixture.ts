@@ -12,6 +12,8 @@ const types: Readonly<Record<string, ObjectSchema>> = {
   Meta: {
     type: 'object',
     properties: {
+      name: text,
+      uid: text,
       labels: map,
       annotations: map,
       finalizers: { type: 'array', items: text, listType: 'set' },

@@ -28,7 +28,8 @@ export function validateNode({ spec }: Node, errors: FieldError[]): void {
 function validateTaints(taints: NodeSpec['taints'], errors: FieldError[]): void {
   const seen = new Set<string>();
   taints?.forEach((taint, index) => {
-    const path = `spec.taints[${index}]`;
+    // The path that the genuine server gives them.
+    const path = `metadata.taints[${index}]`;
     validateSyntax(taint.key ?? '', checkQualifiedName, `${path}.key`, errors);
     validateSyntax(taint.value ?? '', checkLabelValue, `${path}.value`, errors);
     if (!taint.effect) errors.push(required(`${path}.effect`));
