@@ -1,7 +1,8 @@
 import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler';
 import type { IHPAScalingRules } from 'kubernetes-models/autoscaling/v2/HPAScalingRules';
 
-const WINDOW_OF_METRICS = 80;
+/** The share of its CPU that a pod shall use where nobody says what to measure, in percent. */
+export const DEFAULT_CPU_UTILIZATION = 80;
 
 /** Source: SetDefaults_HorizontalPodAutoscaler in pkg/apis/autoscaling/v2/defaults.go. */
 export function defaultAutoscaler(object: Partial<IHorizontalPodAutoscaler>): void {
@@ -11,7 +12,7 @@ export function defaultAutoscaler(object: Partial<IHorizontalPodAutoscaler>): vo
     spec.metrics = [
       {
         type: 'Resource',
-        resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: WINDOW_OF_METRICS } },
+        resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: DEFAULT_CPU_UTILIZATION } },
       },
     ];
   const { behavior } = spec;

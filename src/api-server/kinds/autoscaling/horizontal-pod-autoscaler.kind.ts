@@ -1,10 +1,11 @@
+import type { IHorizontalPodAutoscaler as IAutoscalerV1 } from 'kubernetes-models/autoscaling/v1/HorizontalPodAutoscaler';
 import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler';
 import type { UnstructuredObject } from '../../../kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { KindRules } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
-import { defaultAutoscaler } from './autoscaler-defaults.js';
+import { DEFAULT_CPU_UTILIZATION, defaultAutoscaler } from './autoscaler-defaults.js';
 import { validateAutoscalerSpec } from './autoscaler.validation.js';
 import { fromV2, toV2 } from './autoscaler-v1.js';
 import { targetsText } from './autoscaler-targets.js';
@@ -79,8 +80,9 @@ function asV1(rules: typeof SHARED): Partial<KindRules> {
     ...(rules as unknown as Partial<KindRules>),
     toRow: (object, nowMs) => rules.toRow(v2(object), nowMs),
     applyDefaults(object) {
-      const spec = ((object as Autoscaler).spec ??= {} as never);
+      const spec = ((object as unknown as IAutoscalerV1).spec ??= {} as never);
       spec.minReplicas ??= 1;
+      if (!v2(object).spec?.metrics) spec.targetCPUUtilizationPercentage = DEFAULT_CPU_UTILIZATION;
     },
     prepareForCreate(object) {
       object.status = { currentReplicas: 0, desiredReplicas: 0 };
