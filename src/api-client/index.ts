@@ -15,6 +15,7 @@ export type { ApiClientMetrics, ApiClientRequest } from './api-client-metrics.js
 export {
   ApiStatusError,
   WatchErrorEvent,
+  apiStatusOf,
   isAlreadyExists,
   isConflict,
   isExpired,

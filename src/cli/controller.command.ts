@@ -3,9 +3,6 @@ import type { Command } from 'commander';
 import { runUntilStopped, tellParent } from '../process/index.js';
 import { addRedisOptions, redisUrlOf } from './redis-url.js';
 
-/** Keys are handed over well before; the rest is what can be left unsaid: events and spans. */
-export const STOP_GRACE_MS = 4200;
-
 /** `rollkeeper controller`: one replica against any Kubernetes API. */
 export function registerControllerCommand(program: Command): void {
   addRedisOptions(program.command('controller'), 'the Redis that all replicas share')
@@ -57,7 +54,10 @@ export function registerControllerCommand(program: Command): void {
     .option('--leader-elect-resource-namespace <name>', "the Lease's namespace (default: kube-system)")
     .option('--leader-elect-resource-name <name>', "the Lease's name (default: rollkeeper)")
     .option('--reconcile-on <who>', 'all: every replica works on keys; leader: only that one (default: all)')
-    .option('--drain-timeout-ms <ms>', 'how long running keys may go on after a stop (default: 3000)')
+    .option(
+      '--drain-timeout-ms <ms>',
+      'how long running keys may go on after a stop, an hour at most (default: 3000)',
+    )
     .option('--caught-up-timeout-ms <ms>', 'how long a sync waits for its caches (default: 5000)')
     .option(
       '--sync-timeout-ms <list>',
@@ -66,15 +66,21 @@ export function registerControllerCommand(program: Command): void {
     .option('--log-level <level>', 'debug, info, warn or error (default: info)')
     .option('--log-format <format>', 'json or pretty (default: json)')
     .action((flags: Record<string, string>) =>
-      runUntilStopped((signal) => run(flags, signal), { graceMs: STOP_GRACE_MS }),
+      runUntilStopped((signal, endWithin) => run(flags, signal, endWithin)),
     );
 }
 
-async function run(flags: Record<string, string>, signal: AbortSignal): Promise<void> {
+async function run(
+  flags: Record<string, string>,
+  signal: AbortSignal,
+  endWithin: (graceMs: number) => void,
+): Promise<void> {
   // Only now: a process shall not hold in memory what another command needs.
-  const { compileReplicaOptions, runReplica } = await import('../replica/index.js');
+  const { compileReplicaOptions, runReplica, stopsWithinMs } = await import('../replica/index.js');
   const options = compileReplicaOptions(replicaOptionsOf(flags, process.env));
-  return runReplica(options, (replica) => tellParent({ type: 'ready', ...replica }), signal);
+  const stops = { stopsWithinMs: stopsWithinMs(options) };
+  endWithin(stops.stopsWithinMs);
+  return runReplica(options, (replica) => tellParent({ type: 'ready', ...replica, ...stops }), signal);
 }
 
 /** The options of a replica, as its flags and its environment say them. */

@@ -23,6 +23,8 @@ export function registerUpCommand(program: Command, main: string): void {
 }
 
 async function runUp(flags: Record<string, string>, controllerArgs: string[], main: string): Promise<void> {
+  // Whatever this and its children write, Redis too, is for this user alone.
+  process.umask(0o077);
   await runUntilStopped(async (signal) => {
     // Only now: a process shall not hold in memory what another command needs.
     const { Supervisor, compileUpOptions } = await import('../supervisor/index.js');

@@ -1,15 +1,9 @@
 import type { InformerSource } from '../controller/controller-definition.js';
 import { IllegalStateError } from '../errors/index.js';
-import type {
-  IndexFunction,
-  Informer,
-  Lister,
-  ResourceEvent,
-  ResourceEventHandler,
-} from '../informer/informer.js';
-import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '../informer/informer.js';
-import type { DeepReadonly, KubernetesObject, ResourceType } from '../kubernetes/index.js';
-import { keyOf, qualifiedResource } from '../kubernetes/index.js';
+import type { IndexFunction, Informer, ResourceEventHandler } from '../informer/index.js';
+import { NAMESPACE_INDEX, OWNER_UID_INDEX, ObjectStore } from '../informer/index.js';
+import type { KubernetesObject, OwnerReference, ResourceType } from '../kubernetes/index.js';
+import { qualifiedResource } from '../kubernetes/index.js';
 import type { InMemoryApi } from './in-memory-api.js';
 
 /** Caches that show the in-memory API as it was at the last `refresh`. */
@@ -32,41 +26,28 @@ export class InMemoryInformers implements InformerSource {
 }
 
 /** An informer whose store is replaced by hand. */
-export class InMemoryInformer<T extends KubernetesObject> implements Informer<T>, Lister<T> {
-  readonly lister: Lister<T> = this;
+export class InMemoryInformer<T extends KubernetesObject> implements Informer<T> {
   hasSynced = false;
   lastSyncedResourceVersion: string | undefined;
-  private objects = new Map<string, DeepReadonly<T>>();
+  private readonly store = new ObjectStore<T>();
+  readonly lister = this.store.lister;
   private readonly handlers = new Set<ResourceEventHandler<T>>();
-  private readonly indexFunctions = new Map<string, IndexFunction<T>>([
-    [NAMESPACE_INDEX, ({ metadata }) => [metadata.namespace ?? '']],
-    [OWNER_UID_INDEX, ({ metadata }) => (metadata.ownerReferences ?? []).map(({ uid }) => uid)],
-  ] as [string, IndexFunction<T>][]);
-  private indexes = new Map<string, Map<string, DeepReadonly<T>[]>>();
 
-  constructor(readonly type: ResourceType) {}
-
-  get(key: string): DeepReadonly<T> | undefined {
-    return this.objects.get(key);
-  }
-
-  list(): readonly DeepReadonly<T>[] {
-    return [...this.objects.values()];
-  }
-
-  byIndex(index: string, value: string): readonly DeepReadonly<T>[] {
-    if (!this.indexFunctions.has(index)) throw new IllegalStateError(`there is no index "${index}"`);
-    return this.indexes.get(index)?.get(value) ?? [];
+  constructor(readonly type: ResourceType) {
+    this.addIndex(NAMESPACE_INDEX, ({ metadata }) => [metadata.namespace ?? '']);
+    this.addIndex(OWNER_UID_INDEX, ({ metadata }) =>
+      ((metadata.ownerReferences ?? []) as readonly OwnerReference[]).map(({ uid }) => uid),
+    );
   }
 
   addIndex(name: string, index: IndexFunction<T>): void {
     if (this.hasSynced) throw new IllegalStateError('indexes are added before the informer runs');
-    this.indexFunctions.set(name, index);
+    this.store.addIndex(name, index);
   }
 
   addEventHandler(handler: ResourceEventHandler<T>): () => void {
     this.handlers.add(handler);
-    for (const object of this.objects.values()) handler({ type: 'added', object, initial: true });
+    for (const object of this.lister.list()) handler({ type: 'added', object, initial: true });
     return () => void this.handlers.delete(handler);
   }
 
@@ -77,42 +58,8 @@ export class InMemoryInformer<T extends KubernetesObject> implements Informer<T>
   async run(): Promise<void> {}
 
   replace(objects: readonly T[]): void {
-    const before = this.objects;
-    this.objects = new Map(objects.map((object) => [keyOf(object.metadata), object as DeepReadonly<T>]));
-    this.indexes = this.computeIndexes();
-    const initial = !this.hasSynced;
+    const events = this.store.replace(objects, !this.hasSynced);
     this.hasSynced = true;
-    for (const event of changes(before, this.objects, initial)) {
-      for (const handler of this.handlers) handler(event);
-    }
+    for (const event of events) for (const handler of this.handlers) handler(event);
   }
-
-  private computeIndexes(): Map<string, Map<string, DeepReadonly<T>[]>> {
-    return new Map(
-      [...this.indexFunctions].map(([name, index]) => {
-        const found = new Map<string, DeepReadonly<T>[]>();
-        for (const object of this.objects.values()) {
-          for (const value of new Set(index(object))) found.set(value, [...(found.get(value) ?? []), object]);
-        }
-        return [name, found];
-      }),
-    );
-  }
-}
-
-function changes<T extends KubernetesObject>(
-  before: ReadonlyMap<string, DeepReadonly<T>>,
-  after: ReadonlyMap<string, DeepReadonly<T>>,
-  initial: boolean,
-): ResourceEvent<T>[] {
-  const events: ResourceEvent<T>[] = [];
-  for (const [key, object] of after) {
-    const old = before.get(key);
-    if (!old) events.push({ type: 'added', object, initial });
-    else if (old !== object) events.push({ type: 'modified', object, old });
-  }
-  for (const [key, object] of before) {
-    if (!after.has(key)) events.push({ type: 'deleted', object, finalStateUnknown: false });
-  }
-  return events;
 }

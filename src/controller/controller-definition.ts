@@ -1,7 +1,7 @@
 import type { Clock, RandomSource } from '../clock/index.js';
 import type { EventRecorder } from '../events/event-recorder.js';
 import type { Informer, ResourceEvent } from '../informer/informer.js';
-import type { KubernetesObject, ObjectRef, ResourceType } from '../kubernetes/index.js';
+import type { DeepReadonly, KubernetesObject, ObjectRef, ResourceType } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import type { AddOptions } from '../work-queue/work-queue.js';
 import type { Reconciler } from './reconciler.js';
@@ -56,6 +56,11 @@ export interface BuiltController {
    * cannot tell. Must be cheap. @default nothing
    */
   due?(): Iterable<DueWork>;
+  /**
+   * The object that people look at when the key is parked.
+   * @default the one of the definition's `type` that the key names, if it is cached
+   */
+  objectOf?(key: string): DeepReadonly<KubernetesObject> | undefined;
   /**
    * Whether a sync of the key would do anything, or wait for anything, by what the caches show: decided, not carried out.
    * Every later change asks again, so "no" loses nothing. Must be cheap. @default always

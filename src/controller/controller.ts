@@ -5,6 +5,8 @@ import type { ApiClient } from '../api-client/api-client.js';
 import { LinkedAbort } from '../cancellation/index.js';
 import type { Clock } from '../clock/index.js';
 import { errorMessage, hasCode } from '../errors/index.js';
+import type { EventRecorder } from '../events/event-recorder.js';
+import type { DeepReadonly, KubernetesObject } from '../kubernetes/index.js';
 import { parseKey } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import { activeTraceparent } from '../trace-context/index.js';
@@ -15,6 +17,7 @@ import type { ControllerMetrics, ReconcileOutcomeLabel } from './controller-metr
 import { noControllerMetrics } from './controller-metrics.js';
 import type { Outcome, SyncEnd } from './decide-outcome.js';
 import { decideOutcome } from './decide-outcome.js';
+import { parkedNote } from './parked-note.js';
 import type { ReconcileResult, Reconciler } from './reconciler.js';
 import type { TimedSync } from './sync-overruns.js';
 import { SyncOverruns } from './sync-overruns.js';
@@ -49,6 +52,10 @@ export interface ControllerOptions {
   readonly abandonAfterMs?: number;
   /** Who we are, for spans. */
   readonly replica: string;
+  /** Told when a key is parked. @default nobody */
+  readonly events?: EventRecorder;
+  /** What the caches have under a key. @default nothing */
+  readonly objectOf?: (key: string) => DeepReadonly<KubernetesObject> | undefined;
 }
 
 const OUTCOME_LABELS: Readonly<Record<Outcome['action'], ReconcileOutcomeLabel>> = {
@@ -111,7 +118,7 @@ export class Controller {
       this.metrics.activeWorkers(name, 1);
       try {
         const end = await this.sync(item, signal, span);
-        const outcome = decideOutcome(end);
+        const outcome = decideOutcome(end, item.retries);
         this.note(item, outcome, span, clock.monotonicNow() - startedMs);
         await this.giveBack(item, outcome, signal);
       } finally {
@@ -227,18 +234,28 @@ export class Controller {
           : queue.add(item.key, { reason: item.reason, priority: item.priority, ...trace }));
         return;
       case 'retry': {
-        const { parked } = await queue.addRateLimited(item.key, outcome.error, { reason: 'retry', ...trace });
-        if (parked) {
-          this.options.logger.error(
-            'a key failed too often and is parked until it changes, with a try now and then',
-            { controller: this.options.name, key: item.key, error: outcome.error },
-          );
-        }
+        const { error, leastDelayMs } = outcome;
+        const options = { reason: 'retry', leastDelayMs, ...trace } as const;
+        const { parked } = await queue.addRateLimited(item.key, error, options);
+        if (parked) this.tellParked(item.key, error);
         return;
       }
       case 'park':
-        await queue.park(item.key, outcome.error);
+        await queue.park(item.key, outcome.error, trace);
+        this.tellParked(item.key, outcome.error);
     }
+  }
+
+  /** Whoever looks at the object shall see it without knowing of queues. */
+  private tellParked(key: string, error: unknown): void {
+    const { events, logger, name, objectOf } = this.options;
+    logger.error('a key is parked until it changes, with a try now and then', {
+      controller: name,
+      key,
+      error,
+    });
+    const object = objectOf?.(key);
+    if (object) events?.record(object, parkedNote(name, key, error));
   }
 }
 

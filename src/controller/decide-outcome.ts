@@ -1,4 +1,5 @@
 import { errorMessage, hasCode, isCancellation } from '../errors/index.js';
+import { classifyFailure } from './classify-failure.js';
 import type { ReconcileResult } from './reconciler.js';
 
 /** How a sync ended. */
@@ -12,7 +13,9 @@ export type Outcome =
   | { readonly action: 'requeue-after'; readonly delayMs: number }
   /** Not the key's fault: come back without counting a failure. */
   | { readonly action: 'come-back'; readonly delayMs: number; readonly why: string }
-  | { readonly action: 'retry'; readonly error: unknown }
+  /** With backoff, `leastDelayMs` at least. */
+  | { readonly action: 'retry'; readonly error: unknown; readonly leastDelayMs: number }
+  /** No retry cures it. */
   | { readonly action: 'park'; readonly error: unknown };
 
 /** How long to stay away from a key whose lock another activation holds, when that is not known better. */
@@ -23,12 +26,17 @@ const STALE_CACHE_DELAY_MS = 200;
 /** How long to leave a key to replicas of a newer release. */
 const NEWER_STATE_DELAY_MS = 1000;
 
+/** Where others must make room first, tries are rare from the start: 1 s, 2 s, 4 s … 10 min. */
+const CALM_BACKOFF_MS = { first: 1000, longest: 600_000 } as const;
+
 /**
  * The one place where the end of a sync turns into queue operations, after controller-runtime's `reconcileHandler`.
  * Success resets the backoff; a terminal error parks; anything else is retried with backoff, unless the
- * failure was not the key's own (stopped, overtaken, cache behind).
+ * failure was not the key's own (stopped, overtaken, cache behind). A refusal is believed when it comes twice: the first
+ * may have met an old cache, or a policy that was being changed.
+ * @param retries failures in a row before this sync
  */
-export function decideOutcome(end: SyncEnd): Outcome {
+export function decideOutcome(end: SyncEnd, retries: number): Outcome {
   if (end.ended === 'ok') {
     const { requeueAfterMs } = end.result;
     return requeueAfterMs === undefined
@@ -37,7 +45,7 @@ export function decideOutcome(end: SyncEnd): Outcome {
   }
   const { error } = end;
   // Whatever it threw when it was told to end.
-  if (hasCode(error, 'SYNC_TIMEOUT')) return { action: 'retry', error };
+  if (hasCode(error, 'SYNC_TIMEOUT')) return { action: 'retry', error, leastDelayMs: 0 };
   if (isCancellation(error)) return { action: 'come-back', delayMs: 0, why: errorMessage(error) };
   if (hasCode(error, 'KEY_LOCK_HELD')) {
     return {
@@ -52,8 +60,22 @@ export function decideOutcome(end: SyncEnd): Outcome {
   if (hasCode(error, 'NEWER_STATE')) {
     return { action: 'come-back', delayMs: NEWER_STATE_DELAY_MS, why: errorMessage(error) };
   }
-  if (hasCode(error, 'TERMINAL')) return { action: 'park', error };
-  return { action: 'retry', error };
+  return decideFailure(error, retries);
+}
+
+function decideFailure(error: unknown, retries: number): Outcome {
+  const { first, longest } = CALM_BACKOFF_MS;
+  const calmly = { action: 'retry', error, leastDelayMs: Math.min(first * 2 ** retries, longest) } as const;
+  switch (classifyFailure(error)) {
+    case 'terminal':
+      return { action: 'park', error };
+    case 'refused':
+      return retries === 0 ? calmly : { action: 'park', error };
+    case 'blocked':
+      return calmly;
+    case 'transient':
+      return { action: 'retry', error, leastDelayMs: 0 };
+  }
 }
 
 function retryAfterOf(error: unknown): number | undefined {

@@ -15,6 +15,8 @@ export { Controller } from './controller.js';
 export type { ActivationClient, ControllerOptions } from './controller.js';
 export { noSyncObserver } from './decision.js';
 export type { Decision, SyncObserver } from './decision.js';
+export { classifyFailure } from './classify-failure.js';
+export type { FailureClass } from './classify-failure.js';
 export { decideOutcome } from './decide-outcome.js';
 export type { Outcome, SyncEnd } from './decide-outcome.js';
 export { dueObjects } from './due-objects.js';

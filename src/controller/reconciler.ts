@@ -37,7 +37,8 @@ export interface IntentStore {
 
 /**
  * Brings the world closer to what one object asks for. Idempotent; any await may be the last line that runs.
- * Throwing asks for a retry with backoff, TerminalError for none.
+ * Throwing asks for another try; {@link classifyFailure} says of what kind. TerminalError asks for none before the object
+ * changes.
  */
 export interface Reconciler {
   reconcile(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult>;

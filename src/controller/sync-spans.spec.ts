@@ -158,7 +158,7 @@ describe('a run on a key', () => {
       { 'rollkeeper.outcome': 'come-back', 'rollkeeper.delay_ms': 200, 'rollkeeper.why': 'behind' },
     ],
     [
-      { action: 'retry', error: new Error('no') } as const,
+      { action: 'retry', error: new Error('no'), leastDelayMs: 0 } as const,
       { 'rollkeeper.outcome': 'retry', 'rollkeeper.error': 'no' },
     ],
   ])('says when the key comes back, and why: %o', (outcome, attributes) => {

@@ -86,7 +86,7 @@ export class ShutdownError extends RollkeeperError {
   readonly code = 'SHUTDOWN';
 }
 
-/** Trying again cannot help until the object changes; the queue parks the key at once. */
+/** Trying again cannot help until the object changes: the key is parked at once, with a try now and then. */
 export class TerminalError extends RollkeeperError {
   readonly code = 'TERMINAL';
 }

@@ -1,6 +1,6 @@
 import type { ApiClient } from '../api-client/api-client.js';
 import {
-  ApiStatusError,
+  apiStatusOf,
   isAlreadyExists,
   isNamespaceTerminating,
   isNotFound,
@@ -102,8 +102,6 @@ export class EventWriter {
 
 /** Whether the server answered, and would answer the same again. */
 function isRefusal(error: unknown): boolean {
-  for (let current = error; current instanceof Error; current = current.cause) {
-    if (current instanceof ApiStatusError) return current.code < 500 && current.code !== 429;
-  }
-  return false;
+  const code = apiStatusOf(error)?.code;
+  return code !== undefined && code < 500 && code !== 429;
 }

@@ -6,7 +6,13 @@ import { nextSyncFindings } from './next-sync-findings.js';
 import { podFindings } from './pod-findings.js';
 import type { RolloutFacts } from './rollout-facts.js';
 import { collectFacts } from './rollout-facts.js';
-import { controlFindings, deletionOf, environmentFindings, refusalOf } from './standing-findings.js';
+import {
+  controlFindings,
+  deletionOf,
+  environmentFindings,
+  failureFindings,
+  refusalOf,
+} from './standing-findings.js';
 
 /**
  * Explains, purely, why a Deployment's rollout is where it is: what it waits for, the sums behind each ReplicaSet's
@@ -15,7 +21,7 @@ import { controlFindings, deletionOf, environmentFindings, refusalOf } from './s
  */
 export function explainDeployment(input: ExplainInput): Explanation {
   const refusal = refusalOf(input);
-  if (refusal) return withoutFacts(input, [refusal, ...controlFindings(input)]);
+  if (refusal) return withoutFacts(input, [refusal, ...failureFindings(input), ...controlFindings(input)]);
   const facts = collectFacts(input);
   const deletion = deletionOf(input);
   if (deletion) return describe(input, facts, 'deleting', [deletion]);
@@ -29,6 +35,7 @@ function findAll(input: ExplainInput, facts: RolloutFacts): Finding[] {
     ...controlFindings(input),
     ...(deployment.spec.paused ? [pausedFinding(isComplete(facts))] : []),
     ...environmentFindings(input, facts),
+    ...failureFindings(input),
     ...podFindings(facts),
     ...(deployment.spec.paused ? [] : [...limitFindings(input, facts), ...nextSyncFindings(input, facts)]),
   ];

@@ -1,7 +1,6 @@
 import { findCondition, isObserved, validateDeployment } from '../controllers/deployment/index.js';
-import { describeReason } from '../controllers/shared/index.js';
-import type { DeepReadonly, Deployment } from '../kubernetes/index.js';
-import { compileLabelSelector, isEmptySelector } from '../kubernetes/index.js';
+import { describeReason, selectorsOverlap } from '../controllers/shared/index.js';
+import { isEmptySelector, keyOf } from '../kubernetes/index.js';
 import type { ExplainInput } from './explain-input.js';
 import type { Finding } from './explanation.js';
 import { queueFindings, replicaSetQueueFindings } from './queue-findings.js';
@@ -45,22 +44,22 @@ export function deletionOf({ deployment, pods, replicaSets }: ExplainInput): Fin
   return { cause: 'deleting', severity: others.length > 0 ? 'blocked' : 'waits', summary, unblockedBy };
 }
 
+/** That its key failed, which says less than why. */
+export function failureFindings({ deployment, nowMs, queue }: ExplainInput): Finding[] {
+  if (!queue) return [];
+  const key = {
+    controller: 'deployment',
+    key: keyOf(deployment.metadata),
+    whose: 'its',
+    broughtBackBy: 'any change of the Deployment',
+  } as const;
+  return queueFindings(key, queue, nowMs);
+}
+
 /** Whether anybody works on the key at all. */
-export function controlFindings({ control, deployment, nowMs, queue }: ExplainInput): Finding[] {
-  const { generation = 0, namespace, name } = deployment.metadata;
-  const failing = queue
-    ? queueFindings(
-        {
-          controller: 'deployment',
-          key: `${namespace}/${name}`,
-          whose: 'its',
-          broughtBackBy: 'any change of the Deployment',
-        },
-        queue,
-        nowMs,
-      )
-    : [];
-  const findings: Finding[] = [...failing];
+export function controlFindings({ control, deployment, queue }: ExplainInput): Finding[] {
+  const { generation = 0 } = deployment.metadata;
+  const findings: Finding[] = [];
   if (control && !control.controllerRuns) {
     findings.push({
       cause: 'controller-not-running',
@@ -114,7 +113,7 @@ export function environmentFindings(input: ExplainInput, { newOne, replicaSets }
     });
   }
   for (const set of replicaSets) findings.push(...replicaSetQueueFindings(input, set));
-  const rivals = (input.neighbours ?? []).filter((other) => conflict(input.deployment, other));
+  const rivals = (input.neighbours ?? []).filter((other) => selectorsOverlap(input.deployment, other));
   if (rivals.length > 0) {
     const names = rivals.map(({ metadata }) => metadata.name).join(', ');
     findings.push({
@@ -146,18 +145,4 @@ function namespaceFinding({ deployment, namespaceTerminating }: ExplainInput): F
       ],
     },
   ];
-}
-
-function conflict(one: DeepReadonly<Deployment>, other: DeepReadonly<Deployment>): boolean {
-  if (one.metadata.uid === other.metadata.uid) return false;
-  return selects(one, other) || selects(other, one);
-}
-
-function selects(one: DeepReadonly<Deployment>, other: DeepReadonly<Deployment>): boolean {
-  try {
-    if (isEmptySelector(one.spec.selector)) return true;
-    return compileLabelSelector(one.spec.selector)(other.spec.template.metadata?.labels);
-  } catch {
-    return false;
-  }
 }

@@ -195,18 +195,20 @@ const CASES: readonly StuckCase[] = [
     says: 'denied the request',
   },
   {
-    name: 'a ReplicaSet that cannot be created',
+    name: 'a ReplicaSet that cannot be created, rather than the key that is parked for it',
     input: {
       deployment: deployment({
         conditions: [progressing('ReplicaSetCreateError', 'Failed to create: forbidden')],
       }),
       replicaSets: [],
       pods: [],
+      queue: { parked: { error: 'forbidden', retries: 1, parkedAtMs: NOW_MS } },
       nowMs: NOW_MS,
     },
     state: 'blocked',
     cause: 'replicaset-create-error',
     says: 'Failed to create: forbidden',
+    also: ['parked'],
   },
 ];
 

@@ -6,5 +6,6 @@ export type { IndexFunction, Informer, Lister, ResourceEvent, ResourceEventHandl
 export type { ListWatcher } from './reflector.js';
 export { SharedInformer } from './shared-informer.js';
 export type { SharedInformerOptions } from './shared-informer.options.js';
+export { ObjectStore } from './store.js';
 export { DEFAULT_TRIMS, dropManagedFields, trimFor, trimPod, trimToMetadata } from './trim.js';
 export type { Trim } from './trim.js';

@@ -2,7 +2,8 @@ import type { DeepReadonly, KubernetesObject, ResourceType } from '../kubernetes
 
 /**
  * A change of the cache. `initial` marks what the first list brought. A deletion that was only noticed by the
- * object's absence from a relist carries the last state we saw (`finalStateUnknown`).
+ * object's absence from a relist carries the last state we saw (`finalStateUnknown`). `modified` is of one object: where
+ * another has its name by now, the first is `deleted` and the other `added`, so handlers need not compare UIDs.
  */
 export type ResourceEvent<T> =
   | { readonly type: 'added'; readonly object: DeepReadonly<T>; readonly initial: boolean }
@@ -21,7 +22,7 @@ export const NAMESPACE_INDEX = 'namespace';
 
 /**
  * Read access to the cache. Objects are shared: never change one. Eventually consistent; per object the states
- * are seen in order, some may be skipped, and a deletion with a re-creation may be seen as one modification: compare UIDs.
+ * are seen in order, and some may be skipped: what a key names now may be another object than before, so compare UIDs.
  */
 export interface Lister<T> {
   get(key: string): DeepReadonly<T> | undefined;

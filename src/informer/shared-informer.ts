@@ -167,10 +167,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T>, 
   }
 }
 
-/** An object that is gone, also when another has its name already. */
-function isDeletion<T extends KubernetesObject>(event: ResourceEvent<T>): boolean {
-  if (event.type === 'modified') return event.old.metadata.uid !== event.object.metadata.uid;
-  return event.type === 'deleted';
+function isDeletion<T extends KubernetesObject>({ type }: ResourceEvent<T>): boolean {
+  return type === 'deleted';
 }
 
 function ownerUids(object: DeepReadonly<KubernetesObject>): readonly string[] {

@@ -29,7 +29,10 @@ describe('trimPod', () => {
         nodeName: 'n1',
         restartPolicy: 'Always',
         containers: [{ name: 'c', image: 'nginx', env: [{ name: 'A', value: 'b' }] }],
-        initContainers: [{ name: 'sidecar', image: 'proxy', restartPolicy: 'Always' }],
+        initContainers: [
+          { name: 'migrate', image: 'migrate' },
+          { name: 'sidecar', image: 'proxy', restartPolicy: 'Always' },
+        ],
         volumes: [{ name: 'v', emptyDir: {} }],
       },
       status: {

@@ -38,12 +38,13 @@ export function trimFor(type: ResourceType, trims: ReadonlyMap<string, Trim> = D
 }
 
 function trimPodSpec(spec: Pod['spec'] | undefined): Pod['spec'] {
+  // Only of a sidecar (an init container that always restarts) do restarts count when victims are ranked.
+  const sidecars = spec?.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always') ?? [];
   return {
     containers: [],
     ...pick(spec, ['nodeName', 'restartPolicy', 'terminationGracePeriodSeconds', 'priority']),
-    // Restarts of a sidecar (an init container that always restarts) count when victims are ranked.
-    ...(spec?.initContainers && {
-      initContainers: spec.initContainers.map((container) => pick(container, ['name', 'restartPolicy'])),
+    ...(sidecars.length > 0 && {
+      initContainers: sidecars.map((container) => pick(container, ['name', 'restartPolicy'])),
     }),
   };
 }

@@ -130,7 +130,6 @@ export class NodeSimulator {
       this.forget(key, pod);
       return;
     }
-    if (event.type === 'modified' && event.old.metadata.uid !== pod.metadata.uid) this.forget(key, event.old);
     if (node !== '') {
       if (!this.nodeIndexes.has(node)) return;
       this.loads.place(key, pod, node);

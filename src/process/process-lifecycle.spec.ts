@@ -6,14 +6,11 @@ import { describe, expect, it } from 'vitest';
 const module = fileURLToPath(new URL('./process-lifecycle.ts', import.meta.url));
 
 /** Runs `work` in a process of its own, asks it to stop once it says so, and tells how it ended. */
-async function stopped(
-  work: string,
-  options: string,
-): Promise<{ code: number | null; stderr: string; ms: number }> {
+async function stopped(work: string): Promise<{ code: number | null; stderr: string; ms: number }> {
   const script = `
     import { runUntilStopped } from ${JSON.stringify(module)};
     const hold = setInterval(() => undefined, 1000);
-    await runUntilStopped(async (signal) => { process.stdout.write('up'); await (${work})(signal); }, ${options});
+    await runUntilStopped(async (signal, endWithin) => { process.stdout.write('up'); await (${work})(signal, endWithin); });
     clearInterval(hold);`;
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
   let stderr = '';
@@ -27,12 +24,24 @@ async function stopped(
 
 describe('a process that is asked to stop', () => {
   it('ends well when its work does', async () => {
-    const work = `(signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))`;
-    expect(await stopped(work, '{ graceMs: 60000 }')).toMatchObject({ code: 0, stderr: '' });
+    const work = `(signal, endWithin) => {
+      endWithin(60000);
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    }`;
+    expect(await stopped(work)).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('is ended in time when its work goes on', async () => {
-    const { code, ms, stderr } = await stopped('() => new Promise(() => undefined)', '{ graceMs: 300 }');
+  it.each([
+    ['goes on', '(_, endWithin) => { endWithin(300); return new Promise(() => undefined); }'],
+    [
+      'says only then how long it may take',
+      `(signal, endWithin) => {
+        signal.addEventListener('abort', () => endWithin(300));
+        return new Promise(() => undefined);
+      }`,
+    ],
+  ])('is ended in time when its work %s', async (_name, work) => {
+    const { code, ms, stderr } = await stopped(work);
     expect(code).toBe(1);
     expect(ms).toBeGreaterThan(250);
     expect(stderr).toContain('not stopped within 300 ms');

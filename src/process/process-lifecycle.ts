@@ -14,6 +14,8 @@ export type ChildMessage =
       readonly identity?: string;
       /** By which the admin pages are known, SHA-256; absent: they speak plain HTTP. */
       readonly certificates?: readonly string[];
+      /** It has ended so long after a stop was asked for, milliseconds. */
+      readonly stopsWithinMs?: number;
     }
   | { readonly type: 'failed'; readonly message: string };
 
@@ -28,17 +30,27 @@ const LEFT_BEHIND_MS = 500;
 /**
  * Runs a command's work until it ends, or until SIGINT, SIGTERM or the death of the supervisor asks it to stop. A
  * failure of its own ends the process with exit code 1 and one line for the person who started it.
- * @param graceMs how long after that the process is ended, whatever it still does; absent: it is waited for
+ * @param work `endWithin` bounds its stop: so long after it was asked for, milliseconds, the process is ended, whatever it
+ *   still does. Without that the work is waited for.
  */
 export async function runUntilStopped(
-  work: (signal: AbortSignal) => Promise<void>,
-  { graceMs }: { readonly graceMs?: number } = {},
+  work: (signal: AbortSignal, endWithin: (graceMs: number) => void) => Promise<void>,
 ): Promise<void> {
   const stopper = new AbortController();
   let killer: TimerHandle | undefined;
+  let graceMs: number | undefined;
+  const boundStop = (): void => {
+    const limitMs = graceMs;
+    if (limitMs === undefined || !stopper.signal.aborted) return;
+    killer ??= new SystemClock().setTimeout(() => giveUp(limitMs), limitMs);
+  };
+  const endWithin = (ms: number): void => {
+    graceMs = ms;
+    boundStop();
+  };
   const stop = (why: string) => () => {
     stopper.abort(new ShutdownError(`stopped by ${why}`));
-    if (graceMs !== undefined) killer ??= new SystemClock().setTimeout(() => giveUp(graceMs), graceMs);
+    boundStop();
   };
   const onInterrupt = stop('SIGINT');
   const onTerminate = stop('SIGTERM');
@@ -47,7 +59,7 @@ export async function runUntilStopped(
   const onDisconnect = stop('the end of its supervisor');
   process.once('disconnect', onDisconnect);
   try {
-    await work(stopper.signal);
+    await work(stopper.signal, endWithin);
   } catch (error) {
     if (!(stopper.signal.aborted && isCancellation(error))) failProcess(error);
   } finally {

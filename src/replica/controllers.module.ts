@@ -8,7 +8,7 @@ import { Controller, UnqueuedSweep } from '../controller/index.js';
 import type { ApiEventRecorder } from '../events/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import { ObservedReconciler } from '../explain/index.js';
-import type { InformerFactory } from '../informer/index.js';
+import type { Informer, InformerFactory } from '../informer/index.js';
 import { qualifiedResource } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import type { ManagedController } from '../manager/index.js';
@@ -69,13 +69,17 @@ function buildControllers(
   const traced = withSpans(withTraceAnnotations(client, clock), tracer, clock);
   return options.definitions.map((definition) => {
     const { name } = definition;
+    // As the genuine ones sign theirs: `deployment-controller`, `replicaset-controller`.
+    const signed = events.as(`${name}-controller`);
     const built = definition.build({
       ...dependencies,
-      // As the genuine ones sign theirs: `deployment-controller`, `replicaset-controller`.
-      events: events.as(`${name}-controller`),
+      events: signed,
       logger: logger.child({ controller: name }),
     });
     const pair = queues(name);
+    const informerOf = (resource: string): Informer | undefined =>
+      informers.all().find(({ type }) => qualifiedResource(type) === resource);
+    const cached = (key: string) => informerOf(qualifiedResource(definition.type))?.lister.get(key);
     const controller = new Controller({
       name,
       reconciler: new ObservedReconciler(built.reconciler, {
@@ -88,7 +92,9 @@ function buildControllers(
       ...pair,
       actors,
       clientFor: (activation) => clientOf(traced, activation),
-      informerOf: (resource) => informers.all().find(({ type }) => qualifiedResource(type) === resource),
+      informerOf,
+      events: signed,
+      objectOf: built.objectOf?.bind(built) ?? cached,
       clock,
       logger,
       tracer,

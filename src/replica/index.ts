@@ -1,3 +1,3 @@
-export { compileReplicaOptions } from './replica.options.js';
+export { compileReplicaOptions, stopsWithinMs } from './replica.options.js';
 export type { CompiledReplicaOptions, ReplicaOptions } from './replica.options.js';
 export { runReplica } from './run-replica.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compileLeaderElectionOptions } from '../leader-election/index.js';
-import { compileReplicaOptions, leaderElectionOf } from './replica.options.js';
+import { compileReplicaOptions, leaderElectionOf, stopsWithinMs } from './replica.options.js';
 
 const needed = { 'redis-url': 'redis://127.0.0.1:6379', identity: 'replica-1' };
 
@@ -46,6 +46,11 @@ describe('the options of a replica', () => {
     });
   });
 
+  it('leave a stop as much time as running keys are given', () => {
+    expect(stopsWithinMs(compileReplicaOptions(needed))).toBe(4200);
+    expect(stopsWithinMs(compileReplicaOptions({ ...needed, 'drain-timeout-ms': '60000' }))).toBe(61_200);
+  });
+
   it('of the leader election are those of the elector, with the same defaults', () => {
     const given = {
       'lease-duration-ms': '15000',
@@ -71,6 +76,7 @@ describe('the options of a replica', () => {
     { wrong: { 'admin-port': '99999' }, says: 'admin-port: must be at most 65535' },
     { wrong: { 'lease-duration-ms': 'soon' }, says: 'lease-duration-ms: is not a number' },
     { wrong: { 'leader-health-tolerance-ms': '-1' }, says: 'leader-health-tolerance-ms: must be at least 0' },
+    { wrong: { 'drain-timeout-ms': '86400000' }, says: 'drain-timeout-ms: must be at most 3600000' },
     { wrong: { 'log-level': 'loud' }, says: 'log-level: must be one of' },
     { wrong: { workers: 'deployment' }, says: 'workers: "deployment" is not of the form' },
     { wrong: { workers: 'daemonset=2' }, says: 'workers: no controller named "daemonset" runs' },

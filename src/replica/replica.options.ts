@@ -22,6 +22,11 @@ const LONGEST_MS = 24 * 3_600_000;
 /** Far beyond what one process can use. */
 const MOST_WORKERS = 10_000;
 
+/** Who waits longer for one key to end has a stop that nobody believes in. */
+const LONGEST_DRAIN_MS = 3_600_000;
+/** Keys are handed over by then; the rest is what can be left unsaid: events and spans. */
+const AFTER_DRAIN_MS = 1200;
+
 const milliseconds = (fallback: number) => wholeNumber(1, LONGEST_MS).default(fallback);
 
 const schema = z.object({
@@ -52,7 +57,7 @@ const schema = z.object({
   'leader-elect-resource-namespace': z.string().min(1, 'must name a namespace').default('kube-system'),
   'leader-elect-resource-name': z.string().min(1, 'must name a Lease').default('rollkeeper'),
   'reconcile-on': z.enum(['all', 'leader'], 'must be all or leader').default('all'),
-  'drain-timeout-ms': milliseconds(3000),
+  'drain-timeout-ms': wholeNumber(1, LONGEST_DRAIN_MS).default(3000),
   'caught-up-timeout-ms': milliseconds(5000),
   'sync-timeout-ms': z.string().optional(),
   'log-level': z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
@@ -81,7 +86,8 @@ const schema = z.object({
  *   `leader-elect-resource-namespace` (default `kube-system`) and `leader-elect-resource-name` (default
  *   `rollkeeper`) name; events about the leadership are about that Lease in both cases
  * - `reconcile-on`: whether `all` replicas work on keys (default) or only the `leader`
- * - `drain-timeout-ms`: how long running keys may go on after a stop, default 3000; then they are handed over
+ * - `drain-timeout-ms`: how long running keys may go on after a stop, default 3000, at most an hour; then they are handed
+ *   over. The process has ended 1.2 s later, see {@link stopsWithinMs}
  * - `caught-up-timeout-ms`: how long a sync waits for its caches, default 5000
  * - `sync-timeout-ms`: how long a sync may take, that wait included, before it is told to end and tried again; `60000`, or by
  *   controller, `60000,namespace=300000`; default 120000, of the namespace controller 600000
@@ -115,6 +121,11 @@ export function compileReplicaOptions(options: unknown): CompiledReplicaOptions 
     syncTimeoutMsOf: syncTimeouts(compiled, definitions),
     adminTls: decideAdminTls(compiled),
   });
+}
+
+/** The process has ended so long after a stop was asked for, whatever it still did; whoever stops it waits as long. */
+export function stopsWithinMs(options: Pick<CompiledReplicaOptions, 'drain-timeout-ms'>): number {
+  return options['drain-timeout-ms'] + AFTER_DRAIN_MS;
 }
 
 /** What the elector is told of them. */

@@ -85,12 +85,12 @@ describe('the duration of a rollout', () => {
     expect(rollouts.size).toBe(1);
   });
 
-  it('ends with the Deployment, also with one that was replaced unseen', () => {
+  it('ends with the Deployment, also where another has its name', () => {
     modified(done(1), web({ generation: 2 }));
-    tell({ type: 'deleted', object: web({ generation: 2 }), finalStateUnknown: false });
-    modified(done(1), web({ generation: 2 }));
-    modified(web({ generation: 2 }), web({ generation: 1, uid: 'other' }));
-    expect(ended.map(([outcome]) => outcome)).toEqual(['deleted', 'deleted']);
+    tell({ type: 'deleted', object: web({ generation: 2 }), finalStateUnknown: true });
+    tell({ type: 'added', object: web({ generation: 1, observed: 0, uid: 'other' }), initial: false });
+    expect(ended.map(([outcome]) => outcome)).toEqual(['deleted']);
+    expect(rollouts.size).toBe(1);
   });
 
   it('is told by the leader alone, but known to everybody', async () => {

@@ -44,7 +44,6 @@ export class RolloutDurations {
     const uid = object.metadata.uid ?? '';
     if (event.type === 'deleted') return this.end(uid, 'deleted');
     const before = event.type === 'modified' ? event.old : undefined;
-    if (before && before.metadata.uid !== uid) this.end(before.metadata.uid ?? '', 'deleted');
     const generation = object.metadata.generation ?? 0;
     const isNew = event.type === 'added' ? !event.initial : before?.metadata.generation !== generation;
     if (isNew) this.begin(uid, generation);

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ensureTokenFile } from '../api-server/auth/index.js';
 
 const FILE = 'admin-token';
 
@@ -10,12 +10,7 @@ export function adminTokenFile(dataDir: string): string {
 
 /** Makes the token that lets this machine's owner change things through the admin API; an existing one stays. */
 export async function ensureAdminToken(dataDir: string): Promise<void> {
-  const token = randomBytes(32).toString('base64url');
-  try {
-    await writeFile(adminTokenFile(dataDir), `${token}\n`, { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
+  await ensureTokenFile(adminTokenFile(dataDir));
 }
 
 /** Undefined where there is none, or where it is not ours to read. */

@@ -1,19 +1,46 @@
 import { Redis } from 'ioredis';
 import type { Clock } from '../clock/index.js';
+import { StartupError, errorMessage } from '../errors/index.js';
+import { describeRedis } from '../redis/index.js';
 
 /** How long its port takes to be free again. */
 const GONE_MS = 50;
 
-/** Stops the server at `url` if its data folder is `dir`: ours, left over from a run that was killed. */
-export async function shutDownRedisOf(dir: string, url: string, clock: Clock): Promise<void> {
+/** A server that a run which was killed may have left behind. */
+export interface RedisLeftover {
+  /** With the password of this data folder. */
+  readonly url: string;
+  readonly pid: number;
+}
+
+/**
+ * Stops the server if its data folder is `dir`: ours, left over from a run that was killed.
+ * @throws StartupError where a process of ours answers there that does not take the password: two servers on one data
+ *   folder would spoil it
+ */
+export async function shutDownRedisOf(dir: string, { pid, url }: RedisLeftover, clock: Clock): Promise<void> {
   try {
     await withRedis(url, async (redis) => {
       const [, itsDir] = await redis.config('GET', 'dir');
       if (itsDir === dir) await redis.shutdown().catch(() => undefined);
     });
     await clock.sleep(GONE_MS);
-  } catch {
+  } catch (error) {
+    if (/NOAUTH|WRONGPASS/.test(errorMessage(error)) && isOurProcess(pid)) {
+      throw new StartupError(
+        `a Redis of a former run (process ${pid}) still answers at ${describeRedis(url)} and does not take the password kept for ${dir}; end it first`,
+      );
+    }
     // Nobody there, or nobody of ours: nothing to stop.
+  }
+}
+
+/** Whether a process with this id runs, and is this user's. */
+function isOurProcess(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
   }
 }
 

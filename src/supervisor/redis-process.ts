@@ -1,7 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { ensureTokenFile } from '../api-server/auth/index.js';
 import type { Clock } from '../clock/index.js';
 import { StartupError } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
@@ -11,6 +12,7 @@ import { shutDownRedisOf } from './redis-leftover.js';
 
 /** A Redis to keep everything in: one that was named, or a child of ours. */
 export interface RedisProcess {
+  /** With its password: not for arguments, logs or files that others read. */
   readonly url: string;
   /** Absent for a server that is not ours. */
   pid(): number | undefined;
@@ -22,11 +24,13 @@ export interface RedisProcessOptions {
   readonly logFd: number;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The URL under which a former run's own Redis may still answer. */
-  readonly formerUrl?: string;
+  /** A former run's own Redis, which may still answer. */
+  readonly former?: { readonly url: string; readonly pid: number };
   readonly onChange: () => void;
 }
 
+/** In the data folder; nobody but its owner gets past it into the store. */
+const PASSWORD_FILE = 'redis-password';
 const STARTUP_TIMEOUT_MS = 20_000;
 const RESTART_DELAY_MS = 100;
 
@@ -38,16 +42,30 @@ export async function useRedis(url: string, clock: Clock): Promise<RedisProcess>
 
 /**
  * Starts a Redis of our own on a free loopback port, with its data under the data folder and the append-only file
- * on, and starts it again, on the same port, should it die.
+ * on, and starts it again, on the same port, should it die. Its password is made once and kept in the data folder, in a file
+ * for its owner alone; the server is told it by standard input, where no other user can read it.
  * @throws StartupError
  */
 export async function startRedis(options: RedisProcessOptions): Promise<RedisProcess> {
   const dir = resolve(join(options.dataDir, 'redis'));
   await mkdir(dir, { recursive: true, mode: 0o700 });
-  if (options.formerUrl) await shutDownRedisOf(dir, options.formerUrl, options.clock);
-  const server = new OwnRedis(findServer(), await freePort(), dir, options);
+  await chmod(dir, 0o700);
+  const password = await ensureTokenFile(join(options.dataDir, PASSWORD_FILE));
+  const { clock, former } = options;
+  if (former) await shutDownRedisOf(dir, { pid: former.pid, url: withPassword(former.url, password) }, clock);
+  const server = new OwnRedis(findServer(), { port: await freePort(), dir, password }, options);
   await server.start();
   return server;
+}
+
+function withPassword(url: string, password: string): string {
+  return url.replace('://', `://:${encodeURIComponent(password)}@`);
+}
+
+interface OwnRedisPlace {
+  readonly port: number;
+  readonly dir: string;
+  readonly password: string;
 }
 
 class OwnRedis implements RedisProcess {
@@ -58,11 +76,10 @@ class OwnRedis implements RedisProcess {
 
   constructor(
     private readonly binary: string,
-    private readonly port: number,
-    private readonly dir: string,
+    private readonly place: OwnRedisPlace,
     private readonly options: RedisProcessOptions,
   ) {
-    this.url = `redis://127.0.0.1:${port}`;
+    this.url = withPassword(`redis://127.0.0.1:${place.port}`, place.password);
   }
 
   pid(): number | undefined {
@@ -82,16 +99,12 @@ class OwnRedis implements RedisProcess {
   }
 
   private launch(): void {
-    const args = [
-      ...['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.dir],
-      ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', ''],
-      ...['--maxmemory-policy', 'noeviction', '--daemonize', 'no'],
-    ];
-    const child = spawn(this.binary, args, {
-      stdio: ['ignore', this.options.logFd, this.options.logFd],
-      detached: true,
-    });
+    const { logFd } = this.options;
+    const child = spawn(this.binary, ['-'], { stdio: ['pipe', logFd, logFd], detached: true });
     this.child = child;
+    // One that has ended already reads nothing: its exit tells.
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(configOf(this.place));
     this.exited = new Promise((resolveExit) => {
       child.once('exit', () => resolveExit());
       child.once('error', () => resolveExit());
@@ -112,6 +125,24 @@ class OwnRedis implements RedisProcess {
       onChange();
     }
   }
+}
+
+function configOf({ dir, password, port }: OwnRedisPlace): string {
+  const directives = {
+    port,
+    bind: '127.0.0.1',
+    requirepass: password,
+    dir,
+    appendonly: 'yes',
+    appendfsync: 'everysec',
+    save: '',
+    'maxmemory-policy': 'noeviction',
+    daemonize: 'no',
+  };
+  // Redis reads quoted values with the escapes that JSON has.
+  return Object.entries(directives)
+    .map(([name, value]) => `${name} ${JSON.stringify(String(value))}\n`)
+    .join('');
 }
 
 function findServer(): string {

@@ -11,9 +11,12 @@ export interface ProbedReplica {
 
 const ANSWER_TIMEOUT_MS = 2000;
 
-/** Whether the replica passes its own readiness checks; one that does not answer does not. */
-export async function isReady(replica: ProbedReplica): Promise<boolean> {
-  return (await read(replica, '/readyz')) !== undefined;
+/** The names of the replica's readiness checks that fail: none, it is ready; undefined: it does not answer. */
+export async function failingChecks(replica: ProbedReplica): Promise<readonly string[] | undefined> {
+  const answer = await ask(replica, '/readyz');
+  if (answer?.code === 200) return [];
+  const failing = [...(answer?.text ?? '').matchAll(/^\[-\](\S+)/gm)].map(([, name = '']) => name);
+  return failing.length > 0 ? failing : undefined;
 }
 
 /**
@@ -21,23 +24,22 @@ export async function isReady(replica: ProbedReplica): Promise<boolean> {
  * @param token needed where its pages are not on this machine's loopback
  */
 export async function leads(replica: ProbedReplica, token?: string): Promise<boolean> {
-  const body = await read(replica, '/admin/status', token);
-  return body !== undefined && (JSON.parse(body) as ReplicaStatus).leader;
+  const answer = await ask(replica, '/admin/status', token);
+  return answer?.code === 200 && (JSON.parse(answer.text) as ReplicaStatus).leader;
 }
 
-/** The page's text, or undefined when it cannot be had. */
-async function read(
+/** Undefined: no answer. */
+async function ask(
   { adminUrl, certificates = [] }: ProbedReplica,
   path: string,
   token?: string,
-): Promise<string | undefined> {
+): Promise<{ code: number; text: string } | undefined> {
   const dispatcher = trustedAgent({ by: 'fingerprint', sha256: certificates });
   try {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const timeouts = { headersTimeout: ANSWER_TIMEOUT_MS, bodyTimeout: ANSWER_TIMEOUT_MS };
     const { body, statusCode } = await request(adminUrl + path, { ...timeouts, headers, dispatcher });
-    const text = await body.text();
-    return statusCode === 200 ? text : undefined;
+    return { code: statusCode, text: await body.text() };
   } catch {
     return undefined;
   } finally {

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
 import type { Clock } from '../clock/index.js';
 import type { ChildMessage } from '../process/index.js';
-import { StartupError } from '../errors/index.js';
+import { StartupError, errorMessage } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
 
 export type ReadyMessage = Extract<ChildMessage, { type: 'ready' }>;
@@ -28,8 +28,9 @@ const LONGEST_RESTART_MS = 10_000;
 /** A process that lived so long has earned a quick restart again. */
 const HEALTHY_AFTER_MS = 30_000;
 const STARTUP_TIMEOUT_MS = 60_000;
-/** After this long a stop becomes a kill. */
+/** After this long a stop becomes a kill; where the process has said how long it may take, a little after that. */
 const STOP_TIMEOUT_MS = 10_000;
+const AFTER_ITS_OWN_LIMIT_MS = 2000;
 
 /**
  * One child process that is kept running: started, waited for until it says that it is ready, restarted with
@@ -40,6 +41,8 @@ export class SupervisedProcess {
   private child: ChildProcess | undefined;
   private former: ReadyMessage | undefined;
   private stopping = false;
+  private up = false;
+  private died = 0;
   private exited: Promise<void> = Promise.resolve();
   private readonly stopRestarts = new AbortController();
 
@@ -51,6 +54,16 @@ export class SupervisedProcess {
 
   get pid(): number | undefined {
     return this.child?.pid;
+  }
+
+  /** Whether it runs and has said that it is ready. */
+  get isUp(): boolean {
+    return this.up;
+  }
+
+  /** How often it was ready and ended: the same twice, and up, means that it was there all the while. */
+  get deaths(): number {
+    return this.died;
   }
 
   /** Starts it the first time; later deaths are mended in the background. @throws StartupError with the child's own words */
@@ -66,7 +79,9 @@ export class SupervisedProcess {
     const child = this.child;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGTERM');
-    const killer = this.options.clock.setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+    const { stopsWithinMs = 0 } = this.former ?? {};
+    const timeoutMs = Math.max(STOP_TIMEOUT_MS, stopsWithinMs + AFTER_ITS_OWN_LIMIT_MS);
+    const killer = this.options.clock.setTimeout(() => child.kill('SIGKILL'), timeoutMs);
     await this.exited;
     killer.cancel();
   }
@@ -87,9 +102,14 @@ export class SupervisedProcess {
       onChange({ pid: child.pid ?? 0, ready });
     };
     const ready = await this.waitUntilReady(child);
+    this.up = true;
     note(ready);
     child.on('message', (message: ChildMessage) => message.type === 'ready' && note(message));
-    void this.exited.then(() => onChange(undefined));
+    void this.exited.then(() => {
+      this.up = false;
+      this.died += 1;
+      onChange(undefined);
+    });
     return ready;
   }
 
@@ -130,7 +150,7 @@ export class SupervisedProcess {
       await clock.sleep(delayMs, this.stopRestarts.signal).catch(() => undefined);
       if (this.isStopping()) return;
       await this.launch().catch((error: unknown) => {
-        if (!this.isStopping()) logger.error(`${name} did not come back`, { error });
+        if (!this.isStopping()) logger.error(`${name} did not come back`, { error: errorMessage(error) });
       });
     }
   }

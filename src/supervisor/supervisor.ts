@@ -14,6 +14,7 @@ import type { RunState } from './run-state.js';
 import { isAlive, readRunState, removeRunState, writeRunState } from './run-state.js';
 import { adminTokenFile, ensureAdminToken, readAdminToken } from './admin-token.js';
 import { readCredentials } from './credentials.js';
+import type { Started } from './wait-until-ready.js';
 import { waitUntilReady } from './wait-until-ready.js';
 import type { ReadyMessage, SupervisedProcessOptions } from './supervised-process.js';
 import { SupervisedProcess } from './supervised-process.js';
@@ -30,6 +31,8 @@ export interface SupervisorOptions {
 
 /** For the console's waterfalls. */
 const RECENT_TRACES = '1000';
+
+const API_POLL_MS = 50;
 
 /** What a person needs to know once everything is up. */
 export interface UpSummary {
@@ -49,6 +52,7 @@ export class Supervisor {
   private readonly children: SupervisedProcess[] = [];
   private readonly logFds: number[] = [];
   private redis: RedisProcess | undefined;
+  private apiServer: SupervisedProcess | undefined;
   private state: RunState = { version: 1, supervisorPid: process.pid, replicas: [] };
   private writing: Promise<void> = Promise.resolve();
 
@@ -90,13 +94,28 @@ export class Supervisor {
     const kubeconfig = join(dataDir, 'kubeconfig');
     await writeKubeconfig({ path: kubeconfig, server: apiServerUrl, ...(await readCredentials(dataDir)) });
     await ensureAdminToken(dataDir);
-    await Promise.all([
-      this.startNodes(kubeconfig),
-      ...Array.from({ length: up.replicas }, (_, index) => this.startReplica(index, kubeconfig)),
-    ]);
-    await waitUntilReady(this.state.replicas, await readAdminToken(dataDir), this.options.clock, signal);
+    const over = new AbortController();
+    const until = AbortSignal.any([signal, over.signal]);
+    const starts = Promise.all([
+      this.startNodes(kubeconfig, until),
+      ...Array.from({ length: up.replicas }, (_, index) => this.startReplica(index, kubeconfig, until)),
+    ]).catch((error: unknown) => {
+      over.abort(error);
+      throw error;
+    });
+    await Promise.all([starts, this.waitUntilReady(await readAdminToken(dataDir), until)]);
     const consoleUrl = `${this.state.replicas[0]?.adminUrl ?? ''}/console`;
     return { apiServerUrl, kubeconfig, consoleUrl, replicas: up.replicas, nodes: up.nodes };
+  }
+
+  private waitUntilReady(token: string | undefined, signal: AbortSignal): Promise<void> {
+    const { clock, logger, up } = this.options;
+    return waitUntilReady(() => this.started(), {
+      clock,
+      signal,
+      token,
+      onWait: (whatFor) => logger.warn(`still waiting; ${whatFor}`, { logs: join(up['data-dir'], 'logs') }),
+    });
   }
 
   private async claimDataDir(): Promise<RunState | undefined> {
@@ -110,6 +129,8 @@ export class Supervisor {
           `already running from ${dataDir} (process ${former.supervisorPid}); stop it first, or use another --data-dir`,
         );
       }
+      // Until ours runs, a Redis that a killed run has left behind must not be forgotten, should this start fail.
+      this.state = { ...this.state, redis: former?.redis };
       await writeRunState(dataDir, this.state);
       return former;
     } catch (error) {
@@ -131,7 +152,7 @@ export class Supervisor {
             logFd: this.openLog('redis'),
             clock,
             logger,
-            ...(former?.redis?.pid ? { formerUrl: former.redis.url } : {}),
+            ...(former?.redis?.pid ? { former: { url: former.redis.url, pid: former.redis.pid } } : {}),
             onChange: () => this.noteRedis(),
           });
     this.redis = redis;
@@ -149,28 +170,30 @@ export class Supervisor {
     const port = up.port === 0 ? await freePort() : up.port;
     const flags = { '--port': String(port), '--data-dir': up['data-dir'] };
     const args = ['apiserver', ...Object.entries(flags).flat()];
-    const ready = await this.startChild(
+    this.apiServer = this.makeChild(
       'apiserver',
       () => args,
       (pid, { url }) => this.update({ apiServer: pid ? { pid, url } : undefined }),
     );
+    const ready = await this.apiServer.start();
     if (!ready.url) throw new StartupError('the API server did not say where it listens');
     return ready.url;
   }
 
-  private async startNodes(kubeconfig: string): Promise<void> {
+  private async startNodes(kubeconfig: string, signal: AbortSignal): Promise<void> {
     const { up } = this.options;
     if (up.nodes === 0) return;
     const args = ['node', '--nodes', String(up.nodes), '--kubeconfig', kubeconfig];
-    await this.startChild(
+    const child = this.makeChild(
       'node',
       () => args,
       (pid) => this.update({ nodes: pid ? { pid } : undefined }),
     );
+    await this.startOnApi(child, signal);
   }
 
-  private async startReplica(index: number, kubeconfig: string): Promise<void> {
-    const identity = `controller-${index}`;
+  private async startReplica(index: number, kubeconfig: string, signal: AbortSignal): Promise<void> {
+    const identity = identityOf(index);
     const tokenFile = adminTokenFile(this.options.up['data-dir']);
     const flags = {
       '--kubeconfig': kubeconfig,
@@ -185,7 +208,7 @@ export class Supervisor {
       ...this.options.up['controller-args'],
     ];
     let known: string | undefined;
-    await this.startChild(identity, args, (pid, { adminUrl = '', certificates }) => {
+    const child = this.makeChild(identity, args, (pid, { adminUrl = '', certificates }) => {
       if (pid && known !== undefined && known !== adminUrl) {
         this.options.logger.warn(`${identity} has its admin pages elsewhere now`, {
           adminUrl,
@@ -199,13 +222,50 @@ export class Supervisor {
         replicas: replicas.toSorted((a, b) => a.identity.localeCompare(b.identity, 'en', { numeric: true })),
       });
     });
+    await this.startOnApi(child, signal);
   }
 
-  private startChild(
+  /**
+   * The first start of what needs the API server. That it fails is its own fault, and final, only where the API server was
+   * there all the while; else it is tried again once that is back.
+   */
+  private async startOnApi(child: SupervisedProcess, signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.options;
+    for (;;) {
+      const deaths = this.apiServer?.deaths;
+      try {
+        await child.start();
+        return;
+      } catch (error) {
+        if (signal.aborted || (this.apiServer?.isUp && this.apiServer.deaths === deaths)) throw error;
+        logger.warn(`${child.name} could not start without the API server; trying again once that is back`, {
+          error: errorMessage(error),
+        });
+        while (!this.apiServer?.isUp) await clock.sleep(API_POLL_MS, signal);
+      }
+    }
+  }
+
+  private started(): Started {
+    const { up } = this.options;
+    const running = new Map(this.state.replicas.map((replica) => [replica.identity, replica]));
+    return {
+      down: [
+        ...(this.apiServer?.isUp ? [] : ['the API server']),
+        ...(up.nodes === 0 || this.state.nodes ? [] : ['the simulated nodes']),
+      ],
+      replicas: Array.from({ length: up.replicas }, (_, index) => {
+        const identity = identityOf(index);
+        return running.get(identity) ?? { identity };
+      }),
+    };
+  }
+
+  private makeChild(
     name: string,
     args: SupervisedProcessOptions['args'],
     note: (pid: number | undefined, ready: ReadyMessage) => void,
-  ): Promise<ReadyMessage> {
+  ): SupervisedProcess {
     const { clock, env, logger, main } = this.options;
     const child = new SupervisedProcess({
       name,
@@ -219,7 +279,7 @@ export class Supervisor {
       onChange: (running) => note(running?.pid, running?.ready ?? { type: 'ready' }),
     });
     this.children.push(child);
-    return child.start();
+    return child;
   }
 
   private openLog(name: string): number {
@@ -235,4 +295,8 @@ export class Supervisor {
       .then(() => writeRunState(this.options.up['data-dir'], state))
       .catch((error: unknown) => this.options.logger.warn('could not note what runs', { error }));
   }
+}
+
+function identityOf(index: number): string {
+  return `controller-${index}`;
 }

@@ -1,17 +1,9 @@
 import type { InformerSource } from '../controller/index.js';
-import { IllegalStateError } from '../errors/index.js';
-import type { IndexFunction, Informer, Lister, ResourceEvent } from '../informer/index.js';
-import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '../informer/index.js';
-import type {
-  DeepReadonly,
-  KubernetesObject,
-  ResourceType,
-  UnstructuredObject,
-} from '../kubernetes/index.js';
-import { keyOf, newerResourceVersion, qualifiedResource } from '../kubernetes/index.js';
+import type { IndexFunction, Informer, ResourceEvent } from '../informer/index.js';
+import { NAMESPACE_INDEX, OWNER_UID_INDEX, ObjectStore } from '../informer/index.js';
+import type { KubernetesObject, ResourceType, UnstructuredObject } from '../kubernetes/index.js';
+import { newerResourceVersion, qualifiedResource } from '../kubernetes/index.js';
 import type { ClusterEvent, FakeCluster } from './fake-cluster.js';
-
-type Item = DeepReadonly<UnstructuredObject>;
 
 /** Informers that see a {@link FakeCluster} without delay, or, while paused, not at all. */
 export class FakeInformers implements InformerSource {
@@ -56,31 +48,21 @@ class FakeInformer implements Informer<UnstructuredObject> {
   readonly hasSynced = true;
   lastSyncedResourceVersion: string | undefined = undefined;
   newestDeletion: string | undefined = undefined;
-  private readonly objects = new Map<string, Item>();
+  private readonly store = new ObjectStore<UnstructuredObject>();
+  readonly lister = this.store.lister;
   private readonly handlers = new Set<(event: ResourceEvent<UnstructuredObject>) => void>();
-  private readonly indexes = new Map<string, IndexFunction<UnstructuredObject>>([
-    [OWNER_UID_INDEX, (object) => (object.metadata.ownerReferences ?? []).map(({ uid }) => uid)],
-    [NAMESPACE_INDEX, (object) => [object.metadata.namespace ?? '']],
-  ]);
 
-  constructor(readonly type: ResourceType) {}
-
-  readonly lister: Lister<UnstructuredObject> = {
-    get: (key) => this.objects.get(key),
-    list: () => [...this.objects.values()],
-    byIndex: (name, value) => {
-      const index = this.indexes.get(name);
-      if (!index) throw new IllegalStateError(`no index ${name}`);
-      return [...this.objects.values()].filter((object) => index(object).includes(value));
-    },
-  };
+  constructor(readonly type: ResourceType) {
+    this.addIndex(OWNER_UID_INDEX, (object) => (object.metadata.ownerReferences ?? []).map(({ uid }) => uid));
+    this.addIndex(NAMESPACE_INDEX, (object) => [object.metadata.namespace ?? '']);
+  }
 
   addIndex(name: string, index: IndexFunction<UnstructuredObject>): void {
-    this.indexes.set(name, index);
+    this.store.addIndex(name, index);
   }
 
   addEventHandler(handler: (event: ResourceEvent<UnstructuredObject>) => void): () => void {
-    for (const object of this.objects.values()) handler({ type: 'added', object, initial: true });
+    for (const object of this.lister.list()) handler({ type: 'added', object, initial: true });
     this.handlers.add(handler);
     return () => void this.handlers.delete(handler);
   }
@@ -92,25 +74,13 @@ class FakeInformer implements Informer<UnstructuredObject> {
   async run(): Promise<void> {}
 
   apply(event: ClusterEvent): void {
-    const object = deepFreeze(structuredClone(event.object)) as Item;
-    const key = keyOf(object.metadata);
-    const old = this.objects.get(key);
-    this.lastSyncedResourceVersion = newerResourceVersion(
-      this.lastSyncedResourceVersion,
-      object.metadata.resourceVersion,
-    );
-    if (event.type === 'DELETED') {
-      this.objects.delete(key);
-      this.newestDeletion = this.lastSyncedResourceVersion;
-      this.emit({ type: 'deleted', object, finalStateUnknown: false });
-      return;
-    }
-    this.objects.set(key, object);
-    this.emit(old ? { type: 'modified', object, old } : { type: 'added', object, initial: false });
-  }
-
-  private emit(event: ResourceEvent<UnstructuredObject>): void {
-    for (const handler of this.handlers) handler(event);
+    const object = deepFreeze(structuredClone(event.object));
+    const { resourceVersion } = object.metadata;
+    this.lastSyncedResourceVersion = newerResourceVersion(this.lastSyncedResourceVersion, resourceVersion);
+    const isDeletion = event.type === 'DELETED';
+    if (isDeletion) this.newestDeletion = this.lastSyncedResourceVersion;
+    const events = isDeletion ? this.store.remove(object) : this.store.upsert(object);
+    for (const each of events) for (const handler of this.handlers) handler(each);
   }
 }
 

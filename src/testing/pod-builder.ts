@@ -1,4 +1,4 @@
-import type { Pod, PodStatus } from '../kubernetes/index.js';
+import type { Pod, PodSpec, PodStatus } from '../kubernetes/index.js';
 
 export interface PodTraits {
   readonly name?: string;
@@ -14,6 +14,10 @@ export interface PodTraits {
   readonly createdAt?: string;
   readonly deletedAt?: string;
   readonly restarts?: number;
+  /** Of an init container that always restarts. */
+  readonly sidecarRestarts?: number;
+  /** Of an init container that ends. */
+  readonly initRestarts?: number;
   readonly ownerUid?: string;
   /** @default 'web' */
   readonly ownerName?: string;
@@ -37,7 +41,11 @@ export function aPod(traits: PodTraits = {}): Pod {
       ...(traits.resourceVersion && { resourceVersion: traits.resourceVersion }),
       ...(traits.ownerUid && { ownerReferences: [replicaSetRef(traits)] }),
     },
-    spec: { containers: [{ name: 'web', image: 'nginx' }], ...(traits.node && { nodeName: traits.node }) },
+    spec: {
+      containers: [{ name: 'web', image: 'nginx' }],
+      ...initContainers(traits),
+      ...(traits.node && { nodeName: traits.node }),
+    },
     status: {
       phase: traits.phase ?? 'Running',
       ...(traits.reason && { reason: traits.reason }),
@@ -45,6 +53,7 @@ export function aPod(traits: PodTraits = {}): Pod {
         conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: traits.readySince }],
       }),
       ...(traits.restarts !== undefined && { containerStatuses: [containerStatus(traits.restarts)] }),
+      ...initContainerStatuses(traits),
     },
   };
 }
@@ -60,6 +69,27 @@ function replicaSetRef(traits: PodTraits) {
   };
 }
 
-function containerStatus(restartCount: number) {
-  return { name: 'web', image: 'nginx', imageID: '', ready: true, restartCount };
+function initContainers({ initRestarts, sidecarRestarts }: PodTraits): Pick<PodSpec, 'initContainers'> {
+  const all = [
+    ...(initRestarts === undefined ? [] : [{ name: 'migrate', image: 'migrate' }]),
+    ...(sidecarRestarts === undefined
+      ? []
+      : [{ name: 'proxy', image: 'proxy', restartPolicy: 'Always' as const }]),
+  ];
+  return all.length > 0 ? { initContainers: all } : {};
+}
+
+function initContainerStatuses({
+  initRestarts,
+  sidecarRestarts,
+}: PodTraits): Pick<PodStatus, 'initContainerStatuses'> {
+  const all = [
+    ...(initRestarts === undefined ? [] : [containerStatus(initRestarts, 'migrate')]),
+    ...(sidecarRestarts === undefined ? [] : [containerStatus(sidecarRestarts, 'proxy')]),
+  ];
+  return all.length > 0 ? { initContainerStatuses: all } : {};
+}
+
+function containerStatus(restartCount: number, name = 'web') {
+  return { name, image: 'nginx', imageID: '', ready: true, restartCount };
 }

@@ -109,6 +109,27 @@ export function runWorkQueueContract(
         expect(items[0]).toMatchObject({ traceparent: 'trace-2', links: ['trace-1', 'trace-3'] });
       });
 
+      it('remembers the traces of a retry that gives way to an earlier timer, or takes its place', async () => {
+        const queue = await setUp({ backoffBaseMs: 200 });
+        const items: WorkItem[] = [];
+        consume(async (item) => void items.push(item));
+        await queue.addAfter('earlier', 50, { traceparent: 'trace-1' });
+        await queue.addRateLimited('earlier', new Error('no'), {
+          traceparent: 'trace-2',
+          links: ['trace-3'],
+        });
+        await queue.addAfter('later', 2000, { traceparent: 'trace-1', links: ['trace-2'] });
+        await queue.addRateLimited('later', new Error('no'), { traceparent: 'trace-3' });
+        await harness.until(() => items.length === 2);
+        const of = (key: string) => items.find((item) => item.key === key);
+        expect(of('earlier')).toMatchObject({ traceparent: 'trace-1', links: ['trace-2', 'trace-3'] });
+        expect(of('later')).toMatchObject({
+          reason: 'retry',
+          traceparent: 'trace-3',
+          links: ['trace-1', 'trace-2'],
+        });
+      });
+
       it('runs a key that was added while it was worked on exactly once more', async () => {
         const queue = await setUp();
         const behind = await consumeBehindGate(queue);
@@ -311,6 +332,44 @@ export function runWorkQueueContract(
         expect(await queue.numRequeues('a')).toBe(1);
         await queue.add('a', { reason: 'user-change', priority: 'high' });
         expect(await queue.numRequeues('a')).toBe(0);
+      });
+
+      it('does not retry before it is asked to, however short the backoff', async () => {
+        const queue = await setUp({ backoffBaseMs: 50 });
+        expect(await queue.addRateLimited('a', new Error('no'), { leastDelayMs: 400 })).toMatchObject({
+          delayMs: 400,
+        });
+        const longer = await queue.addRateLimited('a', new Error('no'), { leastDelayMs: 60 });
+        expect(longer.delayMs).toBe(100);
+      });
+
+      it('tries a key that was parked at once now and then, where that is asked for', async () => {
+        const queue = await setUp({ parkedRetryMs: 50 });
+        const runs: WorkItem[] = [];
+        consume(async (item) => {
+          runs.push(item);
+          await queue.park('a', new Error('hopeless'), { traceparent: 'trace-1' });
+        });
+        await queue.park('a', new Error('hopeless'), { traceparent: 'trace-1' });
+        expect((await queue.parked())[0]?.nextTryMs).toBeGreaterThan(0);
+        await harness.until(() => runs.length >= 2);
+        for (const run of runs)
+          expect(run).toMatchObject({
+            reason: 'parked',
+            priority: 'low',
+            traceparent: 'trace-1',
+            retries: 0,
+          });
+      });
+
+      it('gives no new retries to a key for a retry that was on its way when it was parked', async () => {
+        const queue = await setUp({ backoffBaseMs: 50 });
+        await queue.addRateLimited('a', new Error('no'));
+        await queue.park('a', new Error('no'));
+        const runs: WorkItem[] = [];
+        consume(async (item) => void runs.push(item));
+        await harness.until(() => runs.length === 1);
+        expect(runs[0]).toMatchObject({ reason: 'retry', retries: 1 });
       });
 
       it('parks a key at once on demand', async () => {

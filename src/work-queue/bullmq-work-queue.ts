@@ -18,6 +18,7 @@ import type {
   AddOptions,
   KeyView,
   ParkedKey,
+  RetryOptions,
   WorkItem,
   WorkQueue,
   WorkQueueCounts,
@@ -133,28 +134,32 @@ export class BullMqWorkQueue implements WorkQueue {
     if (due !== undefined) await this.wakeUp(key, due, delayMs);
   }
 
+  /** Not in one step: who dies before the timer is set leaves its run to another, which comes here again. */
   async addRateLimited(
     key: string,
     error: unknown,
-    options: AddOptions = {},
+    { leastDelayMs = 0, ...options }: RetryOptions = {},
   ): Promise<{ parked: boolean; delayMs: number }> {
-    const add: AddOptions = { reason: 'retry', ...options };
-    const { parked, delayMs, due } = await this.state.rateLimit(key, error, add, this.options);
+    const limited = await this.state.rateLimit(key, error, this.options);
     this.metrics.retried(this.name);
-    if (parked) await this.tryParkedLater(key, add);
-    if (due !== undefined) await this.wakeUp(key, due, delayMs);
-    return { parked, delayMs };
+    if (limited.parked) {
+      this.metrics.parked(this.name);
+      await this.tryParkedLater(key, options);
+      return { parked: true, delayMs: 0 };
+    }
+    const delayMs = Math.max(limited.delayMs, leastDelayMs);
+    await this.addAfter(key, delayMs, { reason: 'retry', ...options });
+    return { parked: false, delayMs };
   }
 
-  /** Not in one step with the parking: who dies in between leaves its run to another, which comes here again. */
-  private async tryParkedLater(key: string, add: AddOptions): Promise<void> {
-    this.metrics.parked(this.name);
-    await this.addAfter(key, this.options.parkedRetryMs, { ...add, priority: 'low', reason: 'parked' });
-  }
-
-  async park(key: string, error: unknown): Promise<void> {
+  async park(key: string, error: unknown, tryWith?: AddOptions): Promise<void> {
     await this.state.park(key, error);
     this.metrics.parked(this.name);
+    if (tryWith) await this.tryParkedLater(key, tryWith);
+  }
+
+  private async tryParkedLater(key: string, add: AddOptions): Promise<void> {
+    await this.addAfter(key, this.options.parkedRetryMs, { ...add, priority: 'low', reason: 'parked' });
   }
 
   forget(key: string): Promise<void> {

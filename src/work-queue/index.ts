@@ -19,6 +19,7 @@ export type {
   ParkedKey,
   Priority,
   ReconcileReason,
+  RetryOptions,
   WaitingKey,
   WorkHandler,
   WorkItem,

@@ -12,6 +12,7 @@ import type {
   AddOptions,
   KeyView,
   ParkedKey,
+  RetryOptions,
   WorkItem,
   WorkQueue,
   WorkQueueCounts,
@@ -68,27 +69,28 @@ export class MemoryWorkQueue implements WorkQueue {
   async addRateLimited(
     key: string,
     error: unknown,
-    options: AddOptions = {},
+    { leastDelayMs = 0, ...options }: RetryOptions = {},
   ): Promise<{ parked: boolean; delayMs: number }> {
     this.metrics.retried(this.name);
     const failures = this.failures.get(key) ?? 0;
     if (failures >= this.options.maxRetries) {
-      await this.park(key, error);
-      this.setTimer(key, this.options.parkedRetryMs, { ...options, priority: 'low', reason: 'parked' });
+      await this.park(key, error, options);
       return { parked: true, delayMs: 0 };
     }
     this.failures.set(key, failures + 1);
     const reserved = reserveToken(this.bucket, this.clock.monotonicNow(), this.options);
     this.bucket = reserved.state;
-    const delayMs = Math.max(exponentialBackoffMs(failures, this.options), reserved.delayMs);
+    const delayMs = Math.max(exponentialBackoffMs(failures, this.options), reserved.delayMs, leastDelayMs);
     this.setTimer(key, delayMs, { reason: 'retry', ...options });
     return { parked: false, delayMs };
   }
 
-  async park(key: string, error: unknown): Promise<void> {
+  async park(key: string, error: unknown, tryWith?: AddOptions): Promise<void> {
     const retries = this.failures.get(key) ?? 0;
     this.parkedKeys.set(key, { key, error: errorMessage(error), retries, parkedAtMs: this.clock.now() });
     this.metrics.parked(this.name);
+    if (tryWith)
+      this.setTimer(key, this.options.parkedRetryMs, { ...tryWith, priority: 'low', reason: 'parked' });
   }
 
   async forget(key: string): Promise<void> {
@@ -184,7 +186,8 @@ export class MemoryWorkQueue implements WorkQueue {
     this.metrics.added(this.name);
     const before = this.pending.get(key);
     const wasParked = this.parkedKeys.delete(key);
-    if (add.reason !== 'parked' && (wasParked || before?.reason === 'parked')) this.failures.delete(key);
+    const isChange = add.reason !== 'parked' && add.reason !== 'retry';
+    if (isChange && (wasParked || before?.reason === 'parked')) this.failures.delete(key);
     const merged = mergePendingAdds(before, add);
     this.pending.set(key, merged);
     if (this.processing.has(key)) return;

@@ -1,7 +1,7 @@
 /**
  * The arithmetic of retries, without state or clock. The same numbers as client-go's default controller rate
  * limiter (util/workqueue/default_rate_limiters.go): a per-key exponential backoff together with one token bucket
- * for all keys, whichever asks for the longer wait. `lua/rate-limit-5.lua` repeats it on the server; the contract
+ * for all keys, whichever asks for the longer wait. `lua/rate-limit-3.lua` repeats it on the server; the contract
  * suite holds both to the same figures.
  */
 export interface BackoffOptions {

@@ -32,7 +32,7 @@ export class RedisQueueState {
   private readonly timerRead = script('read-timer-2');
   private readonly timerClear = script('clear-timer-2');
   private readonly timersOverdue = script('overdue-timers-1');
-  private readonly limit = script('rate-limit-5');
+  private readonly limit = script('rate-limit-3');
   private readonly parkKey = script('park-2');
   /** For people. */
   readonly view: RedisQueueView;
@@ -129,30 +129,21 @@ export class RedisQueueState {
     return (await this.timersOverdue.run(this.redis, [this.keys.timers], [graceMs, limit])) as string[];
   }
 
-  /** Counts a failure; `due` is set when the key's timer is now this one. */
+  /** Counts a failure. */
   async rateLimit(
     key: string,
     error: unknown,
-    add: AddOptions,
     options: CompiledWorkQueueOptions,
-  ): Promise<{ parked: boolean; delayMs: number; due: string | undefined }> {
-    const { failures, bucket, parked, timers, timerData } = this.keys;
+  ): Promise<{ parked: boolean; delayMs: number }> {
+    const { failures, bucket, parked } = this.keys;
+    const { maxRetries, backoffBaseMs, backoffMaxMs, bucketRatePerSecond, bucketBurst } = options;
     const answer = await this.limit.run(
       this.redis,
-      [failures, bucket, parked, timers, timerData],
-      [
-        key,
-        errorText(error),
-        JSON.stringify(add),
-        options.maxRetries,
-        options.backoffBaseMs,
-        options.backoffMaxMs,
-        options.bucketRatePerSecond,
-        options.bucketBurst,
-      ],
+      [failures, bucket, parked],
+      [key, errorText(error), maxRetries, backoffBaseMs, backoffMaxMs, bucketRatePerSecond, bucketBurst],
     );
-    const [isParked, delay, due] = answer as [number, string, string];
-    return { parked: isParked === 1, delayMs: Number(delay), due: due === '' ? undefined : due };
+    const [isParked, delay] = answer as [number, string];
+    return { parked: isParked === 1, delayMs: Number(delay) };
   }
 
   async park(key: string, error: unknown): Promise<void> {

@@ -5,7 +5,7 @@ import { compileOptions } from '../options/compile-options.js';
 export interface WorkQueueOptions {
   /** Rate-limited adds in a row before a key is parked. @default 15 */
   maxRetries?: number;
-  /** A key that was parked because it failed too often is tried once after so long, again and again. @default 600000 */
+  /** A key that was parked because it failed is tried once after so long, again and again. @default 600000 */
   parkedRetryMs?: number;
   /** Wait after the first failure; doubles with each. @default 5 */
   backoffBaseMs?: number;

@@ -27,6 +27,12 @@ export interface AddOptions {
   links?: readonly string[];
 }
 
+/** How a key that failed comes back. */
+export interface RetryOptions extends AddOptions {
+  /** Not before so long, milliseconds, however short its backoff is. @default 0 */
+  leastDelayMs?: number;
+}
+
 /** Adds that became one run are remembered up to this many: a flood of changes must not grow what waits. */
 export const MAX_TRACE_LINKS = 16;
 
@@ -47,9 +53,9 @@ export interface WorkItem {
 }
 
 /**
- * A key that failed too often, or terminally. A person or a new change takes it out, with all its retries; one that failed
- * too often has one try every `parkedRetryMs` besides, since what stood in its way (a quota, a webhook) may have gone
- * without any change of its own.
+ * A key that failed too often, or in a way that no retry cures. A person or a new change takes it out, with all its retries;
+ * besides it has one try every `parkedRetryMs`, since what stood in its way (a quota, a webhook) may have gone without any
+ * change of its own, unless a person parked it.
  */
 export interface ParkedKey {
   readonly key: string;
@@ -133,10 +139,13 @@ export interface WorkQueue {
   addRateLimited(
     key: string,
     error: unknown,
-    options?: AddOptions,
+    options?: RetryOptions,
   ): Promise<{ parked: boolean; delayMs: number }>;
-  /** Parks at once: what a TerminalError asks for. */
-  park(key: string, error: unknown): Promise<void>;
+  /**
+   * Parks at once: what no retry cures.
+   * @param tryWith of the try that it has every `parkedRetryMs`; absent: none
+   */
+  park(key: string, error: unknown, tryWith?: AddOptions): Promise<void>;
   /** Resets the key's backoff. */
   forget(key: string): Promise<void>;
   numRequeues(key: string): Promise<number>;

@@ -1,10 +1,12 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { Redis } from 'ioredis';
 import { DEPLOYMENTS } from '../../src/kubernetes/index.js';
+import { readRunState } from '../../src/supervisor/run-state.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
 import { Up } from './support/up.js';
@@ -122,6 +124,68 @@ describe('rollkeeper up', () => {
     expect((await fetch(`${elsewhere}/livez`)).status).toBe(200);
     expect(up.printed).toContain(elsewhere);
     taker.close();
+  });
+
+  it('waits for an API server that dies during the first start, and says so', async () => {
+    const folderOfLate = join(folder, 'late');
+    up = Up.spawn({ dataDir: folderOfLate });
+    const { apiServer } = await waitFor(
+      async () => {
+        const state = await readRunState(folderOfLate);
+        return state?.apiServer ? { apiServer: state.apiServer } : false;
+      },
+      { what: 'the API server to run', timeoutMs: 60_000, intervalMs: 1 },
+    );
+    process.kill(apiServer.pid, 'SIGKILL');
+    const squatter = await take(apiServer.url ?? '');
+    await waitFor(() => up?.printed.includes('still waiting; not running: the API server'), {
+      what: 'it to say what it waits for',
+      timeoutMs: 60_000,
+    });
+    squatter.close();
+    await waitFor(() => up?.printed.includes('Rollkeeper is ready'), {
+      what: 'it to be ready after all',
+      timeoutMs: 60_000,
+    });
+    expect((await up.status()).replicas).toHaveLength(3);
+  });
+
+  it('lets nobody else into what it has: files, and the store past the token', async () => {
+    up = await Up.start({ dataDir });
+    const files = readdirSync(dataDir, { recursive: true, withFileTypes: true });
+    const open = files.filter((file) => (statSync(join(file.parentPath, file.name)).mode & 0o077) !== 0);
+    expect(open.map(({ name }) => name)).toEqual([]);
+    expect(statSync(dataDir).mode & 0o077).toBe(0);
+
+    const { redis } = await up.status();
+    const password = readFileSync(join(dataDir, 'redis-password'), 'utf8').trim();
+    const stranger = new Redis(redis?.url ?? '', { lazyConnect: true, retryStrategy: () => null });
+    stranger.on('error', () => undefined);
+    await expect(stranger.keys('*')).rejects.toThrow('NOAUTH');
+    stranger.disconnect();
+    for (const pid of await pids(up))
+      expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).not.toContain(password);
+    const told = files.filter((file) => file.isFile() && file.name !== 'redis-password');
+    for (const { name, parentPath } of told)
+      expect(readFileSync(join(parentPath, name), 'utf8'), name).not.toContain(password);
+    expect(up.printed).not.toContain(password);
+  });
+
+  it('refuses to begin beside a Redis of a killed run that it cannot stop, and does not forget it', async () => {
+    const left = join(folder, 'left');
+    up = await Up.start({ dataDir: left, args: ['--replicas', '1', '--nodes', '0'] });
+    const { redis } = await up.status();
+    process.kill(up.pid, 'SIGKILL');
+    await up.ended();
+    const passwordFile = join(left, 'redis-password');
+    const password = readFileSync(passwordFile);
+    writeFileSync(passwordFile, 'another\n');
+    const second = Up.spawn({ dataDir: left });
+    expect(await second.ended()).toBe(1);
+    expect(second.printed).toContain(`a Redis of a former run (process ${redis?.pid}) still answers`);
+    writeFileSync(passwordFile, password);
+    up = await Up.start({ dataDir: left, args: ['--replicas', '1', '--nodes', '0'] });
+    expect(isAlive(redis?.pid ?? 0)).toBe(false);
   });
 
   it('refuses to run twice from one folder', async () => {

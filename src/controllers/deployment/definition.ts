@@ -6,7 +6,15 @@ import type {
 import { dueObjects } from '../../controller/due-objects.js';
 import type { Deployment, Pod, ReplicaSet } from '../../kubernetes/index.js';
 import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../kubernetes/index.js';
-import { ORPHAN_INDEX, SELECTOR_INDEX, orphanIndex, selectorIndex } from '../shared/index.js';
+import {
+  ORPHAN_INDEX,
+  SELECTOR_INDEX,
+  TEMPLATE_INDEX,
+  orphanIndex,
+  selectorIndex,
+  templateIndex,
+  watchSelectorOverlaps,
+} from '../shared/index.js';
 import type {
   CompiledDeploymentControllerOptions,
   DeploymentControllerOptions,
@@ -39,6 +47,7 @@ function build(
   const replicaSets = informers.informerFor<ReplicaSet>(REPLICA_SETS);
   const pods = informers.informerFor<Pod>(PODS);
   deployments.addIndex(SELECTOR_INDEX, selectorIndex);
+  deployments.addIndex(TEMPLATE_INDEX, templateIndex);
   replicaSets.addIndex(ORPHAN_INDEX, orphanIndex);
   const caches = { deployments: deployments.lister, replicaSets: replicaSets.lister, pods: pods.lister };
   const handlers = new DeploymentEventHandlers({ deployments, replicaSets, pods }, options);
@@ -49,7 +58,10 @@ function build(
       clock,
       rules: options,
     }),
-    watch: (enqueue) => handlers.watch(enqueue),
+    watch: (enqueue) => {
+      const removals = [handlers.watch(enqueue), watchSelectorOverlaps({ informer: deployments, events })];
+      return () => removals.forEach((remove) => remove());
+    },
     needsSync: (key) => needsSync(key, { ...caches, clock, rules: options }),
     due: () => dueObjects<Deployment>(deployments.lister, isDeploymentDue),
   };

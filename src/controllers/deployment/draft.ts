@@ -12,7 +12,7 @@ import type {
 } from '../../kubernetes/index.js';
 import { newControllerRef } from '../../kubernetes/index.js';
 import { DESIRED_REPLICAS, MAX_REPLICAS } from './annotations.js';
-import { toInt32 } from './int32.js';
+import { clampToInt32 } from './int32.js';
 import { maxTotalReplicas, replicasOf } from './limits.js';
 import { semanticEqual } from './semantic-equality.js';
 
@@ -169,7 +169,8 @@ export class RolloutDraft implements Draft {
    * Gives a ReplicaSet its size, and notes on it the whole of which that size is a part. Returns whether the size
    * changed; the annotations alone may change as well.
    */
-  scale(replicaSet: ReplicaSetDraft, size: number): boolean {
+  scale(replicaSet: ReplicaSetDraft, wanted: number): boolean {
+    const size = clampToInt32(wanted);
     const resized = replicaSet.replicas !== size;
     if (resized) {
       replicaSet.replicas = size;
@@ -184,7 +185,7 @@ export class RolloutDraft implements Draft {
 export function sizeAnnotations(spec: DeepReadonly<DeploymentSpec>): Record<string, string> {
   return {
     [DESIRED_REPLICAS]: String(replicasOf(spec)),
-    [MAX_REPLICAS]: String(maxTotalReplicas(spec)),
+    [MAX_REPLICAS]: String(clampToInt32(maxTotalReplicas(spec))),
   };
 }
 
@@ -195,7 +196,7 @@ export function activeOf(replicaSets: readonly ReplicaSetDraft[]): ReplicaSetDra
 
 /** The sum of the sizes asked for. */
 export function totalReplicas(replicaSets: readonly ReplicaSetDraft[]): number {
-  return toInt32(replicaSets.reduce((sum, replicaSet) => sum + replicaSet.replicas, 0));
+  return replicaSets.reduce((sum, replicaSet) => sum + replicaSet.replicas, 0);
 }
 
 /** Oldest first, one that is created in this pass last; by name where the second of creation is the same. */

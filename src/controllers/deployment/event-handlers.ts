@@ -171,7 +171,6 @@ function target(
 
 /** Whether somebody asks for something else than before; our own writes change only the status and the revision. */
 function isWantedChange(old: DeepReadonly<Deployment>, object: DeepReadonly<Deployment>): boolean {
-  if (old.metadata.uid !== object.metadata.uid) return true;
   if (old.metadata.generation !== object.metadata.generation) return true;
   return !semanticEqual(wanted(old), wanted(object));
 }

@@ -1,13 +1,40 @@
-/**
- * Counts are int32 in the API's types, and Kubernetes' arithmetic wraps around like them. It makes a difference
- * only after a division by zero (see RolloutRules).
- */
-export function toInt32(value: number): number {
-  return value | 0;
+import type { RolloutRules } from './rollout-rules.js';
+
+/** The largest count that the API's types hold. */
+export const MAX_INT32 = 2 ** 31 - 1;
+
+/** How a count comes out that an int32 may not hold. */
+export interface Int32Arithmetic {
+  readonly sum: (value: number) => number;
+  /** To the nearest whole number, half away from zero. */
+  readonly round: (value: number) => number;
 }
 
-/** To the nearest, half away from zero; what no int32 can hold becomes the smallest, as amd64 converts it. */
-export function roundToInt32(value: number): number {
-  const rounded = Math.trunc(value < 0 ? value - 0.5 : value + 0.5);
-  return Number.isFinite(rounded) && Math.abs(rounded) < 2 ** 31 ? rounded : -(2 ** 31);
+/**
+ * Sums are exact here, whatever their size; what is written is clamped, because counts are int32 in the API's types.
+ * Kubernetes' sums wrap around instead: 2 replicas and a `maxSurge` of 2147483647 make a ceiling of -2147483647 there, and
+ * a rollout that never moves. Of that only what a recorded division by zero shows is repeated (see RolloutRules).
+ */
+export function int32Arithmetic({ faultsOf120 }: RolloutRules): Int32Arithmetic {
+  return faultsOf120 ? WRAPPING : EXACT;
+}
+
+/** As a field of the API can hold it. */
+export function clampToInt32(value: number): number {
+  return Math.min(value, MAX_INT32);
+}
+
+export const EXACT: Int32Arithmetic = { sum: (value) => value, round: roundHalfAway };
+
+const WRAPPING: Int32Arithmetic = {
+  sum: (value) => value | 0,
+  round: (value) => {
+    const rounded = roundHalfAway(value);
+    // What no int32 holds becomes the smallest, as amd64 converts it.
+    return Number.isFinite(rounded) && Math.abs(rounded) < 2 ** 31 ? rounded : -(2 ** 31);
+  },
+};
+
+function roundHalfAway(value: number): number {
+  return Math.trunc(value < 0 ? value - 0.5 : value + 0.5);
 }

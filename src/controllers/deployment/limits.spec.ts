@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidOptionError } from '../../errors/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
+import { MAX_INT32 } from './int32.js';
 import { maxTotalReplicas, maxUnavailable, minAvailable, resolveFenceposts } from './limits.js';
 
 type Limit = string | number;
@@ -22,6 +23,8 @@ describe('the limits of a rolling update', () => {
     ['a percentage that rounds to 0 counts as 0', 2, '0%', '30%', 0, 1],
     ['no float error: 7 % of 100 is 7', 100, '7%', '7%', 7, 7],
     ['100 % of both', 4, '100%', '100%', 4, 4],
+    ['more than 100 % is more than there are', 4, '1000%', '250%', 40, 10],
+    ['no more than an int32 holds', 50_000, '99999999999%', MAX_INT32, MAX_INT32, MAX_INT32],
   ])('%s', (_name, replicas, surge, unavailable, expectedSurge, expectedUnavailable) => {
     expect(resolveFenceposts(specWith(replicas, surge, unavailable))).toEqual({
       maxSurge: expectedSurge,
@@ -37,6 +40,11 @@ describe('the limits of a rolling update', () => {
   it('no more can be unavailable than there are', () => {
     expect(maxUnavailable(specWith(3, 1, 7))).toBe(3);
     expect(maxUnavailable(specWith(0, 1, 7))).toBe(0);
+  });
+
+  it('sums do not wrap around', () => {
+    expect(maxTotalReplicas(specWith(2, MAX_INT32, 0))).toBe(MAX_INT32 + 2);
+    expect(minAvailable(specWith(MAX_INT32, 0, MAX_INT32))).toBe(0);
   });
 
   it('a Recreate has neither', () => {

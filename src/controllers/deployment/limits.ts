@@ -1,5 +1,6 @@
 import { InvalidOptionError } from '../../errors/index.js';
 import type { DeepReadonly, DeploymentSpec } from '../../kubernetes/index.js';
+import { clampToInt32 } from './int32.js';
 
 type Spec = DeepReadonly<DeploymentSpec>;
 
@@ -71,5 +72,5 @@ function resolveLimit(
     );
   }
   // Whole numbers until the division: 0.07 * 100 would not be 7.
-  return round((Number(percent) * total) / 100);
+  return clampToInt32(round((Number(percent) * total) / 100));
 }

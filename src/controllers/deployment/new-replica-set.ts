@@ -4,7 +4,7 @@ import { REVISION } from './annotations.js';
 import { findCondition, newCondition, withCondition } from './conditions.js';
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { sizeAnnotations, totalReplicas } from './draft.js';
-import { toInt32 } from './int32.js';
+import { EXACT } from './int32.js';
 import { isRollingUpdate, maxTotalReplicas } from './limits.js';
 import { POD_TEMPLATE_HASH, equalIgnoringHash, podTemplateHash } from './pod-template.js';
 import { hasProgressDeadline } from './progress.js';
@@ -57,10 +57,11 @@ export function allowedNewSize(
   draft: RolloutDraft,
   current: number,
   all: readonly ReplicaSetDraft[],
+  { sum } = EXACT,
 ): number {
   if (!isRollingUpdate(draft.spec)) return draft.replicas;
   const [most, now] = [maxTotalReplicas(draft.spec), totalReplicas(all)];
-  return now >= most ? current : current + Math.min(toInt32(most - now), draft.replicas - current);
+  return now >= most ? current : current + Math.min(sum(most - now), draft.replicas - current);
 }
 
 /** The ReplicaSets that will still be there, by their part. */

@@ -2,8 +2,8 @@ import { DESIRED_REPLICAS, MAX_REPLICAS, integerAnnotation } from './annotations
 import { lastingAvailable } from './availability.js';
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { activeOf, byCreation, totalReplicas } from './draft.js';
-import { roundToInt32, toInt32 } from './int32.js';
-import { isRollingUpdate, maxSurge, maxTotalReplicas } from './limits.js';
+import { int32Arithmetic } from './int32.js';
+import { isRollingUpdate, maxTotalReplicas } from './limits.js';
 import type { RolloutRules } from './rollout-rules.js';
 import type { RolloutSides } from './rollout-sides.js';
 
@@ -58,23 +58,39 @@ function scaleInProportion(
   active: readonly ReplicaSetDraft[],
   rules: RolloutRules,
 ): void {
-  const allowed = draft.replicas > 0 ? maxTotalReplicas(draft.spec) : 0;
+  const allowed = draft.replicas > 0 ? wholeOf(draft.replicas, maxTotalReplicas(draft.spec), rules) : 0;
   const toAdd = allowed - totalReplicas(active);
   const ordered = [...active].sort((a, b) => b.replicas - a.replicas || tieBreak(toAdd, a, b));
   const sizes = new Map(ordered.map((replicaSet) => [replicaSet, replicaSet.replicas]));
+  const { sum } = int32Arithmetic(rules);
   let added = 0;
   for (const replicaSet of toAdd === 0 ? [] : ordered) {
     const share = proportion(draft, replicaSet, { toAdd, added }, rules);
-    sizes.set(replicaSet, toInt32(replicaSet.replicas + share));
-    added = toInt32(added + share);
+    sizes.set(replicaSet, sum(replicaSet.replicas + share));
+    added = sum(added + share);
   }
   const [largest] = ordered;
   if (largest && toAdd !== 0) {
-    const size = toInt32((sizes.get(largest) ?? 0) + toInt32(toAdd - added));
+    const size = sum((sizes.get(largest) ?? 0) + sum(toAdd - added));
     sizes.set(largest, Math.max(0, size));
   }
   // Those that keep their size still get the new total noted.
   for (const replicaSet of ordered) draft.scale(replicaSet, sizes.get(replicaSet) ?? replicaSet.replicas);
+}
+
+/**
+ * What is shared out. A surge of more than 100 % only makes more room than a rollout can use, since the new ReplicaSet never
+ * gets more than `replicas`; Kubernetes fills it all the same, so that a `maxSurge` of a million becomes a million pods for
+ * whoever scales in the middle of a rollout.
+ */
+function wholeOf(replicas: number, maxReplicas: number, { faultsOf120 }: RolloutRules): number {
+  return faultsOf120 ? maxReplicas : Math.min(maxReplicas, 2 * replicas);
+}
+
+function notedWhole({ annotations }: ReplicaSetDraft, rules: RolloutRules): number | undefined {
+  const whole = integerAnnotation(annotations, MAX_REPLICAS);
+  const replicas = integerAnnotation(annotations, DESIRED_REPLICAS);
+  return whole === undefined || replicas === undefined ? whole : wholeOf(replicas, whole, rules);
 }
 
 function tieBreak(toAdd: number, a: ReplicaSetDraft, b: ReplicaSetDraft): number {
@@ -89,16 +105,19 @@ function proportion(
   rules: RolloutRules,
 ): number {
   if (toAdd === added) return 0;
-  const left = toInt32(toAdd - added);
+  const left = int32Arithmetic(rules).sum(toAdd - added);
   const fair = fairShare(draft, replicaSet, rules);
-  return toAdd > 0 ? Math.min(fair, left) : Math.max(fair, left);
+  if (toAdd > 0) return Math.min(fair, left);
+  // Annotations that somebody else wrote must not let one grow beyond the limit while all have to shrink.
+  return Math.max(rules.faultsOf120 ? fair : Math.min(fair, 0), left);
 }
 
 function fairShare(draft: RolloutDraft, replicaSet: ReplicaSetDraft, rules: RolloutRules): number {
   if (draft.replicas === 0) return -replicaSet.replicas;
-  const whole = draft.replicas + maxSurge(draft.spec);
-  const noted = integerAnnotation(replicaSet.annotations, MAX_REPLICAS);
-  const wholeBefore = noted ?? draft.status.replicas ?? 0;
-  if (wholeBefore === 0 && !rules.faultsOf120) return 0;
-  return toInt32(roundToInt32((replicaSet.replicas * whole) / wholeBefore) - replicaSet.replicas);
+  const whole = wholeOf(draft.replicas, maxTotalReplicas(draft.spec), rules);
+  const wholeBefore = notedWhole(replicaSet, rules) ?? draft.status.replicas ?? 0;
+  // Below 0: a sum that wrapped around, noted by Kubernetes' controller.
+  if (wholeBefore <= 0 && !rules.faultsOf120) return 0;
+  const { round, sum } = int32Arithmetic(rules);
+  return sum(round((replicaSet.replicas * whole) / wholeBefore) - replicaSet.replicas);
 }

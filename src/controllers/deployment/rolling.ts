@@ -1,7 +1,7 @@
 import { available, lastingAvailable, sumAvailable } from './availability.js';
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { activeOf, isObserved, totalReplicas } from './draft.js';
-import { toInt32 } from './int32.js';
+import { int32Arithmetic } from './int32.js';
 import { minAvailable } from './limits.js';
 import { cleanUpHistory } from './cleanup.js';
 import { allowedNewSize, withNewReplicaSet } from './new-replica-set.js';
@@ -19,15 +19,15 @@ import type { CompleteSides, RolloutSides } from './rollout-sides.js';
 export function stepRollingUpdate(draft: RolloutDraft, observed: RolloutSides, rules: RolloutRules): void {
   const complete = isRolloutComplete(draft, draft.status);
   const sides = withNewReplicaSet(draft, observed);
-  const moved = resizeNew(draft, sides) || scaleDownOld(draft, sides, rules);
+  const moved = resizeNew(draft, sides, rules) || scaleDownOld(draft, sides, rules);
   if (!moved && complete) cleanUpHistory(draft, sides.old, rules);
   setRolloutStatus(draft, sides);
 }
 
-function resizeNew(draft: RolloutDraft, { newOne, all }: CompleteSides): boolean {
+function resizeNew(draft: RolloutDraft, { newOne, all }: CompleteSides, rules: RolloutRules): boolean {
   if (newOne.replicas === draft.replicas) return false;
   if (newOne.replicas > draft.replicas) return draft.scale(newOne, draft.replicas);
-  const size = allowedNewSize(draft, newOne.replicas, all);
+  const size = allowedNewSize(draft, newOne.replicas, all, int32Arithmetic(rules));
   return size !== newOne.replicas && draft.scale(newOne, size);
 }
 
@@ -45,7 +45,7 @@ function scaleDownOld(
   const active = activeOf(old);
   const floor = minAvailable(draft.spec);
   const newAvailable = lastingAvailable(newOne, rules);
-  const room = totalReplicas(all) - floor - toInt32(newOne.replicas - newAvailable);
+  const room = totalReplicas(all) - floor - (newOne.replicas - newAvailable);
   if (active.length === 0 || room <= 0) return false;
   const cleanedUp = cleanUpUnhealthy(draft, active, room);
   if (cleanedUp === undefined) return false;

@@ -23,6 +23,7 @@ const RUNS = Number(process.env.RUNS ?? 100);
 const seed = Number(process.env.SEED ?? randomInt(2 ** 31 - 1));
 const limit = fc.oneof(
   fc.integer({ min: 0, max: 6 }),
+  fc.constantFrom(2 ** 31 - 1, 2 ** 31 - 2, '1000%', '99999999999%'),
   fc.integer({ min: 0, max: 100 }).map((percent) => `${percent}%`),
 );
 const scenario = fc.record({

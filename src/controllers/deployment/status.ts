@@ -2,6 +2,7 @@ import type { DeepReadonly, DeploymentStatus } from '../../kubernetes/index.js';
 import { newCondition, withCondition } from './conditions.js';
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { totalReplicas } from './draft.js';
+import { clampToInt32 } from './int32.js';
 import { minAvailable } from './limits.js';
 import { MINIMUM_REPLICAS_AVAILABLE, MINIMUM_REPLICAS_UNAVAILABLE } from './reasons.js';
 import type { RolloutSides } from './rollout-sides.js';
@@ -15,9 +16,10 @@ type Status = DeepReadonly<DeploymentStatus>;
 export function calculateStatus(draft: RolloutDraft, sides: RolloutSides): Status {
   const { all, newOne } = sides;
   const available = sum(all, 'availableReplicas');
+  const { generation: observedGeneration = 0 } = draft.observed.metadata;
   return {
+    ...(observedGeneration === 0 ? {} : { observedGeneration }),
     ...counts({
-      observedGeneration: draft.observed.metadata.generation ?? 0,
       replicas: sum(all, 'replicas'),
       updatedReplicas: newOne?.status.replicas ?? 0,
       readyReplicas: sum(all, 'readyReplicas'),
@@ -54,7 +56,7 @@ function availability(draft: RolloutDraft, available: number): ReturnType<typeof
 /** Only where ReplicaSets report it: a controller before Kubernetes 1.33 does not. */
 function terminating(all: readonly ReplicaSetDraft[]): Status {
   if (all.every((replicaSet) => replicaSet.status.terminatingReplicas === undefined)) return {};
-  return { terminatingReplicas: sum(all, 'terminatingReplicas') };
+  return { terminatingReplicas: clampToInt32(sum(all, 'terminatingReplicas')) };
 }
 
 type Count = 'replicas' | 'readyReplicas' | 'availableReplicas' | 'terminatingReplicas';
@@ -64,5 +66,7 @@ function sum(replicaSets: readonly ReplicaSetDraft[], field: Count): number {
 }
 
 function counts(all: Readonly<Record<string, number>>): Status {
-  return Object.fromEntries(Object.entries(all).filter(([, count]) => count !== 0));
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([name, count]) => (count === 0 ? [] : [[name, clampToInt32(count)]])),
+  );
 }

@@ -30,12 +30,8 @@ export function decideAffected(
   view: AffectedView,
 ): AffectedNode[] {
   if (event.type === 'deleted') return ofDeletion(event.object, view);
-  if (event.type === 'added') return ofState({ type, object: event.object }, undefined, view);
-  if (event.old.metadata.uid === event.object.metadata.uid) {
-    return ofState({ type, object: event.object }, event.old, view);
-  }
-  // Deleted and created again between two events.
-  return [...ofDeletion(event.old, view), ...ofState({ type, object: event.object }, undefined, view)];
+  const old = event.type === 'modified' ? event.old : undefined;
+  return ofState({ type, object: event.object }, old, view);
 }
 
 function ofDeletion(object: Item, view: AffectedView): AffectedNode[] {

@@ -3,13 +3,14 @@ import type {
   ControllerDefinition,
   ControllerDependencies,
 } from '../../controller/index.js';
-import { PODS } from '../../kubernetes/index.js';
+import { PODS, parseKey } from '../../kubernetes/index.js';
 import { AbsentOwners } from './absent-owners.js';
 import { DependencyGraph } from './dependency-graph.js';
 import { findDue } from './find-due.js';
 import { GarbageCollectorReconciler } from './garbage-collector-reconciler.js';
 import type { GarbageCollectorOptions } from './garbage-collector.options.js';
 import { compileGarbageCollectorOptions } from './garbage-collector.options.js';
+import { parseItemRef } from './item-key.js';
 import { OwnerTypes } from './owner-types.js';
 import { rememberDeletions, watchGarbage } from './watch-garbage.js';
 
@@ -35,6 +36,10 @@ export function createGarbageCollectorController(
         reconciler: new GarbageCollectorReconciler(sources, compiled, logger),
         watch: (enqueue) => watchGarbage(graph, absent, compiled, enqueue),
         due: () => findDue({ graph, absent }),
+        objectOf: (key) => {
+          const item = parseItemRef(parseKey(key), graph.types);
+          return item && graph.get(item.type, item.ref);
+        },
       };
     },
   };

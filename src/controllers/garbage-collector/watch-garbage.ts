@@ -38,12 +38,7 @@ export function watchGarbage(
  */
 export function rememberDeletions(graph: DependencyGraph, absent: AbsentOwners): () => void {
   return graph.onEvent((type, event) => {
-    const gone =
-      event.type === 'deleted'
-        ? event.object.metadata.uid
-        : event.type === 'modified' && event.old.metadata.uid !== event.object.metadata.uid
-          ? event.old.metadata.uid
-          : undefined;
+    const gone = event.type === 'deleted' ? event.object.metadata.uid : undefined;
     if (gone === undefined) return;
     if (type.resource !== 'pods' || graph.dependentsOf(gone).length > 0) absent.addDeleted(gone);
   });

@@ -4,9 +4,17 @@ import type {
   ControllerDependencies,
 } from '../../controller/controller-definition.js';
 import { dueObjects } from '../../controller/due-objects.js';
-import type { Pod, ReplicaSet } from '../../kubernetes/index.js';
-import { PODS, REPLICA_SETS } from '../../kubernetes/index.js';
-import { ORPHAN_INDEX, SELECTOR_INDEX, orphanIndex, selectorIndex } from '../shared/index.js';
+import type { DeepReadonly, Pod, ReplicaSet } from '../../kubernetes/index.js';
+import { PODS, REPLICA_SETS, controllerOf } from '../../kubernetes/index.js';
+import {
+  ORPHAN_INDEX,
+  SELECTOR_INDEX,
+  TEMPLATE_INDEX,
+  orphanIndex,
+  selectorIndex,
+  templateIndex,
+  watchSelectorOverlaps,
+} from '../shared/index.js';
 import { isReplicaSetDue } from './is-due.js';
 import { needsSync } from './needs-sync.js';
 import { ReplicaSetReconciler } from './reconcile.js';
@@ -36,6 +44,9 @@ function build(
   const pods = informers.informerFor<Pod>(PODS);
   pods.addIndex(ORPHAN_INDEX, orphanIndex);
   replicaSets.addIndex(SELECTOR_INDEX, selectorIndex);
+  replicaSets.addIndex(TEMPLATE_INDEX, (replicaSet) =>
+    hasPods(replicaSet) ? templateIndex(replicaSet) : [],
+  );
   const caches = { replicaSets: replicaSets.lister, pods: pods.lister };
   return {
     reconciler: new ReplicaSetReconciler({
@@ -46,8 +57,24 @@ function build(
       logger,
       options,
     }),
-    watch: (enqueue) => watchReplicaSets({ replicaSets, pods, enqueue, options }),
+    watch: (enqueue) => {
+      const removals = [
+        watchReplicaSets({ replicaSets, pods, enqueue, options }),
+        watchSelectorOverlaps({ informer: replicaSets, events, concerns: isForReplicaSets }),
+      ];
+      return () => removals.forEach((remove) => remove());
+    },
     needsSync: (key) => needsSync(key, { ...caches, clock }),
     due: () => dueObjects<ReplicaSet>(replicaSets.lister, isReplicaSetDue),
   };
+}
+
+/** What only waits for a rollback takes nobody's pods. */
+function hasPods({ spec }: DeepReadonly<ReplicaSet>): boolean {
+  return (spec.replicas ?? 1) > 0;
+}
+
+/** Of those that Deployments control, the Deployments are told. */
+function isForReplicaSets(one: DeepReadonly<ReplicaSet>, other: DeepReadonly<ReplicaSet>): boolean {
+  return hasPods(other) && !(controllerOf(one) && controllerOf(other));
 }

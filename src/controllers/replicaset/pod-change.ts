@@ -10,7 +10,6 @@ type ReadablePod = DeepReadonly<Pod>;
  */
 export function isRelevantPodChange(old: ReadablePod, pod: ReadablePod): boolean {
   return (
-    old.metadata.uid !== pod.metadata.uid ||
     old.metadata.deletionTimestamp !== pod.metadata.deletionTimestamp ||
     old.status?.phase !== pod.status?.phase ||
     isPodReady(old) !== isPodReady(pod) ||

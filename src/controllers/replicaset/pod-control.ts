@@ -1,6 +1,6 @@
 import type { ApiClient } from '../../api-client/api-client.js';
 import {
-  ApiStatusError,
+  apiStatusOf,
   isAlreadyExists,
   isConflict,
   isNamespaceTerminating,
@@ -107,8 +107,6 @@ export class PodControl {
 
 /** Whether the server answered that it did nothing. Its 5xx and a lost connection leave that open. */
 function isRefusal(error: unknown): boolean {
-  for (let current = error; current instanceof Error; current = current.cause) {
-    if (current instanceof ApiStatusError) return current.code < 500 && current.code !== 408;
-  }
-  return false;
+  const code = apiStatusOf(error)?.code;
+  return code !== undefined && code < 500 && code !== 408;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PodTraits } from '../../testing/pod-builder.js';
 import { aPod } from '../../testing/pod-builder.js';
+import { trimPod } from '../../informer/index.js';
 import { POD_DELETION_COST, podsToDelete } from './pods-to-delete.js';
 
 const NOW = '2026-01-01T12:00:00Z';
@@ -39,6 +40,21 @@ const rows: Row[] = [
     stays: { readySince: HOURS_AGO(1.1), uid: 'b' },
   },
   { name: 'more restarts before fewer', goes: { restarts: 3 }, stays: { restarts: 1 } },
+  {
+    name: 'more restarts of a sidecar before fewer, but only where the containers restarted as often',
+    goes: { restarts: 1, sidecarRestarts: 3 },
+    stays: { restarts: 1, sidecarRestarts: 2 },
+  },
+  {
+    name: 'restarts of a container weigh more than those of a sidecar',
+    goes: { restarts: 2 },
+    stays: { restarts: 1, sidecarRestarts: 9 },
+  },
+  {
+    name: 'restarts of an init container that ends count for nothing',
+    goes: { createdAt: HOURS_AGO(1) },
+    stays: { createdAt: HOURS_AGO(4), initRestarts: 9 },
+  },
   { name: 'younger before older', goes: { createdAt: HOURS_AGO(1) }, stays: { createdAt: HOURS_AGO(4) } },
   { name: 'without a creation time before any', goes: {}, stays: { createdAt: HOURS_AGO(0.001) } },
 ];
@@ -52,6 +68,14 @@ describe('podsToDelete', () => {
       [survivor, victim],
     ]) {
       expect(podsToDelete({ pods, related: [], count: 1, nowMs })).toEqual([victim]);
+    }
+  });
+
+  it('ranks pods as the cache keeps them like those that the API server has', () => {
+    for (const { name, goes, stays } of rows) {
+      const pods = [aPod({ name: 'stays', ...stays }), aPod({ name: 'goes', ...goes })].map(trimPod);
+      const [victim] = podsToDelete({ pods, related: [], count: 1, nowMs });
+      expect(victim?.metadata.name, name).toBe('goes');
     }
   });
 

@@ -29,6 +29,7 @@ const RULES: readonly Rule[] = [
       ? newestFirst(podReadySinceMs(a.pod), podReadySinceMs(b.pod), a.pod, b.pod, nowMs)
       : 0,
   (a, b) => maxRestarts(b.pod) - maxRestarts(a.pod),
+  (a, b) => maxSidecarRestarts(b.pod) - maxSidecarRestarts(a.pod),
   (a, b, nowMs) =>
     newestFirst(
       parseTimeMs(a.pod.metadata.creationTimestamp),
@@ -91,9 +92,19 @@ function deletionCost(pod: ReadablePod): number {
   return cost === (cost | 0) ? cost : 0;
 }
 
-function maxRestarts(pod: ReadablePod): number {
-  const statuses = pod.status?.containerStatuses ?? [];
-  return statuses.reduce((most, status) => Math.max(most, status.restartCount), 0);
+function maxRestarts({ status }: ReadablePod): number {
+  return mostRestarts(status?.containerStatuses ?? []);
+}
+
+/** Of the init containers that always restart (Kubernetes 1.29 and newer); the others end before the pod counts. */
+function maxSidecarRestarts({ spec, status }: ReadablePod): number {
+  const isSidecar = ({ name }: { readonly name: string }): boolean =>
+    spec.initContainers?.some((one) => one.name === name && one.restartPolicy === 'Always') ?? false;
+  return mostRestarts(status?.initContainerStatuses?.filter(isSidecar) ?? []);
+}
+
+function mostRestarts(statuses: readonly { readonly restartCount: number }[]): number {
+  return statuses.reduce((most, { restartCount }) => Math.max(most, restartCount), 0);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { classifyPod } from '../shared/index.js';
 import type { PodTraits } from '../../testing/pod-builder.js';
 import { aPod } from '../../testing/pod-builder.js';
 import { decideRejectionBackoff } from './rejection-backoff.js';
@@ -49,14 +50,31 @@ describe(`decideRejectionBackoff (SEED=${seed})`, () => {
     expect(decide([rejected(0.5), aPod({ createdAt: secondsAgo(0.1) })])).toBeUndefined();
   });
 
-  it.each(['OutOfmemory', 'NodeAffinity', 'UnexpectedAdmissionError', 'Evicted'])('knows %s', (reason) => {
+  it.each([
+    'OutOfmemory',
+    'OutOfexample.com/gpu',
+    'AppArmor',
+    'Evicted',
+    'NodeAffinity',
+    'NodeLost',
+    'NodePorts',
+    'PodOSSelectorNodeLabelDoesNotMatch',
+    'Preempting',
+    'SysctlForbidden',
+    'TaintToleration',
+    'Terminated',
+    'UnexpectedAdmissionError',
+    'VolumeAttachmentLimitExceeded',
+  ])('holds creations back for %s, and people are told the same', (reason) => {
     expect(decide([rejected(0, { reason })])).toBeDefined();
+    expect(classifyPod(rejected(0, { reason }), 0, nowMs)).toMatchObject({ state: 'rejected', reason });
   });
 
   it('leaves pods alone that failed by themselves', () => {
     expect(
       decide([rejected(0, { reason: 'DeadlineExceeded' }), rejected(0, { reason: '' })]),
     ).toBeUndefined();
+    expect(classifyPod(rejected(0, { reason: 'DeadlineExceeded' }), 0, nowMs).state).toBe('finished');
   });
 
   /*

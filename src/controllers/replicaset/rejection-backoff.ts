@@ -1,24 +1,8 @@
 import type { DeepReadonly, Pod } from '../../kubernetes/index.js';
-import { parseTimeMs } from '../shared/index.js';
+import { isRejectedByNode, parseTimeMs } from '../shared/index.js';
 import type { CompiledReplicaSetControllerOptions } from './replicaset.options.js';
 
 type ReadablePod = DeepReadonly<Pod>;
-
-/** Reasons of `status.reason` with which a kubelet turns a pod away or throws it out. */
-const REJECTION_REASONS = new Set([
-  'Evicted',
-  'InvalidNodeInfo',
-  'NodeAffinity',
-  'NodeName',
-  'NodePorts',
-  'NodeShutdown',
-  'PodOSNotSupported',
-  'Preempting',
-  'SysctlForbidden',
-  'TaintToleration',
-  'TopologyAffinityError',
-  'UnexpectedAdmissionError',
-]);
 
 export interface RejectionBackoff {
   /** How long no pod should be created from now on, milliseconds; above 0. */
@@ -29,12 +13,6 @@ export interface RejectionBackoff {
   readonly rejections: number;
   /** Of the newest rejection. */
   readonly reason: string;
-}
-
-/** Whether a node refused to run this pod, rather than the pod failing by itself. */
-export function isRejectedByNode(pod: ReadablePod): boolean {
-  const reason = pod.status?.reason ?? '';
-  return pod.status?.phase === 'Failed' && (reason.startsWith('OutOf') || REJECTION_REASONS.has(reason));
 }
 
 /**

@@ -52,7 +52,6 @@ function onReplicaSet(event: ResourceEvent<ReplicaSet>, enqueue: Enqueue): void 
 /** Status and annotations ask for nothing: the first is written by us alone, the second is not read. */
 function asksForMore(old: ReadableReplicaSet, replicaSet: ReadableReplicaSet): boolean {
   return (
-    old.metadata.uid !== replicaSet.metadata.uid ||
     old.metadata.generation !== replicaSet.metadata.generation ||
     old.metadata.deletionTimestamp !== replicaSet.metadata.deletionTimestamp
   );
@@ -87,7 +86,6 @@ class PodEventHandler {
   private onModified(event: Extract<ResourceEvent<Pod>, { type: 'modified' }>): void {
     const { object: pod, old } = event;
     if (!isRelevantPodChange(old, pod)) return;
-    if (old.metadata.uid !== pod.metadata.uid) this.inactive.delete(old.metadata.uid ?? '');
     const changedOwner = controllerOf(old)?.uid !== controllerOf(pod)?.uid;
     if (changedOwner) this.wakeOwner(old, event, 'lost');
     if (controllerOf(pod)) this.wakeOwner(pod, event, urgencyOf(old, pod));

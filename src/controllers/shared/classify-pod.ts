@@ -1,4 +1,5 @@
 import type { DeepReadonly, Pod } from '../../kubernetes/index.js';
+import { isRejectedByNode } from './node-rejection.js';
 import {
   isPodAvailable,
   isPodFinished,
@@ -33,19 +34,6 @@ export interface ClassifiedPod {
   /** Until it counts as available, where only time is missing. */
   readonly availableInMs?: number;
 }
-
-/** Reasons for which a kubelet sends back a pod that was bound to its node. */
-const NODE_REJECTIONS: ReadonlySet<string> = new Set([
-  'Evicted',
-  'NodeAffinity',
-  'NodeLost',
-  'NodeShutdown',
-  'Terminated',
-  'Preempting',
-  'UnexpectedAdmissionError',
-  'PodOSNotSupported',
-  'TopologyAffinityError',
-]);
 
 const WAITING_STATES: Readonly<Record<string, PodState>> = {
   ErrImagePull: 'image',
@@ -100,16 +88,11 @@ function terminating(pod: ReadablePod, nowMs: number): Classification {
   return { state: 'terminating', reason: 'Terminating', ...(held ? { message: held } : {}) };
 }
 
-function finished({ status }: ReadablePod): Classification {
-  const { message, phase, reason } = status ?? {};
+function finished(pod: ReadablePod): Classification {
+  const { message, phase, reason } = pod.status ?? {};
   const detail = message === undefined ? {} : { message };
-  if (
-    phase === 'Failed' &&
-    reason !== undefined &&
-    (NODE_REJECTIONS.has(reason) || reason.startsWith('OutOf'))
-  )
-    return { state: 'rejected', reason, ...detail };
-  return { state: 'finished', reason: reason ?? phase ?? 'Finished', ...detail };
+  const state = isRejectedByNode(pod) ? 'rejected' : 'finished';
+  return { state, reason: reason ?? phase ?? 'Finished', ...detail };
 }
 
 function troubleOf({ status }: ReadablePod): Classification | undefined {

@@ -3,6 +3,7 @@ export type { ClaimDecision } from './claim-decision.js';
 export { byPodName, classifyPod } from './classify-pod.js';
 export type { ClassifiedPod, PodState } from './classify-pod.js';
 export { counted } from './counted.js';
+export { isRejectedByNode } from './node-rejection.js';
 export { ORPHAN_INDEX, orphanIndex } from './orphan-index.js';
 export {
   isPodActive,
@@ -16,4 +17,11 @@ export {
 } from './pod-readiness.js';
 export { POD_TROUBLES, describeReason, worstTrouble } from './pod-trouble.js';
 export type { PodTrouble, TroubleState } from './pod-trouble.js';
-export { SELECTOR_INDEX, selectorIndex, selectorIndexValuesFor } from './selector-index.js';
+export {
+  SELECTOR_INDEX,
+  TEMPLATE_INDEX,
+  selectorIndex,
+  selectorIndexValuesFor,
+  templateIndex,
+} from './selector-index.js';
+export { selectorsOverlap, watchSelectorOverlaps } from './selector-overlap.js';

@@ -1,7 +1,8 @@
 import type { DeepReadonly, KubernetesObject, LabelSelector } from '../../kubernetes/index.js';
 
-interface Selecting extends KubernetesObject {
-  spec: { selector?: LabelSelector };
+/** What makes pods and selects them. */
+export interface Selecting extends KubernetesObject {
+  spec: { selector?: LabelSelector; template?: { metadata?: { labels?: Record<string, string> } } };
 }
 
 /** Name of the index that finds, by labels, the objects whose selector might select something with these labels. */
@@ -19,6 +20,17 @@ export function selectorIndex(object: DeepReadonly<Selecting>): readonly string[
   const key = keys.includes(POD_TEMPLATE_HASH) ? POD_TEMPLATE_HASH : keys[0];
   const namespace = object.metadata.namespace ?? '';
   return [key === undefined ? anyValue(namespace) : labelValue(namespace, key, labels[key] ?? '')];
+}
+
+/** Name of the index that finds, by a label, the objects whose template has it. */
+export const TEMPLATE_INDEX = 'template-labels';
+
+/** Files an object under each label of its template, but for the hash, which no other has. */
+export function templateIndex(object: DeepReadonly<Selecting>): readonly string[] {
+  const { namespace = '' } = object.metadata;
+  return Object.entries(object.spec.template?.metadata?.labels ?? {})
+    .filter(([key]) => key !== POD_TEMPLATE_HASH)
+    .map(([key, value]) => labelValue(namespace, key, value));
 }
 
 /** The values of {@link SELECTOR_INDEX} under which whoever might select `object` is filed. */

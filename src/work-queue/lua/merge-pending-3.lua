@@ -26,9 +26,10 @@ local raised = 0
 local stored = redis.call('HGET', pendingKey, key)
 local waiting = stored and cjson.decode(stored)
 
--- A new change deserves all its retries again, also if it meets the one try of a key that was parked.
+-- A new change deserves all its retries again, also if it meets the one try of a key that was parked. A retry that was
+-- on its way when the key was parked is none.
 local wasParked = redis.call('HDEL', parkedKey, key) == 1
-if reason ~= 'parked' and (wasParked or (waiting and waiting[2] == 'parked')) then
+if reason ~= 'parked' and reason ~= 'retry' and (wasParked or (waiting and waiting[2] == 'parked')) then
   redis.call('HDEL', failuresKey, key)
 end
 

@@ -120,7 +120,7 @@ export class ChaosSet {
       logger: silentLogger,
       onChange: () => undefined,
     });
-    const redisPort = Number(new URL(this.redisProcess.url).port);
+    const { url: redisUrl } = this.redisProcess;
     const apiPort = await freePort();
     await this.startApiServer(apiPort);
     const token = readFileSync(join(dataDir, 'token'), 'utf8').trim();
@@ -136,7 +136,7 @@ export class ChaosSet {
       args: ['node', '--nodes', '3', '--kubeconfig', kubeconfig],
       logFile: join(dataDir, 'node.log'),
     });
-    const place = { dataDir, dist, token, redisPort, apiPort, random, args: controllerArgs, links };
+    const place = { dataDir, dist, token, redisUrl, apiPort, random, args: controllerArgs, links };
     for (let index = 0; index < replicas; index++) this.replicas.push(new ChaosReplica({ ...place, index }));
     await Promise.all([this.node.start(), ...this.replicas.map((replica) => replica.start())]);
     await this.untilSettled();

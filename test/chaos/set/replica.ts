@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { writeKubeconfig } from '../../../src/api-server/kubeconfig/index.js';
-import { isReady, leads } from '../../../src/supervisor/replica-probe.js';
+import { failingChecks, leads } from '../../../src/supervisor/replica-probe.js';
 import { ApiFaultProxy } from '../api-fault-proxy.js';
 import { TcpProxy } from '../tcp-proxy.js';
 import { ManagedProcess } from './managed-process.js';
@@ -12,7 +12,8 @@ export interface ReplicaPlace {
   readonly dataDir: string;
   readonly dist: string;
   readonly token: string;
-  readonly redisPort: number;
+  /** With its password. */
+  readonly redisUrl: string;
   readonly apiPort: number;
   readonly random: () => number;
   readonly args: readonly string[];
@@ -30,7 +31,7 @@ export class ChaosReplica {
 
   constructor(private readonly place: ReplicaPlace) {
     this.name = `controller-${place.index}`;
-    this.redisLink = new TcpProxy({ port: place.redisPort });
+    this.redisLink = new TcpProxy({ port: Number(new URL(place.redisUrl).port) });
     this.apiAnswers = new ApiFaultProxy({ port: place.apiPort }, place.random);
     // Its port is known once the proxy behind it listens.
     this.apiLink = new TcpProxy({ port: 0 });
@@ -47,30 +48,25 @@ export class ChaosReplica {
 
   async start(): Promise<void> {
     const { args, dataDir, dist, links, token } = this.place;
-    const { apiPort, redisPort } = links === 'all' ? await this.startLinks() : this.place;
+    const { apiPort, redisUrl } = links === 'all' ? await this.startLinks() : this.place;
     const kubeconfig = join(dataDir, `${this.name}.kubeconfig`);
     await writeKubeconfig({ path: kubeconfig, server: `http://127.0.0.1:${apiPort}`, token });
     this.running = new ManagedProcess({
       name: this.name,
       main: join(dist, 'main.js'),
-      args: [
-        'controller',
-        ...['--kubeconfig', kubeconfig],
-        ...['--redis-url', `redis://127.0.0.1:${redisPort}`],
-        ...['--identity', this.name],
-        ...args,
-      ],
+      args: ['controller', ...['--kubeconfig', kubeconfig], ...['--identity', this.name], ...args],
       execArgv: ['--import', instrument(links === 'all' ? 'preload.mjs' : 'slow-api.mjs')],
-      env: { CHAOS_DIST: dist, CHAOS_JOURNAL: this.journalFile },
+      env: { CHAOS_DIST: dist, CHAOS_JOURNAL: this.journalFile, REDIS_URL: redisUrl },
       logFile: join(dataDir, `${this.name}.log`),
     });
     await this.running.start();
   }
 
-  private async startLinks(): Promise<{ apiPort: number; redisPort: number }> {
-    const redisPort = await this.redisLink.start();
+  private async startLinks(): Promise<{ apiPort: number; redisUrl: string }> {
+    const redisUrl = new URL(this.place.redisUrl);
+    redisUrl.port = String(await this.redisLink.start());
     this.apiLink.retarget(await this.apiAnswers.start());
-    return { redisPort, apiPort: await this.apiLink.start() };
+    return { redisUrl: redisUrl.href, apiPort: await this.apiLink.start() };
   }
 
   async stop(): Promise<void> {
@@ -82,7 +78,7 @@ export class ChaosReplica {
     return this.process.isReady ? leads({ adminUrl: this.process.adminUrl }) : Promise.resolve(false);
   }
 
-  isReady(): Promise<boolean> {
-    return this.process.isReady ? isReady({ adminUrl: this.process.adminUrl }) : Promise.resolve(false);
+  async isReady(): Promise<boolean> {
+    return this.process.isReady && (await failingChecks({ adminUrl: this.process.adminUrl }))?.length === 0;
   }
 }

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { OPENAPI_DOCUMENT } from '../../../src/admin/openapi-document.js';
-import { STOP_GRACE_MS, replicaOptionsOf } from '../../../src/cli/controller.command.js';
+import { replicaOptionsOf } from '../../../src/cli/controller.command.js';
 import { createProgram } from '../../../src/cli/program.js';
 import type { CompiledReplicaOptions } from '../../../src/replica/replica.options.js';
-import { compileReplicaOptions } from '../../../src/replica/replica.options.js';
+import { compileReplicaOptions, stopsWithinMs } from '../../../src/replica/replica.options.js';
 import type { Binding } from '../support/chart.js';
 import { Chart } from '../support/chart.js';
 import type { Values } from '../support/helm.js';
@@ -91,6 +91,7 @@ const SWITCHES: readonly Switch[] = [
   { name: 'a Redis in a Secret', values: { redis: { existingSecret: 'redis' } }, makes: BY_DEFAULT },
   { name: 'spans', values: { otlp: { endpoint: 'http://otel:4318' } }, makes: BY_DEFAULT },
   { name: 'all controllers', values: { controllers: '*' }, makes: BY_DEFAULT },
+  { name: 'keys that may take a minute to end', values: { drainTimeoutMs: 60_001 }, makes: BY_DEFAULT },
   { name: 'work on the leader alone', values: { reconcileOn: 'leader' }, makes: BY_DEFAULT },
 ];
 
@@ -156,7 +157,8 @@ describe.skipIf(!helm)('the chart', () => {
         const speaksTls = optionsOf(chartOf(name)).adminTls.serves !== 'plain-http';
         expect(probe?.httpGet?.scheme).toBe(speaksTls ? 'HTTPS' : 'HTTP');
       }
-      expect(pods.spec.terminationGracePeriodSeconds).toBeGreaterThan(STOP_GRACE_MS / 1000);
+      const stopSeconds = stopsWithinMs(optionsOf(chartOf(name))) / 1000;
+      expect(pods.spec.terminationGracePeriodSeconds).toBeGreaterThan(stopSeconds + 5);
     });
 
     it('leads its Service to a port of the pods', () => {

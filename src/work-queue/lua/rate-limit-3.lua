@@ -1,28 +1,24 @@
 --[[
   Counts a failure of the key and decides: park it, or how long it waits. `rate-limiters.ts` is the same in
-  TypeScript.
+  TypeScript. The timer is `set-timer`'s.
 
   KEYS[1] failures   hash: key -> failures in a row
   KEYS[2] bucket     hash: tokens, at (epoch milliseconds)
   KEYS[3] parked     hash: key -> JSON {error, retries, parkedAtMs}
-  KEYS[4] timers     sorted set: key by due time, epoch milliseconds
-  KEYS[5] timerData  hash: key -> the add to do when due, opaque
   ARGV[1] key
   ARGV[2] error, for people
-  ARGV[3] the add to do when due
-  ARGV[4] maxRetries
-  ARGV[5] backoffBaseMs
-  ARGV[6] backoffMaxMs
-  ARGV[7] bucketRatePerSecond
-  ARGV[8] bucketBurst
+  ARGV[3] maxRetries
+  ARGV[4] backoffBaseMs
+  ARGV[5] backoffMaxMs
+  ARGV[6] bucketRatePerSecond
+  ARGV[7] bucketBurst
 
-  Returns {1 when parked else 0, the delay in milliseconds as text, the due time as text or "" when an earlier
-  timer stays}
+  Returns {1 when parked else 0, the delay in milliseconds as text}
 ]]
-local failuresKey, bucketKey, parkedKey, timersKey, timerDataKey = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local key, message, data = ARGV[1], ARGV[2], ARGV[3]
-local maxRetries, base, max = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local rate, burst = tonumber(ARGV[7]), tonumber(ARGV[8])
+local failuresKey, bucketKey, parkedKey = KEYS[1], KEYS[2], KEYS[3]
+local key, message = ARGV[1], ARGV[2]
+local maxRetries, base, max = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local rate, burst = tonumber(ARGV[6]), tonumber(ARGV[7])
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -31,7 +27,7 @@ local failures = tonumber(redis.call('HGET', failuresKey, key) or '0')
 -- 1. Failed too often: it waits for a person or a new change.
 if failures >= maxRetries then
   redis.call('HSET', parkedKey, key, cjson.encode({ error = message, retries = failures, parkedAtMs = now }))
-  return { 1, '0', '' }
+  return { 1, '0' }
 end
 redis.call('HSET', failuresKey, key, failures + 1)
 
@@ -46,11 +42,4 @@ local tokens = available - 1
 redis.call('HSET', bucketKey, 'tokens', tostring(tokens), 'at', now)
 local delay = math.min(base * 2 ^ failures, max)
 if tokens < 0 then delay = math.max(delay, -tokens * 1000 / rate) end
-
--- 3. The timer, unless an earlier one is pending.
-local due = now + math.ceil(delay)
-local pending = redis.call('ZSCORE', timersKey, key)
-if pending and tonumber(pending) <= due then return { 0, tostring(delay), '' } end
-redis.call('ZADD', timersKey, string.format('%.0f', due), key)
-redis.call('HSET', timerDataKey, key, data)
-return { 0, tostring(delay), string.format('%.0f', due) }
+return { 0, tostring(delay) }

@@ -1,0 +1,190 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FakeClock, SeededRandom } from '../../clock/index.js';
+import type { ControllerDefinition } from '../../controller/index.js';
+import type { Deployment, LabelSelector, ReplicaSet } from '../../kubernetes/index.js';
+import { DEPLOYMENTS, REPLICA_SETS, newControllerRef } from '../../kubernetes/index.js';
+import { silentLogger } from '../../logging/index.js';
+import { aDeployment } from '../../testing/deployment-builder.js';
+import { FakeCluster } from '../../testing/fake-cluster.js';
+import { FakeInformers } from '../../testing/fake-informers.js';
+import { MemoryEventRecorder } from '../../testing/memory-event-recorder.js';
+import { aReplicaSet } from '../../testing/replicaset-harness.js';
+import { deploymentController } from '../deployment/index.js';
+import { replicaSetController } from '../replicaset/index.js';
+import { SELECTOR_INDEX, TEMPLATE_INDEX, selectorIndex, templateIndex } from './selector-index.js';
+import { findRivals, selectorsOverlap } from './selector-overlap.js';
+
+type Labels = Record<string, string>;
+
+function deployment(
+  name: string,
+  labels: Labels,
+  selector: LabelSelector = { matchLabels: labels },
+): Deployment {
+  const base = aDeployment();
+  const template = { ...base.spec.template, metadata: { labels } };
+  return {
+    ...base,
+    metadata: { ...base.metadata, name, uid: `uid-of-${name}` },
+    spec: { ...base.spec, selector, template },
+  };
+}
+
+function replicaSet(
+  name: string,
+  labels: Labels,
+  selector: LabelSelector = { matchLabels: labels },
+): ReplicaSet {
+  const base = aReplicaSet({ selector });
+  const template = { ...base.spec.template, metadata: { labels } };
+  return {
+    ...base,
+    metadata: { ...base.metadata, name, uid: `uid-of-${name}` },
+    spec: { ...base.spec, template },
+  };
+}
+
+/** The controller on the replica that leads, and what it says of overlaps: `b: Its selector …`. */
+function leading(definition: ControllerDefinition, cluster: FakeCluster) {
+  const events = new MemoryEventRecorder();
+  const informers = new FakeInformers(cluster);
+  const built = definition.build({
+    informers,
+    clock: new FakeClock(),
+    random: new SeededRandom(1),
+    logger: silentLogger,
+    events,
+  });
+  const stop = built.watch(() => undefined);
+  const told = (): string[] =>
+    events.events
+      .splice(0)
+      .map(({ key, message, reason, type }) => {
+        expect([type, reason]).toEqual(['Warning', 'SelectorOverlap']);
+        return `${key.replace('default/', '')}: ${/as that of (.*)\. Give/.exec(message)?.[1]}`;
+      })
+      .sort();
+  return { stop, told };
+}
+
+describe('selectors that take the same pods', () => {
+  it('are told on both Deployments when the second one comes', async () => {
+    const cluster = new FakeCluster();
+    const { told } = leading(deploymentController, cluster);
+    await cluster.create(DEPLOYMENTS, deployment('wide', { app: 'web' }));
+    expect(told()).toEqual([]);
+    await cluster.create(DEPLOYMENTS, deployment('narrow', { app: 'web', tier: 'front' }));
+    expect(told()).toEqual(['narrow: Deployment "wide"', 'wide: Deployment "narrow"']);
+    await cluster.create(DEPLOYMENTS, deployment('other', { app: 'db' }));
+    expect(told()).toEqual([]);
+  });
+
+  it('are told also when the one that selects more comes last', async () => {
+    const cluster = new FakeCluster();
+    const { told } = leading(deploymentController, cluster);
+    await cluster.create(DEPLOYMENTS, deployment('narrow', { app: 'web', tier: 'front' }));
+    const exists = { matchExpressions: [{ key: 'tier', operator: 'Exists' }] };
+    await cluster.create(DEPLOYMENTS, deployment('wide', { tier: 'back' }, exists));
+    expect(told()).toEqual(['narrow: Deployment "wide"', 'wide: Deployment "narrow"']);
+  });
+
+  it('are told again only when something about them changes', async () => {
+    const cluster = new FakeCluster();
+    cluster.seed(DEPLOYMENTS, deployment('a', { app: 'web' }));
+    const b = cluster.seed(DEPLOYMENTS, deployment('b', { app: 'web', tier: 'front' }));
+    const { stop, told } = leading(deploymentController, cluster);
+    expect(told()).toEqual(['a: Deployment "b"', 'b: Deployment "a"']);
+    const scaled = await cluster.update(DEPLOYMENTS, { ...b, spec: { ...b.spec, replicas: 3 } });
+    expect(told()).toEqual([]);
+    const template = { ...b.spec.template, metadata: { labels: { app: 'web', tier: 'front', new: 'yes' } } };
+    await cluster.update(DEPLOYMENTS, { ...scaled, spec: { ...scaled.spec, template } });
+    expect(told()).toEqual(['a: Deployment "b"', 'b: Deployment "a"']);
+    stop();
+    await cluster.create(DEPLOYMENTS, deployment('c', { app: 'web' }));
+    expect(told()).toEqual([]);
+  });
+
+  it('are named three at a time, and no more are told of a newcomer', async () => {
+    const cluster = new FakeCluster();
+    for (const name of ['a', 'b', 'c', 'd', 'e']) cluster.seed(DEPLOYMENTS, deployment(name, { app: 'web' }));
+    const { told } = leading(deploymentController, cluster);
+    told();
+    await cluster.create(DEPLOYMENTS, deployment('z', { app: 'web' }));
+    const lines = told();
+    expect(lines).toHaveLength(4);
+    expect(lines.at(-1)).toBe('z: Deployment "a", Deployment "b", Deployment "c" and 2 more');
+  });
+
+  it('are not told of what does nothing: an empty selector, what is being deleted, itself', () => {
+    const web = deployment('web', { app: 'web' });
+    const deleted = deployment('old', { app: 'web' });
+    deleted.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
+    expect(selectorsOverlap(web, deployment('all', { app: 'x' }, {}))).toBe(false);
+    expect(selectorsOverlap(web, deleted)).toBe(false);
+    expect(selectorsOverlap(web, web)).toBe(false);
+    const wrong = { matchExpressions: [{ key: 'app', operator: 'Like' }] };
+    expect(selectorsOverlap(web, deployment('wrong', { app: 'x' }, wrong))).toBe(false);
+  });
+
+  it('are told on ReplicaSets, but for two of which Deployments take care', async () => {
+    const cluster = new FakeCluster();
+    const owned = (name: string): ReplicaSet => {
+      const set = replicaSet(name, { app: 'web', 'pod-template-hash': name });
+      set.metadata.ownerReferences = [newControllerRef(deployment('web', { app: 'web' }))];
+      return set;
+    };
+    cluster.seed(REPLICA_SETS, owned('web-1'));
+    cluster.seed(REPLICA_SETS, owned('web-2'));
+    const idle = owned('web-0');
+    cluster.seed(REPLICA_SETS, { ...idle, spec: { ...idle.spec, replicas: 0 } });
+    const { told } = leading(replicaSetController, cluster);
+    expect(told()).toEqual([]);
+    await cluster.create(REPLICA_SETS, replicaSet('alone', { app: 'web' }));
+    expect(told()).toEqual([
+      'alone: ReplicaSet "web-1", ReplicaSet "web-2"',
+      'web-1: ReplicaSet "alone"',
+      'web-2: ReplicaSet "alone"',
+    ]);
+    await cluster.create(REPLICA_SETS, owned('web-3'));
+    expect(told()).toEqual(['alone: ReplicaSet "web-3"', 'web-3: ReplicaSet "alone"']);
+  });
+});
+
+describe('findRivals', () => {
+  it('finds by index the same as a look at all of them', () => {
+    const labels = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.constantFrom('1', '2'));
+    const expressions = fc.array(
+      fc.record({
+        key: fc.constantFrom('a', 'b'),
+        operator: fc.constantFrom('Exists', 'DoesNotExist', 'In', 'NotIn'),
+        values: fc.constant<string[]>(['1']),
+      }),
+      { maxLength: 2 },
+    );
+    const drawn = fc.record({ labels, matchLabels: labels, matchExpressions: expressions });
+    fc.assert(
+      fc.property(fc.array(drawn, { minLength: 2, maxLength: 8 }), (all) => {
+        const cluster = new FakeCluster();
+        for (const [index, { labels, matchExpressions, matchLabels }] of all.entries())
+          cluster.seed(DEPLOYMENTS, deployment(`d${index}`, labels, { matchExpressions, matchLabels }));
+        const lister = indexed(cluster);
+        for (const one of lister.list()) {
+          const rivals = lister.list().filter((other) => selectorsOverlap(one, other));
+          const found = findRivals(one, lister);
+          expect(new Set(found.map(({ metadata }) => metadata.name))).toEqual(
+            new Set(rivals.map(({ metadata }) => metadata.name)),
+          );
+        }
+      }),
+      { seed: 20261122, numRuns: 200 },
+    );
+  });
+});
+
+function indexed(cluster: FakeCluster) {
+  const informer = new FakeInformers(cluster).informerFor<Deployment>(DEPLOYMENTS);
+  informer.addIndex(SELECTOR_INDEX, selectorIndex);
+  informer.addIndex(TEMPLATE_INDEX, templateIndex);
+  return informer.lister;
+}

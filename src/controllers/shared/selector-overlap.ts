@@ -1,0 +1,105 @@
+import type { EventNote, EventRecorder } from '../../events/event-recorder.js';
+import type { Informer, Lister, ResourceEvent } from '../../informer/informer.js';
+import { NAMESPACE_INDEX } from '../../informer/informer.js';
+import type { DeepReadonly } from '../../kubernetes/index.js';
+import { compileLabelSelector, isEmptySelector, sameJson } from '../../kubernetes/index.js';
+import type { Selecting } from './selector-index.js';
+import { SELECTOR_INDEX, TEMPLATE_INDEX, selectorIndex, selectorIndexValuesFor } from './selector-index.js';
+
+type Readable = DeepReadonly<Selecting>;
+
+/** So many rivals are named in one Event, and so many told of a newcomer; more are counted. */
+const MOST_TOLD = 3;
+
+/**
+ * Whether both take the same pods: the selector of one selects the template of the other. An object that selects everything,
+ * or whose selector cannot be compiled, does nothing, and so takes nothing.
+ */
+export function selectorsOverlap(one: Readable, other: Readable): boolean {
+  return isAnother(one, other) && (selectsTemplate(one, other) || selectsTemplate(other, one));
+}
+
+/**
+ * Those that take the same pods as `object`; costs what they and those with a label in common cost, not the namespace.
+ * @param lister with {@link SELECTOR_INDEX} and {@link TEMPLATE_INDEX}
+ */
+export function findRivals<T extends Selecting>(
+  object: DeepReadonly<T>,
+  lister: Lister<T>,
+): readonly DeepReadonly<T>[] {
+  const { spec, metadata } = object as Readable;
+  const { namespace } = metadata;
+  const labels = spec.template?.metadata?.labels;
+  const selecting = selectorIndexValuesFor({ ...object, metadata: { ...metadata, labels } });
+  const hasLabels = Object.keys(spec.selector?.matchLabels ?? {}).length > 0;
+  const candidates = [
+    ...selecting.flatMap((value) => lister.byIndex(SELECTOR_INDEX, value)),
+    ...(hasLabels
+      ? selectorIndex(object as Readable).flatMap((value) => lister.byIndex(TEMPLATE_INDEX, value))
+      : lister.byIndex(NAMESPACE_INDEX, namespace ?? '')),
+  ];
+  return [...new Set(candidates)].filter((other) => selectorsOverlap(object as Readable, other as Readable));
+}
+
+export interface SelectorOverlapOptions<T extends Selecting> {
+  readonly informer: Pick<Informer<T>, 'addEventHandler' | 'lister'>;
+  readonly events: EventRecorder;
+  /** Whether it is worth telling that these two take the same pods. @default always */
+  readonly concerns?: (one: DeepReadonly<T>, other: DeepReadonly<T>) => boolean;
+}
+
+/**
+ * Tells objects whose selectors take the same pods of each other, by a Warning Event; on the leader only. Only what changes
+ * the finding tells it: an object that comes, or whose selector or template's labels change, and a new leader once. Nothing is
+ * fought over, because each keeps to what it controls; but either adopts what the other has lost.
+ * @returns the unsubscribe
+ */
+export function watchSelectorOverlaps<T extends Selecting>(options: SelectorOverlapOptions<T>): () => void {
+  const { concerns = () => true, events, informer } = options;
+  return informer.addEventHandler((event) => {
+    if (!mayChangeOverlaps(event)) return;
+    const { object } = event;
+    const rivals = findRivals(object, informer.lister).filter((rival) => concerns(object, rival));
+    if (rivals.length === 0) return;
+    events.record(object, overlapNote(rivals));
+    // On the first list each of them has its own turn.
+    if (event.type === 'added' && event.initial) return;
+    for (const rival of rivals.slice(0, MOST_TOLD)) events.record(rival, overlapNote([object]));
+  });
+}
+
+function mayChangeOverlaps<T extends Selecting>(event: ResourceEvent<T>): boolean {
+  if (event.type === 'deleted' || event.object.metadata.deletionTimestamp !== undefined) return false;
+  if (event.type === 'added') return true;
+  const [old, now] = [event.old as Readable, event.object as Readable];
+  return (
+    !sameJson(old.spec.selector, now.spec.selector) ||
+    !sameJson(old.spec.template?.metadata?.labels, now.spec.template?.metadata?.labels)
+  );
+}
+
+/** The name that Kubernetes had for it while its controllers still looked (1.5). */
+function overlapNote(rivals: readonly DeepReadonly<Selecting>[]): EventNote {
+  const names = rivals.map(({ kind, metadata }) => `${kind} "${metadata.name}"`).sort();
+  const told = names.slice(0, MOST_TOLD).join(', ');
+  const others = names.length > MOST_TOLD ? ` and ${names.length - MOST_TOLD} more` : '';
+  return {
+    type: 'Warning',
+    reason: 'SelectorOverlap',
+    message: `Its selector takes the same pods as that of ${told}${others}. Give each labels of its own: until then either adopts what the other has lost.`,
+  };
+}
+
+function isAnother(one: Readable, other: Readable): boolean {
+  const isLiving = ({ metadata }: Readable): boolean => metadata.deletionTimestamp === undefined;
+  return one.metadata.uid !== other.metadata.uid && isLiving(one) && isLiving(other);
+}
+
+function selectsTemplate({ spec: { selector } }: Readable, other: Readable): boolean {
+  if (isEmptySelector(selector)) return false;
+  try {
+    return compileLabelSelector(selector)(other.spec.template?.metadata?.labels);
+  } catch {
+    return false;
+  }
+}
