@@ -25,7 +25,11 @@ const DIFFERENCES: readonly { readonly why: string; readonly ids: RegExp; readon
     ids: /\.env\.\d+\.name#/,
     count: 4,
   },
-  { why: 'images of init containers may change', ids: /^update Pod\.spec\.initContainers\.0\.image#/, count: 5 },
+  {
+    why: 'images of init containers may change',
+    ids: /^update Pod\.spec\.initContainers\.0\.image#/,
+    count: 5,
+  },
   {
     why: 'no annotation about seccomp is written into pods, which would be judged with their containers',
     ids: /^create Pod\.spec\.containers\.0\.name#/,
