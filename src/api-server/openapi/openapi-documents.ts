@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { groupVersionsOf } from '../discovery/index.js';
+import { stringifyJson } from '../../kubernetes/index.js';
 import { methodNotAllowed, unknownPath } from '../errors/index.js';
 import { ok } from '../http/index.js';
 import type { ApiRequest, ApiResponse, RawResponse } from '../http/index.js';
@@ -8,6 +9,9 @@ import type { SchemaRegistry } from '../schema/index.js';
 import { encodeOpenApiV2, OPENAPI_V2_PROTOBUF } from './openapi-v2-protobuf.js';
 import { openApiV2 } from './openapi-v2.js';
 import { documentPath, openApiV3 } from './openapi-v3.js';
+import { openApiSchemas } from './schemas.js';
+
+type Schemas3 = ReturnType<typeof openApiSchemas>;
 
 const ROOT_V3 = '/openapi/v3';
 
@@ -34,20 +38,26 @@ export class OpenApiDocuments {
   }
 
   private index(): Record<string, { serverRelativeURL: string }> {
+    let made: Schemas3 | undefined;
+    const shared = (): Schemas3 => (made ??= this.schemas3());
     return Object.fromEntries(
       groupVersionsOf(this.kinds).map((found) => {
         const path = documentPath(found);
-        const hash = this.document(`${ROOT_V3}/${path}`, '').headers!['ETag']!.replaceAll('"', '');
+        const hash = this.document(`${ROOT_V3}/${path}`, '', shared).headers!['ETag']!.replaceAll('"', '');
         return [path, { serverRelativeURL: `${ROOT_V3}/${path}?hash=${hash}` }];
       }),
     );
   }
 
-  private document(path: string, accept: string): RawResponse {
+  private schemas3(): Schemas3 {
+    return openApiSchemas(this.kinds, this.schemas, 3);
+  }
+
+  private document(path: string, accept: string, schemas3 = () => this.schemas3()): RawResponse {
     if (path === '/openapi/v2') {
       // Only clients that name it get protobuf: whoever takes anything can read JSON.
       if (!accept.includes(OPENAPI_V2_PROTOBUF)) {
-        return this.make(path, 'application/json', () => JSON.stringify(openApiV2(this.kinds, this.schemas)));
+        return this.make(path, 'application/json', () => stringifyJson(openApiV2(this.kinds, this.schemas)));
       }
       // The document's own media type is none that Go's MIME parser takes; a genuine server says no more either.
       return this.make(`${path}#protobuf`, 'application/octet-stream', () =>
@@ -58,9 +68,7 @@ export class OpenApiDocuments {
       (candidate) => path === `${ROOT_V3}/${documentPath(candidate)}`,
     );
     if (!found) throw unknownPath();
-    return this.make(path, 'application/json', () =>
-      JSON.stringify(openApiV3(found, this.kinds, this.schemas)),
-    );
+    return this.make(path, 'application/json', () => stringifyJson(openApiV3(found, schemas3())));
   }
 
   private make(key: string, contentType: string, content: () => string | Buffer): RawResponse {
