@@ -9,6 +9,7 @@ import { startAdminServer } from './nest-admin-server.js';
 describe('the admin server', () => {
   let server: AdminServer;
   let redisIsUp: boolean;
+  let note: string | undefined;
 
   beforeEach(async () => {
     redisIsUp = true;
@@ -20,7 +21,8 @@ describe('the admin server', () => {
         if (!redisIsUp) throw new Error('secret address refused');
       },
     });
-    health.add('readyz', { name: 'informers-synced', check: () => undefined });
+    note = undefined;
+    health.add('readyz', { name: 'informers-synced', check: () => note });
     const status = { identity: 'replica-1', version: '0', leader: true, controllers: [], informers: [] };
     const module = AdminModule.forRoot({
       health,
@@ -83,6 +85,22 @@ describe('the admin server', () => {
     const json = await fetch(`${server.url}/readyz`, { headers: { ...proxied, accept: 'application/json' } });
     expect(json.status).toBe(503);
     expect(await json.text()).not.toContain('secret');
+  });
+
+  it('tells what a check that is well has to say, to those who may know', async () => {
+    note = 'cannot read widgets (forbidden in the secret namespace)';
+    expect(await read('/readyz')).toEqual({ status: 200, body: 'ok' });
+    expect((await read('/readyz?verbose')).body).toContain(`[+]informers-synced ok: ${note}\n`);
+    const json = JSON.parse((await read('/readyz', 'application/json')).body) as unknown;
+    expect(json).toMatchObject({
+      status: 'ok',
+      info: { 'informers-synced': { status: 'up', message: note } },
+    });
+    const proxied = { 'x-forwarded-for': '203.0.113.7' };
+    for (const accept of ['*/*', 'application/json']) {
+      const answer = await fetch(`${server.url}/readyz?verbose`, { headers: { ...proxied, accept } });
+      expect(await answer.text()).not.toContain('secret');
+    }
   });
 
   it('tells the reason to whoever has the token, but lets nobody guess it', async () => {

@@ -3,7 +3,7 @@ import type { HealthCheckResult } from '@nestjs/terminus';
 export interface HealthTextOptions {
   /** A line a check also when all is well. */
   readonly verbose: boolean;
-  /** Why checks fail; for those who may know. */
+  /** Why checks fail, and what else they say; for those who may know. */
   readonly reasons: boolean;
 }
 
@@ -20,8 +20,9 @@ export function renderHealthText(
   const well = isWell(result);
   if (well && !verbose) return 'ok';
   const lines = Object.entries(result.details).map(([name, detail]) => {
-    if (detail.status !== 'down') return `[+]${name} ok`;
-    return `[-]${name} failed: ${reasons ? reasonOf(detail) : 'reason withheld'}`;
+    const note = reasons ? textOf(detail) : undefined;
+    if (detail.status !== 'down') return note === undefined ? `[+]${name} ok` : `[+]${name} ok: ${note}`;
+    return `[-]${name} failed: ${reasons ? (note ?? 'no reason given') : 'reason withheld'}`;
   });
   return [...lines, `${endpoint} check ${well ? 'passed' : 'failed'}`, ''].join('\n');
 }
@@ -40,8 +41,8 @@ export function withoutReasons(result: HealthCheckResult): HealthCheckResult {
   };
 }
 
-function reasonOf(detail: object): string {
+/** What a check says, in one line. */
+function textOf(detail: object): string | undefined {
   const { message } = detail as { message?: unknown };
-  const text = typeof message === 'string' && message !== '' ? message : 'no reason given';
-  return text.replaceAll(/\s+/g, ' ');
+  return typeof message === 'string' && message !== '' ? message.replaceAll(/\s+/g, ' ') : undefined;
 }

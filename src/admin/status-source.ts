@@ -1,3 +1,5 @@
+import type { UnreadableResource } from '../controller/index.js';
+
 /** What a replica says of itself on `/admin/status`. */
 export interface ReplicaStatus {
   readonly identity: string;
@@ -11,6 +13,14 @@ export interface ReplicaStatus {
     readonly name: string;
     readonly workers: number;
     readonly consuming: boolean;
+    /** `leader`: only the replica that leads takes keys. */
+    readonly worksOn: 'all' | 'leader';
+    /** What it cannot list and does not start without. */
+    readonly waitsFor: readonly UnreadableResource[];
+    /** What it cannot read, and does without or knows from before. */
+    readonly unreadable: readonly UnreadableResource[];
+    /** What it counts about itself. */
+    readonly figures?: Readonly<Record<string, number>>;
     readonly queue?: {
       readonly waiting: number;
       readonly active: number;
@@ -23,6 +33,8 @@ export interface ReplicaStatus {
     readonly synced: boolean;
     readonly resourceVersion?: string;
     readonly objects: number;
+    /** Why it cannot be listed or watched. */
+    readonly trouble?: string;
   }[];
 }
 

@@ -9,7 +9,16 @@ export interface ListPage<T> {
   readonly continueToken?: string;
 }
 
-export interface ListOptions {
+export interface ReadOptions {
+  signal?: AbortSignal;
+  /**
+   * Asks for `apiVersion`, `kind` and `metadata` alone, as `PartialObjectMetadata`; they name the object's own type. A
+   * server that does not know that view answers with whole objects. @default whole objects
+   */
+  metadataOnly?: boolean;
+}
+
+export interface ListOptions extends ReadOptions {
   /** Absent: all namespaces. */
   namespace?: string;
   labelSelector?: string;
@@ -19,10 +28,9 @@ export interface ListOptions {
   continueToken?: string;
   /** `'0'` allows an answer from the server's cache. @default most recent */
   resourceVersion?: string;
-  signal?: AbortSignal;
 }
 
-export interface WatchOptions {
+export interface WatchOptions extends ReadOptions {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
@@ -44,6 +52,8 @@ export interface WriteOptions {
   /** For example `status` or `scale`. */
   subresource?: string;
   signal?: AbortSignal;
+  /** See {@link ReadOptions.metadataOnly}: of the answer to a patch. */
+  metadataOnly?: boolean;
   /**
    * Once aborted, no attempt starts any more (a repeat after 429 included) and the call rejects with its reason.
    * An attempt under way is let finish, because nobody would know what became of it.
@@ -54,6 +64,14 @@ export interface WriteOptions {
 }
 
 export type PatchType = 'json' | 'merge' | 'strategic';
+
+/** Which objects of a type, and how they are to go. */
+export interface DeleteCollectionOptions extends Omit<DeleteOptions, 'preconditions'> {
+  /** Absent: all namespaces, or cluster scope. */
+  namespace?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+}
 
 export interface DeleteOptions {
   preconditions?: { uid?: string; resourceVersion?: string };
@@ -84,11 +102,7 @@ export interface DeleteResult<T> {
  * Objects keep every digit of their integers: one that no double holds is a `bigint`, see {@link Int64}.
  */
 export interface ApiClient {
-  get<T extends KubernetesObject>(
-    type: ResourceType,
-    ref: ObjectRef,
-    options?: { signal?: AbortSignal },
-  ): Promise<T>;
+  get<T extends KubernetesObject>(type: ResourceType, ref: ObjectRef, options?: ReadOptions): Promise<T>;
   list<T extends KubernetesObject>(type: ResourceType, options?: ListOptions): Promise<ListPage<T>>;
   /**
    * Ends when the server ends the watch. Throws {@link ApiStatusError} for an ERROR event (410: `isExpired`), and
@@ -110,7 +124,12 @@ export interface ApiClient {
     ref: ObjectRef,
     options?: DeleteOptions,
   ): Promise<DeleteResult<T>>;
-  /** Every listable resource type that the server has, for the garbage collector and the namespace controller. */
+  /** Asks for the deletion of every object of a collection; they may take their time. */
+  deleteCollection(type: ResourceType, options?: DeleteCollectionOptions): Promise<void>;
+  /**
+   * Every resource type that the server has, for the garbage collector and the namespace controller; what can be done with
+   * one is in its verbs. Cheap to ask again: a server that can say that nothing has changed does.
+   */
   discover(options?: { signal?: AbortSignal }): Promise<DiscoveredResources>;
   /** Resolves when the server answers at all (`/readyz` or `/version`). */
   ping(options?: { signal?: AbortSignal }): Promise<void>;

@@ -51,6 +51,10 @@ export class WatchErrorEvent extends ApiStatusError {
 }
 
 export const isNotFound = statusPredicate((status) => status.code === 404);
+/** The object itself does not exist: the type is served, which a bare 404 does not say. */
+export const isObjectNotFound = statusPredicate(
+  (status) => status.code === 404 && (status.details?.name ?? '') !== '',
+);
 export const isAlreadyExists = statusPredicate((status) => status.reason === 'AlreadyExists');
 export const isConflict = statusPredicate(
   (status) => status.code === 409 && status.reason !== 'AlreadyExists',

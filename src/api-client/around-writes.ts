@@ -1,11 +1,18 @@
 import type { KubernetesObject, ObjectRef, ResourceType } from '../kubernetes/index.js';
-import type { ApiClient, DeleteOptions, DeleteResult, PatchType, WriteOptions } from './api-client.js';
+import type {
+  ApiClient,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  DeleteResult,
+  PatchType,
+  WriteOptions,
+} from './api-client.js';
 
 /** What is known of a write before it is sent. */
 export interface ApiWrite {
-  readonly verb: 'create' | 'update' | 'patch' | 'delete';
+  readonly verb: 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
   readonly type: ResourceType;
-  /** `name` may be empty for a creation with generateName. */
+  /** `name` is empty for a collection, and may be for a creation with generateName. */
   readonly ref: ObjectRef;
   readonly subresource?: string;
 }
@@ -63,6 +70,14 @@ export class WriteInterceptingClient implements ApiClient {
     const send = async (): Promise<T | undefined> => (await this.client.delete<T>(type, ref, options)).object;
     const object = await this.intercept<T>({ verb: 'delete', type, ref }, send);
     return object === undefined ? {} : { object };
+  }
+
+  async deleteCollection(type: ResourceType, options: DeleteCollectionOptions = {}): Promise<void> {
+    const ref = { namespace: options.namespace, name: '' };
+    await this.intercept({ verb: 'deletecollection', type, ref }, async () => {
+      await this.client.deleteCollection(type, options);
+      return undefined;
+    });
   }
 
   private async around<T extends KubernetesObject>(write: ApiWrite, send: () => Promise<T>): Promise<T> {

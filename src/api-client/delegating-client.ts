@@ -10,6 +10,7 @@ export function delegatingClient(client: ApiClient): ApiClient {
     update: client.update.bind(client),
     patch: client.patch.bind(client),
     delete: client.delete.bind(client),
+    deleteCollection: client.deleteCollection.bind(client),
     discover: client.discover.bind(client),
     ping: client.ping.bind(client),
   };

@@ -2,17 +2,20 @@ import type { KubernetesObject, ObjectRef, ResourceType } from '../kubernetes/in
 import { apiVersionOf, stringifyJson } from '../kubernetes/index.js';
 import type {
   ApiClient,
+  DeleteCollectionOptions,
   DeleteOptions,
   DeleteResult,
   DiscoveredResources,
   ListOptions,
   ListPage,
   PatchType,
+  ReadOptions,
   WatchEvent,
   WatchOptions,
   WriteOptions,
 } from './api-client.js';
-import { discoverResources } from './discover.js';
+import type { DiscoveryDocument } from './discover.js';
+import { Discovery } from './discover.js';
 import type { HttpApiClientOptions } from './http-api-client.options.js';
 import { compileHttpApiClientOptions } from './http-api-client.options.js';
 import type { StreamingAnswer } from './http-transport.js';
@@ -31,6 +34,10 @@ const CONTENT_TYPES: Readonly<Record<PatchType, string>> = {
 
 const JSON_TYPE = 'application/json';
 
+/** As client-go's metadata client asks; whole objects from a server (an aggregated one, say) that knows no such view. */
+const METADATA_OF_OBJECT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+const METADATA_OF_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
+
 /** An {@link ApiClient} that holds connections. */
 export interface HttpApiClient extends ApiClient {
   /** Closes every connection at once; what still runs is rejected. */
@@ -47,7 +54,7 @@ export function createHttpApiClient(options: HttpApiClientOptions): HttpApiClien
   return new UndiciApiClient(transport, new RetryingSender(transport, compiled));
 }
 
-type Reading = Pick<SendRequest, 'signal'>;
+type Reading = Pick<SendRequest, 'signal' | 'accept'>;
 
 interface WireList<T> {
   readonly items?: T[] | null;
@@ -55,6 +62,8 @@ interface WireList<T> {
 }
 
 class UndiciApiClient implements HttpApiClient {
+  private readonly discovery = new Discovery();
+
   constructor(
     private readonly transport: HttpTransport,
     private readonly sender: RetryingSender,
@@ -63,9 +72,11 @@ class UndiciApiClient implements HttpApiClient {
   async get<T extends KubernetesObject>(
     type: ResourceType,
     ref: ObjectRef,
-    options: Reading = {},
+    { metadataOnly, signal }: ReadOptions = {},
   ): Promise<T> {
-    return (await this.read(objectPath(type, ref), options)) as T;
+    const accept = metadataOnly ? METADATA_OF_OBJECT : undefined;
+    const object = (await this.read(objectPath(type, ref), { accept, signal })) as T;
+    return metadataOnly ? named(object, typeMeta(type)) : object;
   }
 
   async list<T extends KubernetesObject>(
@@ -80,13 +91,15 @@ class UndiciApiClient implements HttpApiClient {
       resourceVersion: options.resourceVersion,
     });
     const path = collectionPath(type, options.namespace) + query;
-    const list = (await this.read(path, options)) as WireList<T>;
+    const accept = options.metadataOnly ? METADATA_OF_LIST : undefined;
+    const list = (await this.read(path, { accept, signal: options.signal })) as WireList<T>;
     // The items of a typed list come without the fields that the list's own kind implies.
     const items = list.items ?? [];
-    const apiVersion = apiVersionOf(type);
+    const implied = typeMeta(type);
     for (const item of items) {
-      item.apiVersion ??= apiVersion;
-      item.kind ??= type.kind;
+      item.apiVersion ??= implied.apiVersion;
+      item.kind ??= implied.kind;
+      if (options.metadataOnly) named(item, implied);
     }
     return {
       items,
@@ -96,7 +109,8 @@ class UndiciApiClient implements HttpApiClient {
   }
 
   watch<T extends KubernetesObject>(type: ResourceType, options: WatchOptions): AsyncIterable<WatchEvent<T>> {
-    return new WatchStream<T>(async () => this.openWatch(type, options));
+    const isOf = options.metadataOnly ? typeMeta(type) : undefined;
+    return new WatchStream<T>(async () => this.openWatch(type, options), isOf);
   }
 
   private openWatch(type: ResourceType, options: WatchOptions): Promise<StreamingAnswer> {
@@ -111,6 +125,7 @@ class UndiciApiClient implements HttpApiClient {
     return this.transport.stream({
       method: 'GET',
       path: collectionPath(type, options.namespace) + query,
+      accept: options.metadataOnly ? METADATA_OF_OBJECT : undefined,
       timeoutMs: options.idleTimeoutMs,
       signal: options.signal,
     });
@@ -144,7 +159,10 @@ class UndiciApiClient implements HttpApiClient {
     options: WriteOptions = {},
   ): Promise<T> {
     const path = objectPath(type, ref, options.subresource);
-    return this.write<T>('PATCH', path, patch.body, options, CONTENT_TYPES[patch.type]);
+    const accept = options.metadataOnly ? METADATA_OF_OBJECT : undefined;
+    const contentType = CONTENT_TYPES[patch.type];
+    const answer = await this.write<T>('PATCH', path, patch.body, { ...options, accept }, contentType);
+    return options.metadataOnly ? named(answer, typeMeta(type)) : answer;
   }
 
   async delete<T extends KubernetesObject>(
@@ -152,20 +170,26 @@ class UndiciApiClient implements HttpApiClient {
     ref: ObjectRef,
     options: DeleteOptions = {},
   ): Promise<DeleteResult<T>> {
-    const { preconditions, propagationPolicy, gracePeriodSeconds } = options;
-    const body = {
-      apiVersion: 'v1',
-      kind: 'DeleteOptions',
-      preconditions,
-      propagationPolicy,
-      gracePeriodSeconds,
-    };
-    const answer = await this.write<KubernetesObject>('DELETE', objectPath(type, ref), body, options);
+    const answer = await this.write<KubernetesObject>(
+      'DELETE',
+      objectPath(type, ref),
+      wireDeleteOptions(options),
+      options,
+    );
     return isStillThere(answer) ? { object: answer as T } : {};
   }
 
-  discover(options: Reading = {}): Promise<DiscoveredResources> {
-    return discoverResources((path) => this.read(path, options));
+  async deleteCollection(type: ResourceType, options: DeleteCollectionOptions = {}): Promise<void> {
+    const { fieldSelector, labelSelector, namespace } = options;
+    const path = collectionPath(type, namespace) + queryString({ labelSelector, fieldSelector });
+    // The answer lists what was deleted, and nobody reads it.
+    await this.write('DELETE', path, wireDeleteOptions(options), { ...options, accept: METADATA_OF_LIST });
+  }
+
+  discover({ signal }: Reading = {}): Promise<DiscoveredResources> {
+    return this.discovery.discover((path, { accept, etag }) =>
+      this.readDiscovery(path, { accept, ifNoneMatch: etag, signal }),
+    );
   }
 
   async ping(options: Reading = {}): Promise<void> {
@@ -180,18 +204,29 @@ class UndiciApiClient implements HttpApiClient {
     return this.transport.close();
   }
 
-  private async read(path: string, { signal }: Reading): Promise<unknown> {
-    return parseAnswer(await this.sender.send({ method: 'GET', path, signal }));
+  private async read(path: string, reading: Reading): Promise<unknown> {
+    return parseAnswer(await this.sender.send({ method: 'GET', path, ...reading }));
+  }
+
+  private async readDiscovery(
+    path: string,
+    reading: Pick<SendRequest, 'accept' | 'ifNoneMatch' | 'signal'>,
+  ): Promise<DiscoveryDocument> {
+    const answer = await this.sender.send({ method: 'GET', path, ...reading });
+    if (answer.status === 304) return { body: undefined };
+    return { body: parseAnswer(answer), etag: answer.etag };
   }
 
   private async write<T>(
     method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
     body: unknown,
-    { signal, guard, assertMayWrite }: Pick<WriteOptions, 'signal' | 'guard' | 'assertMayWrite'>,
+    options: Pick<SendRequest, 'signal' | 'guard' | 'assertMayWrite' | 'accept'>,
     contentType = JSON_TYPE,
   ): Promise<T> {
-    const request = { method, path, body: stringifyJson(body), contentType, signal, guard, assertMayWrite };
+    const { accept, assertMayWrite, guard, signal } = options;
+    const content = { body: stringifyJson(body), contentType };
+    const request = { method, path, ...content, accept, signal, guard, assertMayWrite };
     return parseAnswer(await this.sender.send(request)) as T;
   }
 }
@@ -204,4 +239,26 @@ function isStillThere(answer: KubernetesObject): boolean {
   if (answer.kind === 'Status') return false;
   const { finalizers = [], deletionTimestamp, deletionGracePeriodSeconds = 0 } = answer.metadata;
   return deletionTimestamp !== undefined && (finalizers.length > 0 || deletionGracePeriodSeconds > 0);
+}
+
+function wireDeleteOptions({
+  gracePeriodSeconds,
+  preconditions,
+  propagationPolicy,
+}: Pick<DeleteOptions, 'preconditions' | 'propagationPolicy' | 'gracePeriodSeconds'>): object {
+  const kind = { apiVersion: 'v1', kind: 'DeleteOptions' };
+  return { ...kind, preconditions, propagationPolicy, gracePeriodSeconds };
+}
+
+type TypeMeta = Pick<KubernetesObject, 'apiVersion' | 'kind'>;
+
+function typeMeta(type: ResourceType): TypeMeta {
+  return { apiVersion: apiVersionOf(type), kind: type.kind };
+}
+
+/** A view of the metadata calls itself `PartialObjectMetadata`; whoever reads it wants to know what it is of. */
+function named<T extends KubernetesObject>(object: T, { apiVersion, kind }: TypeMeta): T {
+  object.apiVersion = apiVersion;
+  object.kind = kind;
+  return object;
 }

@@ -20,6 +20,10 @@ export interface HttpRequest extends MayStart {
   readonly path: string;
   readonly body?: string;
   readonly contentType?: string;
+  /** @default application/json */
+  readonly accept?: string;
+  /** The state that is known already, as its ETag: 304 says that it still holds. */
+  readonly ifNoneMatch?: string;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }
@@ -145,9 +149,10 @@ export class HttpTransport {
   private async headersOf(request: HttpRequest): Promise<Record<string, string>> {
     const headers: Record<string, string> = {
       ...(await this.options.connection.credentials.headers()),
-      accept: 'application/json',
+      accept: request.accept ?? 'application/json',
       'user-agent': this.options.userAgent,
     };
+    if (request.ifNoneMatch) headers['if-none-match'] = request.ifNoneMatch;
     if (request.contentType) headers['content-type'] = request.contentType;
     writeTraceHeaders(headers);
     return headers;
@@ -189,6 +194,7 @@ function headOf(request: string, status: number, headers: ResponseHeaders): Omit
     status,
     contentType: String(headers['content-type'] ?? ''),
     retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : undefined,
+    ...(typeof headers.etag === 'string' && { etag: headers.etag }),
   };
 }
 

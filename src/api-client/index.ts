@@ -1,5 +1,6 @@
 export type {
   ApiClient,
+  DeleteCollectionOptions,
   DeleteOptions,
   DeleteResult,
   DiscoveredResource,
@@ -7,6 +8,7 @@ export type {
   ListOptions,
   ListPage,
   PatchType,
+  ReadOptions,
   WatchEvent,
   WatchOptions,
   WriteOptions,
@@ -23,6 +25,7 @@ export {
   isInvalid,
   isNamespaceTerminating,
   isNotFound,
+  isObjectNotFound,
   isTooManyRequests,
 } from './api-status-error.js';
 export type { ApiStatus } from './api-status-error.js';

@@ -9,6 +9,7 @@ export interface HttpAnswer {
   readonly contentType: string;
   /** The header Retry-After in milliseconds. */
   readonly retryAfterMs?: number;
+  readonly etag?: string;
   readonly text: string;
   /** `GET https://…/path`, for errors. */
   readonly request: string;

@@ -33,7 +33,11 @@ export class WatchStream<T extends KubernetesObject> implements AsyncIterableIte
   private chunks: AsyncIterator<Uint8Array> | undefined;
   private hasEnded = false;
 
-  constructor(private readonly open: () => Promise<StreamingAnswer>) {}
+  /** @param isOf what the objects are called, whatever they call themselves. @default what they call themselves */
+  constructor(
+    private readonly open: () => Promise<StreamingAnswer>,
+    private readonly isOf?: Pick<KubernetesObject, 'apiVersion' | 'kind'>,
+  ) {}
 
   [Symbol.asyncIterator](): this {
     return this;
@@ -103,7 +107,9 @@ export class WatchStream<T extends KubernetesObject> implements AsyncIterableIte
 
   private takeLine(): Next<T> {
     const line = this.lines[this.position++] as string;
-    return { done: false, value: parseEvent<T>(line, this.answer?.head.request ?? '') };
+    const value = parseEvent<T>(line, this.answer?.head.request ?? '');
+    if (this.isOf && value.type !== 'BOOKMARK') Object.assign(value.object, this.isOf);
+    return { done: false, value };
   }
 
   private end(): void {

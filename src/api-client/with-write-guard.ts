@@ -43,5 +43,6 @@ export function withWriteGuard(
     ) => client.patch<T>(type, ref, patch, guarded(options)),
     delete: async <T extends KubernetesObject>(type: ResourceType, ref: ObjectRef, options?: DeleteOptions) =>
       client.delete<T>(type, ref, guarded(options)),
+    deleteCollection: async (type, options) => client.deleteCollection(type, guarded(options)),
   };
 }

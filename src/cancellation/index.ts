@@ -1,1 +1,2 @@
+export { abortable } from './abortable.js';
 export { LinkedAbort } from './linked-abort.js';

@@ -16,7 +16,7 @@ export function registerControllerCommand(program: Command): void {
     .option('--identity <name>', "this replica's unique name (default: host name and process id)")
     .option(
       '--controllers <list>',
-      'deployment, replicaset, garbage-collector, namespace; * for all, -name for all but one (default: *)',
+      'deployment, replicaset, garbage-collector, namespace; * for all, -name for all but one; the first mention counts (default: *)',
     )
     .option('--workers <list>', 'keys worked on at once, for example deployment=5,replicaset=10')
     .option('--admin-host <address>', 'where health, metrics and status are served (default: 127.0.0.1)')

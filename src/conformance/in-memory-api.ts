@@ -130,6 +130,10 @@ export class InMemoryApi implements ApiClient {
     return {};
   }
 
+  async deleteCollection(): Promise<void> {
+    throw new UnsupportedError('nothing recorded deletes a collection');
+  }
+
   async discover(): Promise<DiscoveredResources> {
     return { resources: [], failedGroups: [] };
   }

@@ -1,6 +1,7 @@
 import type { InformerSource } from '../controller/controller-definition.js';
 import { IllegalStateError } from '../errors/index.js';
 import type { IndexFunction, Informer, ResourceEventHandler } from '../informer/index.js';
+import type { MetadataInformer } from '../informer/informer-factory.js';
 import { NAMESPACE_INDEX, OWNER_UID_INDEX, ObjectStore } from '../informer/index.js';
 import type { KubernetesObject, OwnerReference, ResourceType } from '../kubernetes/index.js';
 import { qualifiedResource } from '../kubernetes/index.js';
@@ -17,6 +18,10 @@ export class InMemoryInformers implements InformerSource {
     const informer = this.informers.get(name) ?? new InMemoryInformer<KubernetesObject>(type);
     this.informers.set(name, informer);
     return informer as unknown as InMemoryInformer<T>;
+  }
+
+  metadataInformerFor(type: ResourceType): MetadataInformer {
+    return { informer: this.informerFor(type), isShared: true };
   }
 
   /** Shows the current state everywhere, and tells the handlers what changed. */
@@ -52,6 +57,8 @@ export class InMemoryInformer<T extends KubernetesObject> implements Informer<T>
   }
 
   async waitForSync(): Promise<void> {}
+
+  async waitUntilSettled(): Promise<void> {}
 
   async waitForResourceVersion(): Promise<void> {}
 

@@ -30,6 +30,7 @@ export class ReconcilerRun {
     const random = new SystemRandom();
     this.controller = definition.build({
       informers: this.informers,
+      discovery: this.api,
       events,
       clock,
       random,

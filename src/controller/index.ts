@@ -8,6 +8,8 @@ export type {
   EnqueueRequest,
   InformerSource,
   DueWork,
+  LeadingWork,
+  UnreadableResource,
 } from './controller-definition.js';
 export { noControllerMetrics } from './controller-metrics.js';
 export type { ControllerMetrics, ReconcileOutcomeLabel } from './controller-metrics.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { selectControllers } from './registry.js';
+import { CONTROLLERS, selectControllers } from './registry.js';
 
 const selected = (list: string): string[] => selectControllers(list).map(({ name }) => name);
 
@@ -9,11 +9,49 @@ describe('--controllers', () => {
     { list: '*,-namespace', names: ['deployment', 'replicaset', 'garbage-collector'] },
     { list: '-namespace,*', names: ['deployment', 'replicaset', 'garbage-collector'] },
     { list: 'replicaset, deployment', names: ['deployment', 'replicaset'] },
+    { list: 'deployment,-replicaset', names: ['deployment'] },
   ])('$list means $names', ({ list, names }) => {
     expect(selected(list)).toEqual(names);
   });
 
-  it.each(['daemonset', '', '*,-daemonset', '-deployment'])('refuses "%s"', (list) => {
-    expect(() => selected(list)).toThrow(/^controllers: /);
+  it.each([
+    { list: 'namespace,-namespace', names: ['namespace'] },
+    { list: '*,-namespace,namespace', names: ['deployment', 'replicaset', 'garbage-collector'] },
+    { list: '-namespace,namespace,*', names: ['deployment', 'replicaset', 'garbage-collector'] },
+    { list: '-namespace-controller,namespace,deployment', names: ['deployment'] },
+  ])('takes the first mention of a controller, under any of its names: $list means $names', (example) => {
+    expect(selected(example.list)).toEqual(example.names);
+  });
+
+  it.each([
+    { list: 'deployment-controller', names: ['deployment'] },
+    { list: 'replicaset-controller', names: ['replicaset'] },
+    { list: 'garbage-collector-controller', names: ['garbage-collector'] },
+    { list: 'garbagecollector', names: ['garbage-collector'] },
+    { list: 'namespace-controller', names: ['namespace'] },
+    { list: '*,-garbagecollector,-namespace-controller', names: ['deployment', 'replicaset'] },
+  ])("knows kube-controller-manager's names, old and new: $list means $names", ({ list, names }) => {
+    expect(selected(list)).toEqual(names);
+  });
+
+  it.each(['daemonset', '', '*,-daemonset', '-deployment', '*,,namespace', '-', '-*'])(
+    'refuses "%s"',
+    (list) => {
+      expect(() => selected(list)).toThrow(/^controllers: /);
+    },
+  );
+
+  it('says with a refusal which names there are', () => {
+    expect(() => selected('*,-daemonset-controller')).toThrow(
+      'controllers: "-daemonset-controller" is none of *, deployment or deployment-controller, ' +
+        'replicaset or replicaset-controller, ' +
+        'garbage-collector or garbage-collector-controller or garbagecollector, ' +
+        'namespace or namespace-controller',
+    );
+  });
+
+  it('has no name that two controllers go by', () => {
+    const names = CONTROLLERS.flatMap(({ aliases = [], name }) => [name, ...aliases]);
+    expect(new Set(names).size).toBe(names.length);
   });
 });

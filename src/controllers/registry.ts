@@ -13,29 +13,45 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   namespaceController,
 ];
 
+type Named = Pick<ControllerDefinition, 'name' | 'aliases'>;
+
 /**
- * Picks controllers by kube-controller-manager's grammar: a list of names, `*` for all of them, `-name` for all but
- * that one. The last mention of a name wins, and a list without `*` starts from none.
- * @param list comma-separated, for example `*,-namespace`
+ * Picks controllers by kube-controller-manager's grammar: `name` for one, `-name` for all but that one, `*` for whatever
+ * the list does not name. The first mention of a controller decides, under whichever of its names; where a list mentions
+ * neither it nor `*`, it does not run.
+ * Source: `IsControllerEnabled` in k8s.io/controller-manager/app.
+ * @param list comma-separated, for example `*,-namespace-controller`
  * @throws InvalidOptionError for a name that is no controller's, or when nothing is left
  */
 export function selectControllers(
   list: string,
   all: readonly ControllerDefinition[] = CONTROLLERS,
 ): readonly ControllerDefinition[] {
-  const chosen = new Set<string>();
-  const names = all.map(({ name }) => name);
-  for (const entry of list.split(',').map((part) => part.trim())) {
-    const name = entry.replace(/^-/, '');
-    if (entry === '*') for (const each of names) chosen.add(each);
-    else if (!names.includes(name)) {
-      throw new InvalidOptionError('controllers', `"${entry}" is none of *, ${names.join(', ')}`);
-    }
-  }
-  for (const entry of list.split(',').map((part) => part.trim())) {
-    if (entry.startsWith('-')) chosen.delete(entry.slice(1));
-    else if (entry !== '*') chosen.add(entry);
-  }
-  if (chosen.size === 0) throw new InvalidOptionError('controllers', `"${list}" leaves no controller`);
-  return all.filter(({ name }) => chosen.has(name));
+  const entries = list.split(',').map((part) => readEntry(part.trim(), all));
+  const chosen = all.filter(({ name }) => {
+    const first = entries.find((entry) => entry.name === name);
+    return first ? first.wanted : entries.some((entry) => entry.name === '*');
+  });
+  if (chosen.length === 0) throw new InvalidOptionError('controllers', `"${list}" leaves no controller`);
+  return chosen;
+}
+
+/** The controller that a name or an alias of it means. */
+export function findController<T extends Named>(name: string, all: readonly T[]): T | undefined {
+  return all.find((each) => each.name === name || each.aliases?.includes(name));
+}
+
+interface Entry {
+  /** The controller's own name, or `*`. */
+  readonly name: string;
+  readonly wanted: boolean;
+}
+
+function readEntry(entry: string, all: readonly Named[]): Entry {
+  if (entry === '*') return { name: '*', wanted: true };
+  const wanted = !entry.startsWith('-');
+  const found = findController(wanted ? entry : entry.slice(1), all);
+  if (found) return { name: found.name, wanted };
+  const known = all.map(({ aliases = [], name }) => [name, ...aliases].join(' or '));
+  throw new InvalidOptionError('controllers', `"${entry}" is none of *, ${known.join(', ')}`);
 }

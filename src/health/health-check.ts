@@ -1,9 +1,15 @@
-/** Looks at one thing. Returns, or resolves, when it is well; throws the reason when it is not. */
+/**
+ * Looks at one thing. Returns, or resolves, when it is well, with a note where there is something to be said all the same;
+ * throws the reason when it is not.
+ */
 export interface HealthCheck {
   /** Lower-case words with hyphens: stands in `?exclude=` and in the path. */
   readonly name: string;
-  check(): void | Promise<void>;
+  check(): HealthNote | Promise<HealthNote>;
 }
+
+/** For people; undefined where there is nothing to be said. */
+export type HealthNote = string | undefined | void;
 
 export type HealthEndpoint = 'livez' | 'readyz';
 

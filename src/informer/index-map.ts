@@ -1,9 +1,12 @@
 import type { DeepReadonly } from '../kubernetes/index.js';
 import type { IndexFunction } from './informer.js';
 
-/** One index: values to the keys of the objects that have them. Kept up incrementally, never rebuilt. */
+/**
+ * One index: values to the keys of the objects that have them. Kept up incrementally, never rebuilt. A value that only one
+ * object has, as most do, costs no set.
+ */
 export class IndexMap<T> {
-  private readonly keysByValue = new Map<string, Set<string>>();
+  private readonly keysByValue = new Map<string, string | Set<string>>();
 
   constructor(private readonly valuesOf: IndexFunction<T>) {}
 
@@ -16,19 +19,24 @@ export class IndexMap<T> {
   }
 
   keys(value: string): Iterable<string> {
-    return this.keysByValue.get(value) ?? [];
+    const keys = this.keysByValue.get(value) ?? [];
+    return typeof keys === 'string' ? [keys] : keys;
   }
 
   private add(value: string, key: string): void {
     const keys = this.keysByValue.get(value);
-    if (keys) keys.add(key);
-    else this.keysByValue.set(value, new Set([key]));
+    if (keys === undefined) this.keysByValue.set(value, key);
+    else if (typeof keys !== 'string') keys.add(key);
+    else if (keys !== key) this.keysByValue.set(value, new Set([keys, key]));
   }
 
   private remove(value: string, key: string): void {
     const keys = this.keysByValue.get(value);
-    keys?.delete(key);
-    // An owner that is gone must not stay here as an empty set.
-    if (keys?.size === 0) this.keysByValue.delete(value);
+    // An owner that is gone must not stay here with nothing.
+    if (keys === key) this.keysByValue.delete(value);
+    if (keys === undefined || typeof keys === 'string') return;
+    keys.delete(key);
+    const [first] = keys;
+    if (keys.size === 1 && first !== undefined) this.keysByValue.set(value, first);
   }
 }

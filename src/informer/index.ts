@@ -1,11 +1,18 @@
 export { deepFreeze } from './deep-freeze.js';
 export { InformerFactory } from './informer-factory.js';
-export type { InformerFactoryOptions, InformerSelection } from './informer-factory.js';
+export type { InformerFactoryOptions, InformerSelection, MetadataInformer } from './informer-factory.js';
 export { NAMESPACE_INDEX, OWNER_UID_INDEX } from './informer.js';
-export type { IndexFunction, Informer, Lister, ResourceEvent, ResourceEventHandler } from './informer.js';
+export type {
+  IndexFunction,
+  Informer,
+  InformerTrouble,
+  Lister,
+  ResourceEvent,
+  ResourceEventHandler,
+} from './informer.js';
 export type { ListWatcher } from './reflector.js';
 export { SharedInformer } from './shared-informer.js';
 export type { SharedInformerOptions } from './shared-informer.options.js';
 export { ObjectStore } from './store.js';
-export { DEFAULT_TRIMS, dropManagedFields, trimFor, trimPod, trimToMetadata } from './trim.js';
+export { DEFAULT_TRIMS, dropManagedFields, trimFor, trimPod, trimToOwnership } from './trim.js';
 export type { Trim } from './trim.js';

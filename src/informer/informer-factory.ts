@@ -1,4 +1,5 @@
 import type { Clock, RandomSource } from '../clock/index.js';
+import { ConcurrencyLimit } from '../concurrency/index.js';
 import { IllegalStateError } from '../errors/index.js';
 import type { KubernetesObject, ResourceType } from '../kubernetes/index.js';
 import { qualifiedResource } from '../kubernetes/index.js';
@@ -8,7 +9,7 @@ import type { ListWatcher } from './reflector.js';
 import { SharedInformer } from './shared-informer.js';
 import type { SharedInformerOptions } from './shared-informer.options.js';
 import type { Trim } from './trim.js';
-import { DEFAULT_TRIMS, trimFor } from './trim.js';
+import { DEFAULT_TRIMS, trimFor, trimToOwnership } from './trim.js';
 
 /** Which objects of one type are wanted; unset means all. */
 export interface InformerSelection {
@@ -37,13 +38,38 @@ export interface InformerFactoryOptions extends Pick<
   trims?: ReadonlyMap<string, Trim>;
 }
 
+/**
+ * Lists of the metadata of many types, which are asked for together: so many at once, or all other requests would wait
+ * behind them. One that takes long lets the next go ahead, for a type that hangs must not keep the others from being listed.
+ */
+const METADATA_LISTS_AT_ONCE = 8;
+const METADATA_LIST_GIVES_WAY_AFTER_MS = 1000;
+/** A type that we may not list, we may most often never list. */
+const METADATA_REFUSED_BACKOFF_MS = 30_000;
+
+/** What {@link InformerFactory.metadataInformerFor} gives. */
+export interface MetadataInformer {
+  readonly informer: Informer;
+  /** Whether it runs already, for others as well. */
+  readonly isShared: boolean;
+}
+
 /** One shared informer per resource type, all run together: the controllers' `InformerSource`. */
 export class InformerFactory {
   private readonly informers = new Map<string, SharedInformer<KubernetesObject>>();
   private readonly running: Promise<void>[] = [];
+  private readonly metadataClient: ListWatcher;
   private signal?: AbortSignal;
 
-  constructor(private readonly options: InformerFactoryOptions) {}
+  constructor(private readonly options: InformerFactoryOptions) {
+    const { client, clock } = options;
+    const giveWay = { afterMs: METADATA_LIST_GIVES_WAY_AFTER_MS, clock };
+    const limit = new ConcurrencyLimit(METADATA_LISTS_AT_ONCE, giveWay);
+    this.metadataClient = {
+      list: (type, listing) => limit.run(() => client.list(type, { ...listing, metadataOnly: true })),
+      watch: (type, watching) => client.watch(type, { ...watching, metadataOnly: true }),
+    };
+  }
 
   /**
    * The informer of `type`, made on first asking. One that is asked for while the factory runs is started at once.
@@ -63,9 +89,34 @@ export class InformerFactory {
     return informer as unknown as Informer<T>;
   }
 
+  /**
+   * An informer that keeps of each object only {@link trimToOwnership what tells who owns it}, without indexes. Where the
+   * objects are cached anyway, it is the informer that has them, and shared; else it is the caller's own, who runs it and
+   * may let it go.
+   */
+  metadataInformerFor(type: ResourceType): MetadataInformer {
+    const shared = this.informers.get(qualifiedResource(type));
+    if (shared) return { informer: shared, isShared: true };
+    const { selections: _selections, trims: _trims, ...options } = this.options;
+    const informer = new SharedInformer<KubernetesObject>({
+      ...options,
+      client: this.metadataClient,
+      type,
+      trim: trimToOwnership,
+      standardIndexes: false,
+      maxRefusedBackoffMs: METADATA_REFUSED_BACKOFF_MS,
+    });
+    return { informer, isShared: false };
+  }
+
   /** Every informer there is. */
   all(): readonly Informer[] {
     return [...this.informers.values()];
+  }
+
+  /** The informer of a qualified resource, if anybody has asked for one. */
+  find(resource: string): Informer | undefined {
+    return this.informers.get(resource);
   }
 
   /** What a cache must show to have seen every deletion that ours have seen. */
@@ -83,6 +134,11 @@ export class InformerFactory {
   /** Resolves once all informers asked for so far have synced; rejects with the signal's reason. */
   async waitForSync(signal: AbortSignal): Promise<void> {
     await Promise.all(this.all().map((informer) => informer.waitForSync(signal)));
+  }
+
+  /** Resolves once of each informer asked for so far there is a list, or the server's answer that there is none. */
+  async waitUntilSettled(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.all().map((informer) => informer.waitUntilSettled(signal)));
   }
 
   /** Runs all informers until aborted, and resolves when all have stopped. A second call throws. */

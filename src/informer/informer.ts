@@ -31,6 +31,13 @@ export interface Lister<T> {
   byIndex(index: string, value: string): readonly DeepReadonly<T>[];
 }
 
+/** Why a type's objects cannot be listed or watched at the moment. */
+export interface InformerTrouble {
+  readonly reason: string;
+  /** The HTTP status of the answer; absent where none came. */
+  readonly code?: number;
+}
+
 /** A warm cache of one resource type, and the stream of its changes. */
 export interface Informer<T extends KubernetesObject = KubernetesObject> {
   readonly type: ResourceType;
@@ -44,12 +51,19 @@ export interface Informer<T extends KubernetesObject = KubernetesObject> {
    * deletions that were noticed by absence, it is the list's. Undefined where none was seen.
    */
   readonly newestDeletion?: string;
+  /**
+   * What went wrong with the last list, or with a watch that the server refuses; a list that succeeds ends it. A watch that
+   * broke, or that came too late, is none: that is daily life.
+   */
+  readonly trouble?: InformerTrouble;
   /** Adds an index; before `run` only. */
   addIndex(name: string, index: IndexFunction<T>): void;
   /** Adds a handler. It first gets `added` (initial) for everything cached already. Returns its removal. */
   addEventHandler(handler: ResourceEventHandler<T>): () => void;
   /** Resolves once `hasSynced`; rejects with the signal's reason. */
   waitForSync(signal: AbortSignal): Promise<void>;
+  /** Resolves once `hasSynced`, or once the server has answered that there is no list; rejects with the signal's reason. */
+  waitUntilSettled(signal: AbortSignal): Promise<void>;
   /** Resolves once the cache shows the state at `resourceVersion` or a later one; rejects with the signal's reason. */
   waitForResourceVersion(resourceVersion: string, signal: AbortSignal): Promise<void>;
   /** Lists and watches until aborted, surviving every error. Resolves on abort; a second call throws. */

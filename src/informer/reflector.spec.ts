@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ApiStatusError, WatchErrorEvent } from '../api-client/index.js';
+import type { Logger } from '../logging/index.js';
 import type { Thing } from '../testing/informer-harness.js';
 import { InformerHarness } from '../testing/informer-harness.js';
 import type { SharedInformerOptions } from './shared-informer.options.js';
@@ -113,6 +114,43 @@ describe('a Reflector in trouble', () => {
     await harness.start();
     await clock.advance(60_000);
     expect(server.requests.length).toBeLessThan(40);
+  });
+
+  it('tells of a refusal once, for as long as it goes on, and again after a time of health', async () => {
+    const told: string[] = [];
+    const tell = (level: string) => (message: string) => void told.push(`${level} ${message}`);
+    const logger: Logger = {
+      debug: () => undefined,
+      info: tell('info'),
+      warn: tell('warn'),
+      error: tell('error'),
+      child: () => logger,
+    };
+    const { server, clock } = make({ logger });
+    const refusal = () => new ApiStatusError({ code: 403, message: 'you may not' });
+    server.failNext('list', refusal(), 3);
+    await harness.start();
+    await clock.advance(10_000);
+    expect(told).toEqual(['error the API server refuses']);
+    server.failNext('list', refusal(), 2);
+    server.breakWatches(new ApiStatusError({ code: 410 }));
+    await clock.advance(10_000);
+    expect(told.slice(1)).toEqual(['info listing again', 'error the API server refuses']);
+  });
+
+  it('waits longer where it is refused than where it gets no answer, if it is told to', async () => {
+    const { server, clock } = make({ firstBackoffMs: 100, maxBackoffMs: 100, maxRefusedBackoffMs: 60_000 });
+    server.failNext('list', new ApiStatusError({ code: 403 }), 100);
+    await harness.start();
+    await clock.advance(60_000);
+    expect(server.requests.length).toBeLessThan(15);
+    const before = server.requests.length;
+    await harness.stop();
+    make({ firstBackoffMs: 100, maxBackoffMs: 100, maxRefusedBackoffMs: 60_000 });
+    harness.server.failNext('list', new Error('connection refused'), 1000);
+    await harness.start();
+    await harness.clock.advance(60_000);
+    expect(harness.server.requests.length).toBeGreaterThan(20 * before);
   });
 
   it('lists in pages, and in one piece when the pages expired under it', async () => {

@@ -1,10 +1,13 @@
 import type { ApiClient, WatchEvent } from '../api-client/index.js';
+import { ApiStatusError } from '../api-client/index.js';
 import type { Clock, RandomSource } from '../clock/index.js';
 import { errorMessage } from '../errors/index.js';
 import type { KubernetesObject, ResourceType } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
+import type { BackoffLimits } from './backoff.js';
 import { Backoff } from './backoff.js';
-import type { ReflectorState, StepOutcome } from './decide-watch-step.js';
+import type { FailureKind, ReflectorState, StepOutcome } from './decide-watch-step.js';
+import type { InformerTrouble } from './informer.js';
 import { INITIAL_STATE, classifyFailure, decideWatchStep } from './decide-watch-step.js';
 
 /** The part of the API client that a reflector needs. */
@@ -18,6 +21,8 @@ export interface ReflectorSink<T> {
   replace(items: readonly T[], resourceVersion: string): void;
   /** A change after that, or a bookmark. */
   apply(event: WatchEvent<T>): void;
+  /** There is no list, or no watch, until the next `replace`. */
+  fail(trouble: InformerTrouble): void;
 }
 
 export interface ReflectorConfig {
@@ -29,7 +34,9 @@ export interface ReflectorConfig {
   readonly watchTimeoutSeconds: number;
   /** Silence beyond the server's own timeout after which a connection is dead. */
   readonly idleGraceMs: number;
-  readonly backoff: { readonly firstMs: number; readonly maxMs: number };
+  readonly backoff: BackoffLimits;
+  /** Where the server refuses. */
+  readonly refusedBackoff: BackoffLimits;
 }
 
 export interface ReflectorDependencies<T> {
@@ -47,12 +54,16 @@ export interface ReflectorDependencies<T> {
  */
 export class Reflector<T extends KubernetesObject> {
   private readonly backoff: Backoff;
+  private readonly refusedBackoff: Backoff;
+  /** The failure that was told last; one that goes on is not told again and again. */
+  private told: string | undefined;
 
   constructor(
     private readonly deps: ReflectorDependencies<T>,
     private readonly config: ReflectorConfig,
   ) {
     this.backoff = new Backoff(config.backoff, deps.random);
+    this.refusedBackoff = new Backoff(config.refusedBackoff, deps.random);
   }
 
   /** Until aborted, then resolves. */
@@ -63,9 +74,13 @@ export class Reflector<T extends KubernetesObject> {
         state.step === 'list' ? await this.list(state.paged, signal) : await this.watch(state, signal);
       if (signal.aborted) return;
       const step = decideWatchStep(state, outcome);
-      if (step.healthy) this.backoff.reset();
+      if (step.healthy) {
+        this.backoff.reset();
+        this.refusedBackoff.reset();
+        this.told = undefined;
+      }
       state = step.next;
-      if (step.wait === 'backoff' && !(await this.pause(signal))) return;
+      if (step.wait === 'backoff' && !(await this.pause(outcome, signal))) return;
     }
   }
 
@@ -131,25 +146,35 @@ export class Reflector<T extends KubernetesObject> {
     }
   }
 
-  private explain(
-    verb: 'list' | 'watch',
-    error: unknown,
-    signal: AbortSignal,
-  ): ReturnType<typeof classifyFailure> {
+  /** Tells people, and whoever reads the cache, what went wrong. */
+  private explain(verb: 'list' | 'watch', error: unknown, signal: AbortSignal): FailureKind {
     const failure = classifyFailure(error);
     if (signal.aborted) return failure;
-    const fields = { verb, failure, reason: errorMessage(error) };
-    // A watch that expired or broke is daily life; a refusal is for somebody to look at.
-    if (failure === 'expired' || failure === 'gap') this.deps.logger.info('listing again', fields);
-    else if (failure === 'refused') this.deps.logger.error('the API server refuses', fields);
-    else this.deps.logger.warn('the API server cannot be reached', fields);
+    const reason = errorMessage(error);
+    this.tell({ verb, failure, reason });
+    const isDailyLife = failure === 'expired' || failure === 'gap';
+    if (!isDailyLife && (verb === 'list' || failure === 'refused'))
+      this.deps.sink.fail({ reason, ...(error instanceof ApiStatusError && { code: error.code }) });
     return failure;
   }
 
+  private tell(fields: { verb: 'list' | 'watch'; failure: FailureKind; reason: string }): void {
+    const { logger } = this.deps;
+    const told = Object.values(fields).join(' ');
+    const isKnown = told === this.told;
+    this.told = told;
+    // A watch that expired or broke is daily life; a refusal is for somebody to look at.
+    if (isKnown) logger.debug('the API server still refuses or cannot be reached', fields);
+    else if (fields.failure === 'expired' || fields.failure === 'gap') logger.info('listing again', fields);
+    else if (fields.failure === 'refused') logger.error('the API server refuses', fields);
+    else logger.warn('the API server cannot be reached', fields);
+  }
+
   /** Whether to go on. */
-  private async pause(signal: AbortSignal): Promise<boolean> {
+  private async pause(outcome: StepOutcome, signal: AbortSignal): Promise<boolean> {
+    const isRefused = 'failure' in outcome && outcome.failure === 'refused';
     try {
-      await this.deps.clock.sleep(this.backoff.nextMs(), signal);
+      await this.deps.clock.sleep((isRefused ? this.refusedBackoff : this.backoff).nextMs(), signal);
       return true;
     } catch {
       return false;

@@ -18,6 +18,8 @@ export interface SharedInformerOptions<T extends KubernetesObject> {
   fieldSelector?: string;
   /** Shrinks objects before they are cached. @default drops managedFields */
   trim?: Trim<T>;
+  /** Whether it has {@link NAMESPACE_INDEX} and {@link OWNER_UID_INDEX}, which cost memory for each object. @default true */
+  standardIndexes?: boolean;
   /** Freezes cached objects, for tests: a write to one throws. @default false */
   freeze?: boolean;
   /** Shows handlers every cached object again (`modified` with itself) this often; 0 never. @default 0 */
@@ -32,6 +34,8 @@ export interface SharedInformerOptions<T extends KubernetesObject> {
   firstBackoffMs?: number;
   /** Longest pause after a failure. @default 30000 */
   maxBackoffMs?: number;
+  /** Longest pause where the server refuses, which it will often do for good. @default as `maxBackoffMs` */
+  maxRefusedBackoffMs?: number;
 }
 
 const schema = z
@@ -46,6 +50,7 @@ const schema = z
     idleGraceMs: z.number().positive().default(5_000),
     firstBackoffMs: z.number().positive().default(100),
     maxBackoffMs: z.number().positive().default(30_000),
+    maxRefusedBackoffMs: z.number().positive().optional(),
   })
   .refine((options) => options.firstBackoffMs <= options.maxBackoffMs, {
     path: ['firstBackoffMs'],
@@ -65,7 +70,8 @@ export function compileSharedInformerOptions<T extends KubernetesObject>(
   options: SharedInformerOptions<T>,
 ): CompiledSharedInformerOptions {
   const compiled = compileOptions(schema, options, 'informer');
-  const { namespaces, firstBackoffMs, maxBackoffMs, freeze, resyncPeriodMs, ...reflector } = compiled;
+  const { namespaces, firstBackoffMs, maxBackoffMs, freeze, resyncPeriodMs, ...rest } = compiled;
+  const { maxRefusedBackoffMs = maxBackoffMs, ...reflector } = rest;
   const scope = options.type.namespaced ? namespaces : [];
   const allowed = new Set(scope);
   return {
@@ -76,6 +82,7 @@ export function compileSharedInformerOptions<T extends KubernetesObject>(
       ...reflector,
       namespace: scope.length === 1 ? scope[0] : undefined,
       backoff: { firstMs: firstBackoffMs, maxMs: maxBackoffMs },
+      refusedBackoff: { firstMs: firstBackoffMs, maxMs: maxRefusedBackoffMs },
     },
   };
 }

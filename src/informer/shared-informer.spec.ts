@@ -278,3 +278,51 @@ describe('the cache of a SharedInformer', () => {
     expect(() => new InformerHarness(options)).toThrow(`informer.${option}`);
   });
 });
+
+describe('a SharedInformer that the server does not serve', () => {
+  it('says why, is settled though not synced, and begins when it may', async () => {
+    const { server, informer, clock } = make();
+    const settled = vi.fn();
+    server.put('a', 'x');
+    server.failNext('list', new ApiStatusError({ code: 403, message: 'you may not list things' }), 3);
+    void informer.waitUntilSettled(harness.signal).then(settled);
+    await harness.start();
+    expect(informer.hasSynced).toBe(false);
+    expect(informer.trouble).toEqual({ code: 403, reason: 'you may not list things' });
+    expect(settled).toHaveBeenCalled();
+    await clock.advance(60_000);
+    expect(informer.hasSynced).toBe(true);
+    expect(informer.trouble).toBeUndefined();
+    expect(harness.cached()).toEqual({ 'a/x': '101' });
+  });
+
+  it('is not settled while no answer comes', async () => {
+    const { server, informer, clock } = make();
+    const settled = vi.fn();
+    server.failNext('list', new Error('connection refused'), 3);
+    void informer.waitUntilSettled(harness.signal).then(settled);
+    await harness.start();
+    expect(informer.trouble).toEqual({ reason: 'connection refused' });
+    expect(settled).not.toHaveBeenCalled();
+    await clock.advance(60_000);
+    expect(settled).toHaveBeenCalled();
+    expect(informer.trouble).toBeUndefined();
+  });
+
+  it('says so also when it is the watch that is refused, and not when a watch breaks or comes too late', async () => {
+    const { server, informer, clock } = make();
+    await harness.start();
+    for (const daily of [new Error('connection reset'), new ApiStatusError({ code: 410 })]) {
+      server.breakWatches(daily);
+      await clock.advance(0);
+      expect(informer.trouble).toBeUndefined();
+      await clock.advance(10_000);
+    }
+    server.failNext('watch', new ApiStatusError({ code: 403, message: 'you may not watch things' }));
+    server.endWatches();
+    await clock.advance(0);
+    expect(informer.trouble).toEqual({ code: 403, reason: 'you may not watch things' });
+    await clock.advance(10_000);
+    expect(informer.trouble).toBeUndefined();
+  });
+});

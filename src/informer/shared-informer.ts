@@ -6,7 +6,14 @@ import type { Logger } from '../logging/index.js';
 import { ConditionWaiters } from './condition-waiters.js';
 import { deepFreeze } from './deep-freeze.js';
 import { EventHandlers } from './event-handlers.js';
-import type { IndexFunction, Informer, Lister, ResourceEvent, ResourceEventHandler } from './informer.js';
+import type {
+  IndexFunction,
+  Informer,
+  InformerTrouble,
+  Lister,
+  ResourceEvent,
+  ResourceEventHandler,
+} from './informer.js';
 import { NAMESPACE_INDEX, OWNER_UID_INDEX } from './informer.js';
 import type { ReflectorSink } from './reflector.js';
 import { Reflector } from './reflector.js';
@@ -33,6 +40,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T>, 
   private synced = false;
   private lastSynced: string | undefined;
   private lastDeletion: string | undefined;
+  private lastTrouble: InformerTrouble | undefined;
 
   /** @throws InvalidOptionError naming the option */
   constructor(private readonly options: SharedInformerOptions<T>) {
@@ -42,6 +50,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T>, 
     this.handlers = new EventHandlers(this.logger);
     this.lister = this.store.lister;
     this.reflector = new Reflector<T>({ ...options, sink: this, logger: this.logger }, this.config.reflector);
+    if (options.standardIndexes === false) return;
     this.store.addIndex(NAMESPACE_INDEX, (object) => [object.metadata.namespace ?? '']);
     this.store.addIndex(OWNER_UID_INDEX, ownerUids);
   }
@@ -58,6 +67,10 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T>, 
     return this.lastDeletion;
   }
 
+  get trouble(): InformerTrouble | undefined {
+    return this.lastTrouble;
+  }
+
   addIndex(name: string, index: IndexFunction<T>): void {
     if (this.started) throw new IllegalStateError(`addIndex(${name}) after run`);
     this.store.addIndex(name, (object) => this.indexValues(name, index, object));
@@ -70,6 +83,10 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T>, 
 
   waitForSync(signal: AbortSignal): Promise<void> {
     return this.waiters.waitUntil(() => this.synced, signal);
+  }
+
+  waitUntilSettled(signal: AbortSignal): Promise<void> {
+    return this.waiters.waitUntil(() => this.synced || this.lastTrouble?.code !== undefined, signal);
   }
 
   waitForResourceVersion(resourceVersion: string, signal: AbortSignal): Promise<void> {
@@ -94,6 +111,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T>, 
   replace(items: readonly T[], resourceVersion: string): void {
     const events = this.store.replace(items, !this.synced);
     this.synced = true;
+    this.lastTrouble = undefined;
     if (this.lastSynced !== undefined && compareResourceVersions(resourceVersion, this.lastSynced) < 0) {
       this.logger.warn('the server went back in time; was it restored from a backup?', {
         from: this.lastSynced,
@@ -117,6 +135,12 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T>, 
     this.lastSynced = newerResourceVersion(this.lastSynced, resourceVersion);
     if (events.some(isDeletion)) this.lastDeletion = newerResourceVersion(this.lastDeletion, resourceVersion);
     this.handlers.dispatch(events);
+    this.waiters.check();
+  }
+
+  /** For the reflector. */
+  fail(trouble: InformerTrouble): void {
+    this.lastTrouble = trouble;
     this.waiters.check();
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod, UnstructuredObject } from '../kubernetes/index.js';
 import { DEPLOYMENTS, PODS } from '../kubernetes/index.js';
-import { trimFor, trimPod, trimToMetadata } from './trim.js';
+import { trimFor, trimPod, trimToOwnership } from './trim.js';
 
 const metadata = () => ({
   name: 'p',
@@ -77,24 +77,35 @@ describe('trimPod', () => {
   });
 });
 
+const secret = (): UnstructuredObject => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: metadata(),
+  data: { password: 'x' },
+});
+
 describe('trimFor', () => {
-  const secret = (): UnstructuredObject => ({
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: metadata(),
-    data: { password: 'x' },
-  });
-
-  it('never keeps the content of a secret', () => {
-    const type = { group: '', version: 'v1', resource: 'secrets', kind: 'Secret', namespaced: true };
-    expect(trimFor(type)(secret())).not.toHaveProperty('data');
-    expect(trimToMetadata(secret()).metadata.name).toBe('p');
-  });
-
   it('drops only managedFields of types that it does not know', () => {
     const trimmed = trimFor(DEPLOYMENTS)(secret());
     expect(trimmed).toHaveProperty('data');
     expect(trimmed.metadata).not.toHaveProperty('managedFields');
     expect(trimFor(PODS)).not.toBe(trimFor(DEPLOYMENTS));
+  });
+});
+
+describe('trimToOwnership', () => {
+  it('keeps who an object is, who owns it and whether it may go, and nothing else', () => {
+    const { name, namespace, ownerReferences } = metadata();
+    const object = secret();
+    Object.assign(object.metadata, { uid: 'u1', resourceVersion: '7', labels: { a: 'b' }, generation: 3 });
+    const identity = { name, namespace, uid: 'u1', resourceVersion: '7' };
+    expect(trimToOwnership(object)).toStrictEqual({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { ...identity, ownerReferences },
+    });
+    const going = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['orphan'] };
+    const trimmed = trimToOwnership({ ...secret(), metadata: { ...identity, ...going } });
+    expect(trimmed.metadata).toStrictEqual({ ...identity, ...going });
   });
 });

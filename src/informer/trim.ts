@@ -10,10 +10,18 @@ export function dropManagedFields<T extends KubernetesObject>(object: T): T {
   return object;
 }
 
-/** Only what every object has: for owners and dependents whose content is nobody's business. */
-export function trimToMetadata<T extends KubernetesObject>(object: T): T {
-  const { apiVersion, kind, metadata } = dropManagedFields(object);
-  return { apiVersion, kind, metadata } as T;
+/**
+ * What tells who an object is, who owns it and whether it may go: all that the garbage collector reads of the many kinds
+ * that nobody else looks at. Labels and annotations, often the most of the metadata, are left out.
+ */
+export function trimToOwnership<T extends KubernetesObject>(object: T): T {
+  const { apiVersion, kind, metadata } = object;
+  const { deletionTimestamp, finalizers, name, namespace, ownerReferences, resourceVersion, uid } = metadata;
+  const kept: KubernetesObject['metadata'] = { name, namespace, uid, resourceVersion };
+  if (deletionTimestamp !== undefined) kept.deletionTimestamp = deletionTimestamp;
+  if (finalizers !== undefined) kept.finalizers = finalizers;
+  if (ownerReferences !== undefined) kept.ownerReferences = ownerReferences;
+  return { apiVersion, kind, metadata: kept } as T;
 }
 
 /**
@@ -28,9 +36,6 @@ export function trimPod(pod: Pod): Pod {
 /** The trims by `qualifiedResource`; every other type only loses its managedFields. */
 export const DEFAULT_TRIMS: ReadonlyMap<string, Trim> = new Map<string, Trim>([
   [qualifiedResource(PODS), trimPod as unknown as Trim],
-  // The garbage collector looks at every type, and secrets are best not held in memory at all.
-  ['secrets', trimToMetadata],
-  ['configmaps', trimToMetadata],
 ]);
 
 export function trimFor(type: ResourceType, trims: ReadonlyMap<string, Trim> = DEFAULT_TRIMS): Trim {

@@ -1,8 +1,9 @@
+import { abortable } from '../cancellation/index.js';
 import { toRfc3339 } from '../clock/index.js';
 import { InvalidOptionError } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
 import type { RedisConnection } from '../redis/index.js';
-import { LuaScript, abortable, createRedisConnection } from '../redis/index.js';
+import { LuaScript, createRedisConnection } from '../redis/index.js';
 import type { LeaderElectionRecord, LeaseAttempt, ResourceLock } from './resource-lock.js';
 
 const acquireScript = new LuaScript(new URL('./lua/acquire-1.lua', import.meta.url));

@@ -1,4 +1,6 @@
 export { Manager } from './manager.js';
+export { NotedInformers, missingOf, readabilityOf, troublesOf } from './needs.js';
+export type { ControllerTroubles, NeededInformer } from './needs.js';
 export type {
   Elector,
   InformerGroup,

@@ -6,6 +6,8 @@ import type { EnqueuerOptions } from '../controller/index.js';
 import { Enqueuer } from '../controller/index.js';
 import { IllegalStateError, ShutdownError, hasCode } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
+import type { NeededInformer } from './needs.js';
+import { missingOf } from './needs.js';
 
 /** Something with a life of its own: runs until aborted, resolves on a clean stop, rejects on a fatal error. */
 export interface Runnable {
@@ -14,7 +16,8 @@ export interface Runnable {
 
 /** The informers of this replica, as the manager sees them. */
 export interface InformerGroup extends Runnable {
-  waitForSync(signal: AbortSignal): Promise<void>;
+  /** Resolves once of each there is a list, or the server's answer that there is none; rejects with the signal's reason. */
+  waitUntilSettled(signal: AbortSignal): Promise<void>;
   /** What a cache must show to have seen every deletion that ours have seen. @default nothing */
   deletionsSeen?(): ReturnType<NonNullable<EnqueuerOptions['deletionsSeen']>>;
 }
@@ -32,10 +35,15 @@ export interface ManagedController {
   readonly built: BuiltController;
   /** Run while we lead. */
   readonly sweep?: Runnable;
+  /** The caches without which it does not start; it does as soon as all of them have synced. @default none */
+  readonly needs?: readonly NeededInformer[];
+  /** See {@link ControllerDefinition.worksOn}. @default 'all' */
+  readonly worksOn?: 'all' | 'leader';
 }
 
 /**
- * `starting`: informers fill. `running`: keys are worked on, and the lease is campaigned for. `stopping`: no new
+ * `starting`: informers fill. `running`: keys are worked on, of one controller at least, and the lease is campaigned for.
+ * `stopping`: no new
  * keys; running ones finish, the lease is released. `stopped`: nothing of ours runs any more.
  */
 export type ManagerState = 'created' | 'starting' | 'running' | 'stopping' | 'stopped';
@@ -60,7 +68,8 @@ export interface ManagerOptions {
 
 /**
  * Starts and stops one replica in the right order. Start: background work, informers until synced, workers, the
- * election. Stop: readiness fails first (`state`); then, side by side, the workers finish their keys and the
+ * election. A resource that the server does not list keeps those controllers back that need it, and no others; they start
+ * when it does. Stop: readiness fails first (`state`); then, side by side, the workers finish their keys and the
  * leading work ends and releases the lease, so that the next leader does not wait for our slowest sync (keys are
  * guarded by their own locks, not by the lease); then informers, then background work.
  */
@@ -94,10 +103,12 @@ export class Manager {
     const backgroundWork = background.map((runnable) => guard(runnable.run(groups.background.signal)));
     const informerWork = guard(informers.run(groups.informers.signal));
     try {
-      await informers.waitForSync(stop);
+      await informers.waitUntilSettled(stop);
+      await this.firstToStart(stop);
       this.current = 'running';
       logger.info('the caches are filled; working');
-      const work = this.works('all') ? this.work(stop).map(guard) : [];
+      const everywhere = this.options.controllers.filter((managed) => this.worksEverywhere(managed));
+      const work = everywhere.map((managed) => guard(this.work(managed, stop)));
       const election = guard(elector.run((leading, epoch) => this.lead(leading, epoch), stop));
       await aborted(stop);
       logger.info('stopping');
@@ -115,53 +126,133 @@ export class Manager {
     if (fatal.signal.aborted) throw fatal.signal.reason;
   }
 
+  /** Resolves once one controller has what it needs; of those that wait for something, people are told. */
+  private async firstToStart(stop: AbortSignal): Promise<void> {
+    const { controllers, logger } = this.options;
+    const filled = controllers.map((managed) => {
+      const isFilled = this.untilFilled(managed, stop);
+      const fields = { controller: managed.controller.name };
+      const missing = missingOf(managed.needs ?? []);
+      for (const { reason, resource } of missing)
+        logger.error('a controller waits for a resource that cannot be listed', {
+          ...fields,
+          resource,
+          reason,
+        });
+      if (missing.length > 0)
+        isFilled.then(
+          () => logger.info('a controller has what it waited for, and starts', fields),
+          () => undefined,
+        );
+      return isFilled;
+    });
+    if (filled.length > 0) await Promise.race(filled);
+  }
+
+  private async untilFilled({ needs = [] }: ManagedController, signal: AbortSignal): Promise<void> {
+    await Promise.all(needs.map((informer) => informer.waitForSync(signal)));
+  }
+
   /** The leader's part: turns every change that its informers see, and first of all everything there is, into keys. */
   private async lead(signal: AbortSignal, epoch: number): Promise<void> {
-    const { actors, clock, controllers, elector, informers, logger, tracer } = this.options;
+    const { controllers, logger } = this.options;
     logger.info('leading', { epoch });
-    const unsubscribes = controllers.map(({ built, controller }) => {
-      const enqueuer = new Enqueuer({
-        controller: controller.name,
-        queue: controller.queue,
-        actors,
-        clock,
-        logger,
-        tracer,
-        mayEnqueue: () => elector.isLeader !== false,
-        deletionsSeen: () => informers.deletionsSeen?.() ?? [],
-        needsSync: (key) => built.needsSync?.(key) ?? true,
-      });
-      return built.watch(enqueuer.enqueueUntil(signal));
-    });
-    const over = new AbortController();
-    const until = AbortSignal.any([signal, over.signal]);
-    const work = this.works('leader') ? this.work(until) : [];
-    for (const { sweep } of controllers) if (sweep) work.push(sweep.run(until));
+    // One that fails takes the others with it: we are about to give up the lease.
+    const failed = new AbortController();
+    const work = controllers.map((managed) => this.leadOne(managed, signal, failed));
     try {
       await Promise.all([aborted(signal), ...work]);
     } finally {
-      // One that failed takes the others with it: we are about to give up the lease.
-      over.abort(new ShutdownError('the leading work has failed'));
       await Promise.allSettled(work);
-      for (const unsubscribe of unsubscribes) unsubscribe();
       logger.info('no longer leading', { epoch });
     }
   }
 
-  private works(who: 'all' | 'leader'): boolean {
-    return (this.options.reconcileOn ?? 'all') === who;
+  /** One controller's leading work, from when it has what it needs until we lead no more or one controller's work fails. */
+  private async leadOne(
+    managed: ManagedController,
+    signal: AbortSignal,
+    failed: AbortController,
+  ): Promise<void> {
+    const { built, sweep } = managed;
+    const until = AbortSignal.any([signal, failed.signal]);
+    // Goes on until the last key has ended: the keys go by what it keeps.
+    const over = new AbortController();
+    const leading = built.leading?.run(over.signal) ?? Promise.resolve();
+    const work: Promise<void>[] = [];
+    let unsubscribe = (): void => undefined;
+    try {
+      await Promise.race([this.prepared(managed, until), failureOf(leading)]);
+      if (!until.aborted) {
+        unsubscribe = built.watch(this.enqueuerOf(managed).enqueueUntil(signal));
+        if (!this.worksEverywhere(managed)) work.push(this.work(managed, until));
+        if (sweep) work.push(sweep.run(until));
+      }
+      await Promise.race([Promise.all([aborted(until), ...work]), failureOf(leading)]);
+    } catch (error) {
+      failed.abort(new ShutdownError('the leading work has failed', { cause: error }));
+      throw error;
+    } finally {
+      await Promise.allSettled(work);
+      unsubscribe();
+      over.abort(until.reason);
+      await leading;
+    }
   }
 
-  /** Ends when the running keys have ended; after the loss of the lease they are told to end at once. */
-  private work(signal: AbortSignal): Promise<void>[] {
+  /** Resolves once there is what the controller needs to lead, or on abort. */
+  private async prepared(managed: ManagedController, signal: AbortSignal): Promise<void> {
+    try {
+      await this.untilFilled(managed, signal);
+      await managed.built.leading?.waitUntilReady(signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  private enqueuerOf({ built, controller }: ManagedController): Enqueuer {
+    const { actors, clock, elector, informers, logger, tracer } = this.options;
+    return new Enqueuer({
+      controller: controller.name,
+      queue: controller.queue,
+      actors,
+      clock,
+      logger,
+      tracer,
+      mayEnqueue: () => elector.isLeader !== false,
+      deletionsSeen: () => informers.deletionsSeen?.() ?? [],
+      needsSync: (key) => built.needsSync?.(key) ?? true,
+    });
+  }
+
+  private worksEverywhere({ worksOn = 'all' }: ManagedController): boolean {
+    return worksOn === 'all' && (this.options.reconcileOn ?? 'all') === 'all';
+  }
+
+  /**
+   * Works on the keys of one controller, from when it has what it needs. Ends when the running keys have ended; after the
+   * loss of the lease they are told to end at once.
+   */
+  private async work(managed: ManagedController, signal: AbortSignal): Promise<void> {
+    try {
+      await this.untilFilled(managed, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
     const lost = new AbortController();
     const onAbort = (): void => {
       if (hasCode(signal.reason, 'LEASE_LOST')) lost.abort(signal.reason);
     };
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
-    return this.options.controllers.map(({ controller }) => controller.run(signal, lost.signal));
+    await managed.controller.run(signal, lost.signal);
   }
+}
+
+/** Rejects as `work` does, and never resolves. */
+function failureOf(work: Promise<void>): Promise<never> {
+  return new Promise((_, reject) => void work.catch(reject));
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

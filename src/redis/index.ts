@@ -1,4 +1,3 @@
-export { abortable } from './abortable.js';
 export { assertUsableRedis } from './check-redis.js';
 export type { CheckRedisOptions } from './check-redis.js';
 export { LuaScript } from './lua-script.js';

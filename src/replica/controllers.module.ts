@@ -8,12 +8,13 @@ import { Controller, UnqueuedSweep } from '../controller/index.js';
 import type { ApiEventRecorder } from '../events/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import { ObservedReconciler } from '../explain/index.js';
-import type { Informer, InformerFactory } from '../informer/index.js';
+import type { InformerFactory } from '../informer/index.js';
 import { qualifiedResource } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
 import type { ManagedController } from '../manager/index.js';
-import type { Metrics, Tracing } from '../telemetry/index.js';
-import { createControllerMetrics } from '../telemetry/index.js';
+import { NotedInformers, readabilityOf } from '../manager/index.js';
+import type { Metrics, ResourceReadability, Tracing } from '../telemetry/index.js';
+import { createControllerMetrics, observeReadability } from '../telemetry/index.js';
 import { CoordinationModule } from './coordination.module.js';
 import { KubernetesApiModule } from './kubernetes-api.module.js';
 import { ObservationModule } from './observation.module.js';
@@ -64,22 +65,27 @@ function buildControllers(
   log: DecisionLog,
   running: RunningSyncs,
 ): ManagedController[] {
-  const dependencies: Omit<ControllerDependencies, 'events'> = { informers, clock, random, logger };
+  const dependencies: Omit<ControllerDependencies, 'events' | 'informers'> = {
+    discovery: client,
+    clock,
+    random,
+    logger,
+  };
   const metrics = createControllerMetrics(meter, options.workersOf);
   const traced = withSpans(withTraceAnnotations(client, clock), tracer, clock);
-  return options.definitions.map((definition) => {
+  const managed = options.definitions.map((definition): ManagedController => {
     const { name } = definition;
+    const noted = new NotedInformers(informers);
     // As the genuine ones sign theirs: `deployment-controller`, `replicaset-controller`.
     const signed = events.as(`${name}-controller`);
     const built = definition.build({
       ...dependencies,
+      informers: noted,
       events: signed,
       logger: logger.child({ controller: name }),
     });
     const pair = queues(name);
-    const informerOf = (resource: string): Informer | undefined =>
-      informers.all().find(({ type }) => qualifiedResource(type) === resource);
-    const cached = (key: string) => informerOf(qualifiedResource(definition.type))?.lister.get(key);
+    const cached = (key: string) => informers.find(qualifiedResource(definition.type))?.lister.get(key);
     const controller = new Controller({
       name,
       reconciler: new ObservedReconciler(built.reconciler, {
@@ -92,7 +98,7 @@ function buildControllers(
       ...pair,
       actors,
       clientFor: (activation) => clientOf(traced, activation),
-      informerOf,
+      informerOf: (resource) => (built.informerOf ? built.informerOf(resource) : informers.find(resource)),
       events: signed,
       objectOf: built.objectOf?.bind(built) ?? cached,
       clock,
@@ -107,8 +113,16 @@ function buildControllers(
     const due = built.due?.bind(built);
     const sweep =
       due && new UnqueuedSweep({ controller: name, queue: pair.queue, due, clock, logger, metrics });
-    return { built, controller, ...(sweep ? { sweep } : {}) };
+    const { worksOn = 'all' } = definition;
+    return { built, controller, needs: noted.needs, worksOn, ...(sweep ? { sweep } : {}) };
   });
+  observeReadability(meter, () => managed.flatMap(readabilityByName));
+  return managed;
+}
+
+function readabilityByName(managed: ManagedController): ResourceReadability[] {
+  const controller = managed.controller.name;
+  return [...readabilityOf(managed)].map((each) => ({ ...each, controller }));
 }
 
 /** The only client that a reconciler gets: it stops writing with the activation and remembers what it wrote. */

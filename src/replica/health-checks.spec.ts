@@ -4,11 +4,16 @@ import { describe, expect, it } from 'vitest';
 import type { Clock } from '../clock/index.js';
 import { FakeClock } from '../clock/index.js';
 import { LeaseLostError } from '../errors/index.js';
+import type { UnreadableResource } from '../controller/index.js';
 import type { HealthCheck, HealthEndpoint } from '../health/index.js';
 import { EventLoopMonitor, HealthRegistry } from '../health/index.js';
 import { PODS } from '../kubernetes/index.js';
 import type { CheckedParts } from './health-checks.js';
 import { registerHealthChecks } from './health-checks.js';
+
+/** A cache that the server does not list, and one that it does. */
+const REFUSED = { type: PODS, hasSynced: false, trouble: { code: 403, reason: 'you may not list pods' } };
+const LISTED = { type: PODS, hasSynced: true };
 
 interface Situation {
   managerState?: string;
@@ -18,27 +23,45 @@ interface Situation {
   consuming?: boolean;
   reconcileOn?: 'all' | 'leader';
   eventLoop?: HealthCheck;
+  /** @default LISTED */
+  cache?: typeof REFUSED | typeof LISTED;
+  /** Of a second controller, which works where the replica leads. @default there is none */
+  collector?: { consuming: boolean; isReady: boolean; unreadable?: readonly UnreadableResource[] };
 }
 
-/** Which checks fail, by endpoint. */
-async function failures(situation: Situation): Promise<Record<HealthEndpoint, string[]>> {
+function registryOf(situation: Situation): HealthRegistry {
   const { consuming = true, eventLoop, leads = true, managerState = 'running', synced = true } = situation;
+  const { cache = { ...LISTED, hasSynced: synced }, collector } = situation;
   const registry = new HealthRegistry();
+  const leaders = collector && {
+    controller: { name: 'garbage-collector', isConsuming: collector.consuming },
+    built: { leading: { isReady: collector.isReady }, unreadable: () => collector.unreadable ?? [] },
+    worksOn: 'leader',
+  };
   const parts = {
     manager: { state: managerState },
-    informers: { all: () => [{ hasSynced: synced, type: PODS }] },
+    informers: { all: () => [cache] },
     elector: {
       isLeader: leads,
       checkHealth: () =>
         situation.leaseError ? Promise.reject(situation.leaseError) : Promise.resolve(undefined),
     },
-    controllers: [{ controller: { name: 'deployment', isConsuming: consuming } }],
+    controllers: [
+      { controller: { name: 'deployment', isConsuming: consuming }, built: {}, needs: [cache] },
+      ...(leaders ? [leaders] : []),
+    ],
     client: { ping: () => Promise.resolve() },
     actors: { ping: () => Promise.resolve() },
     eventLoop: eventLoop ?? new EventLoopMonitor(new FakeClock()),
     reconcileOn: situation.reconcileOn ?? 'all',
   } as unknown as CheckedParts;
   registerHealthChecks(registry, parts);
+  return registry;
+}
+
+/** Which checks fail, by endpoint. */
+async function failures(situation: Situation): Promise<Record<HealthEndpoint, string[]>> {
+  const registry = registryOf(situation);
   const failing = async (endpoint: HealthEndpoint): Promise<string[]> => {
     const results = registry.of(endpoint).map(async (check) => {
       try {
@@ -51,6 +74,16 @@ async function failures(situation: Situation): Promise<Record<HealthEndpoint, st
     return (await Promise.all(results)).flat();
   };
   return { livez: await failing('livez'), readyz: await failing('readyz') };
+}
+
+/** What the checks of readyz say that are well. */
+async function notes(situation: Situation): Promise<Record<string, string>> {
+  const told: Record<string, string> = {};
+  for (const check of registryOf(situation).of('readyz')) {
+    const note = await check.check();
+    if (typeof note === 'string') told[check.name] = note;
+  }
+  return told;
 }
 
 /** An event loop that was held up for longer than its limit. */
@@ -75,6 +108,8 @@ async function aHeldUpEventLoop(): Promise<EventLoopMonitor> {
   return monitor;
 }
 
+const WIDGETS: UnreadableResource = { resource: 'widgets.example.com', reason: 'you may not list widgets' };
+
 const ROWS: readonly {
   readonly fault: string;
   readonly situation: () => Situation | Promise<Situation>;
@@ -96,6 +131,27 @@ const ROWS: readonly {
     fault: '`--reconcile-on leader` and not leading',
     situation: () => ({ reconcileOn: 'leader', leads: false, consuming: false }),
   },
+  {
+    fault: 'a resource cannot be listed that one controller needs',
+    situation: () => ({ cache: REFUSED, consuming: false, collector: { consuming: true, isReady: true } }),
+  },
+  {
+    fault: 'no controller can list what it needs',
+    situation: () => ({ managerState: 'starting', cache: REFUSED, consuming: false }),
+    readyz: ['controller-deployment', 'informers-synced', 'running'],
+  },
+  {
+    fault: 'garbage collector, not leading',
+    situation: () => ({ leads: false, collector: { consuming: false, isReady: false } }),
+  },
+  {
+    fault: 'garbage collector fills its caches after an election',
+    situation: () => ({ collector: { consuming: false, isReady: false } }),
+  },
+  {
+    fault: 'a kind that the garbage collector cannot read',
+    situation: () => ({ collector: { consuming: true, isReady: true, unreadable: [WIDGETS] } }),
+  },
 ];
 
 describe('the checks of a replica', () => {
@@ -112,6 +168,36 @@ describe('the checks of a replica', () => {
     const leading = { reconcileOn: 'leader', leads: true, consuming: false } as const;
     expect((await failures(leading)).readyz).toEqual(['controller-deployment']);
     expect((await failures({ consuming: false })).readyz).toEqual(['controller-deployment']);
+  });
+
+  it('say which resources a controller waits for, and which it does without', async () => {
+    const situation = { cache: REFUSED, consuming: false };
+    const told = 'cannot read pods (you may not list pods)';
+    expect(await notes(situation)).toEqual({
+      'controller-deployment': `does not start: ${told}`,
+      'informers-synced': told,
+    });
+    const synced = { ...REFUSED, hasSynced: true };
+    const collector = { consuming: false, isReady: false, unreadable: [WIDGETS] };
+    expect(await notes({ cache: synced, collector })).toEqual({
+      'controller-deployment': told,
+      'controller-garbage-collector':
+        'fills its caches; cannot read widgets.example.com (you may not list widgets)',
+    });
+    expect(await notes({ collector: { consuming: true, isReady: true } })).toEqual({});
+  });
+
+  it('name ten resources and count the rest', async () => {
+    const unreadable = Array.from({ length: 12 }, (_, index) => ({ resource: `r${index}`, reason: 'no' }));
+    const { 'controller-garbage-collector': note = '' } = await notes({
+      collector: { consuming: true, isReady: true, unreadable },
+    });
+    expect(note).toMatch(/^cannot read r0 \(no\), .*, r9 \(no\) and 2 more$/);
+  });
+
+  it('miss a consumer of the replica that leads, once its caches are filled', async () => {
+    const collector = { consuming: false, isReady: true };
+    expect((await failures({ collector })).readyz).toEqual(['controller-garbage-collector']);
   });
 
   it('are all that docs/HEALTH.md says is tested here', () => {

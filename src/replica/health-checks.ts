@@ -1,10 +1,12 @@
 import type { RedisActorRuntime } from '../actor/index.js';
 import type { HttpApiClient } from '../api-client/index.js';
 import { IllegalStateError } from '../errors/index.js';
-import type { EventLoopMonitor, HealthRegistry } from '../health/index.js';
+import type { UnreadableResource } from '../controller/index.js';
+import type { EventLoopMonitor, HealthNote, HealthRegistry } from '../health/index.js';
 import type { InformerFactory } from '../informer/index.js';
 import { qualifiedResource } from '../kubernetes/index.js';
 import type { ManagedController, Manager } from '../manager/index.js';
+import { missingOf, troublesOf } from '../manager/index.js';
 import type { ReplicaElector } from './replica-elector.js';
 
 export interface CheckedParts {
@@ -38,21 +40,49 @@ export function registerHealthChecks(registry: HealthRegistry, parts: CheckedPar
     name: 'informers-synced',
     check: () => {
       const behind = informers.all().filter(({ hasSynced }) => !hasSynced);
-      failUnless(
-        behind.length === 0,
-        `not synced: ${behind.map(({ type }) => qualifiedResource(type)).join(', ')}`,
-      );
+      const missing = missingOf(behind);
+      // Where others work, what the server does not list keeps only those back that need it.
+      const isSettled = manager.state === 'running' && missing.length === behind.length;
+      const silent = behind.filter(({ trouble }) => trouble?.code === undefined);
+      const names = silent.map(({ type }) => qualifiedResource(type));
+      const problem = [...(names.length > 0 ? [`not synced: ${names.join(', ')}`] : []), ...told(missing)];
+      failUnless(behind.length === 0 || isSettled, problem.join('; '));
+      return noteOf(missing);
     },
   });
-  for (const { controller } of controllers) {
-    registry.add('readyz', {
-      name: `controller-${controller.name}`,
-      check: () => {
-        const isStandby = parts.reconcileOn === 'leader' && !elector.isLeader;
-        failUnless(controller.isConsuming || isStandby, 'takes no keys');
-      },
-    });
+  for (const managed of controllers) {
+    const name = `controller-${managed.controller.name}`;
+    registry.add('readyz', { name, check: () => checkController(managed, parts) });
   }
+}
+
+/** Fails where it should take keys and does not; what it waits for, and does without, is told. */
+function checkController(
+  managed: ManagedController,
+  { elector, manager, reconcileOn }: CheckedParts,
+): HealthNote {
+  const { built, controller, worksOn = 'all' } = managed;
+  const { unreadable, waitsFor } = troublesOf(managed);
+  const isRunning = manager.state === 'running';
+  if (isRunning && waitsFor.length > 0) return `does not start: ${told(waitsFor).join('; ')}`;
+  const isStandby = isRunning && !elector.isLeader && (worksOn === 'leader' || reconcileOn === 'leader');
+  const isFilling = isRunning && elector.isLeader && built.leading?.isReady === false;
+  failUnless(controller.isConsuming || isStandby || isFilling, 'takes no keys');
+  return [...(isFilling ? ['fills its caches'] : []), ...told(unreadable)].join('; ') || undefined;
+}
+
+/** How many resources are named one by one. */
+const NAMED_AT_MOST = 10;
+
+function noteOf(resources: readonly UnreadableResource[]): HealthNote {
+  return resources.length === 0 ? undefined : told(resources).join('; ');
+}
+
+function told(resources: readonly UnreadableResource[]): string[] {
+  if (resources.length === 0) return [];
+  const named = resources.slice(0, NAMED_AT_MOST).map(({ reason, resource }) => `${resource} (${reason})`);
+  const rest = resources.length - named.length;
+  return [`cannot read ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`];
 }
 
 function failUnless(isWell: boolean, problem: string): void {

@@ -119,11 +119,12 @@ import * as tokens from './tokens.js';
       provide: tokens.STATUS,
       inject: [tokens.OPTIONS, tokens.ELECTOR, tokens.CONTROLLERS, tokens.INFORMERS],
       useFactory: (
-        { identity }: CompiledReplicaOptions,
+        options: CompiledReplicaOptions,
         elector: ReplicaElector,
         controllers: ManagedController[],
         informers: InformerFactory,
-      ) => new ReplicaStatusSource(identity, elector, controllers, informers),
+      ) =>
+        new ReplicaStatusSource(options.identity, elector, controllers, informers, options['reconcile-on']),
     },
   ],
   exports: [tokens.MANAGER, tokens.HEALTH, tokens.STATUS, ControllersModule],

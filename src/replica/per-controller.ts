@@ -1,3 +1,5 @@
+import type { ControllerDefinition } from '../controller/index.js';
+import { findController } from '../controllers/registry.js';
 import { InvalidOptionError } from '../errors/index.js';
 
 export interface PerControllerOptions {
@@ -7,17 +9,22 @@ export interface PerControllerOptions {
   readonly forAll: boolean;
   /** The least and the most that a number may be. */
   readonly range: readonly [least: number, most: number];
+  readonly defaultOf: (controller: ControllerDefinition) => number;
 }
+
+type EntryForm = Omit<PerControllerOptions, 'defaultOf'>;
 
 /**
  * Lays what an option says over the defaults of the controllers that run, for example `deployment=5,replicaset=10`, or
- * `60000,namespace=300000` where a number alone is everybody's. What is named wins over that, wherever it stands.
+ * `60000,namespace=300000` where a number alone is everybody's. What is named, by any of its names, wins over that,
+ * wherever it stands.
+ * @returns by the controllers' own names
  * @throws InvalidOptionError naming the option
  */
 export function numbersPerController(
   list: string | undefined,
-  defaults: ReadonlyMap<string, number>,
-  { forAll, option, range }: PerControllerOptions,
+  running: readonly ControllerDefinition[],
+  { defaultOf, forAll, option, range }: PerControllerOptions,
 ): ReadonlyMap<string, number> {
   const entries = (list ?? '')
     .split(',')
@@ -25,18 +32,19 @@ export function numbersPerController(
     .filter((part) => part !== '')
     .map((part) => parseEntry(part, { forAll, option, range }));
   const everybodys = entries.findLast(({ name }) => name === undefined)?.value;
-  const numbers = new Map([...defaults].map(([name, value]) => [name, everybodys ?? value]));
+  const numbers = new Map(running.map((each) => [each.name, everybodys ?? defaultOf(each)]));
   for (const { name, value } of entries) {
     if (name === undefined) continue;
-    if (!numbers.has(name)) throw new InvalidOptionError(option, `no controller named "${name}" runs`);
-    numbers.set(name, value);
+    const named = findController(name, running);
+    if (!named) throw new InvalidOptionError(option, `no controller named "${name}" runs`);
+    numbers.set(named.name, value);
   }
   return numbers;
 }
 
 function parseEntry(
   part: string,
-  { forAll, option, range: [least, most] }: PerControllerOptions,
+  { forAll, option, range: [least, most] }: EntryForm,
 ): { name: string | undefined; value: number } {
   const [, name, number] = /^(?:([\w-]+)\s*=\s*)?(\d+)$/.exec(part) ?? [];
   if (number === undefined || (name === undefined && !forAll)) {

@@ -3,6 +3,7 @@ import { toRfc3339Micro } from '../clock/index.js';
 import type { InformerFactory } from '../informer/index.js';
 import { qualifiedResource } from '../kubernetes/index.js';
 import type { ManagedController } from '../manager/index.js';
+import { troublesOf } from '../manager/index.js';
 import { VERSION } from '../version.js';
 import type { ReplicaElector } from './replica-elector.js';
 
@@ -13,6 +14,7 @@ export class ReplicaStatusSource implements StatusSource {
     private readonly elector: ReplicaElector,
     private readonly controllers: readonly ManagedController[],
     private readonly informers: InformerFactory,
+    private readonly reconcileOn: 'all' | 'leader',
   ) {}
 
   async status(): Promise<ReplicaStatus> {
@@ -24,12 +26,15 @@ export class ReplicaStatusSource implements StatusSource {
       leaderIdentity: leader.replace(/_[^_]*$/, ''),
       epoch,
       controllers: await Promise.all(this.controllers.map((managed) => this.controllerStatus(managed))),
-      informers: this.informers.all().map(({ hasSynced, lastSyncedResourceVersion, lister, type }) => ({
-        resource: qualifiedResource(type),
-        synced: hasSynced,
-        resourceVersion: lastSyncedResourceVersion,
-        objects: lister.list().length,
-      })),
+      informers: this.informers
+        .all()
+        .map(({ hasSynced, lastSyncedResourceVersion, lister, trouble, type }) => ({
+          resource: qualifiedResource(type),
+          synced: hasSynced,
+          resourceVersion: lastSyncedResourceVersion,
+          objects: lister.list().length,
+          trouble: trouble?.reason,
+        })),
     };
   }
 
@@ -44,11 +49,18 @@ export class ReplicaStatusSource implements StatusSource {
     };
   }
 
-  private async controllerStatus({
-    controller,
-  }: ManagedController): Promise<ReplicaStatus['controllers'][number]> {
+  private async controllerStatus(managed: ManagedController): Promise<ReplicaStatus['controllers'][number]> {
+    const { built, controller } = managed;
     const { isConsuming: consuming, name, workers } = controller;
-    const queue = await controller.queue.counts().catch(() => undefined);
-    return { name, workers, consuming, queue };
+    const isLeaders = managed.worksOn === 'leader' || this.reconcileOn === 'leader';
+    return {
+      name,
+      workers,
+      consuming,
+      worksOn: isLeaders ? 'leader' : 'all',
+      ...troublesOf(managed),
+      figures: built.figures?.(),
+      queue: await controller.queue.counts().catch(() => undefined),
+    };
   }
 }

@@ -21,9 +21,10 @@ describe('the options of a replica', () => {
     const options = compileReplicaOptions({
       ...needed,
       controllers: '*,-namespace',
-      workers: 'deployment=3',
+      workers: 'deployment=3,garbagecollector=7',
     });
     expect(options.workersOf.get('deployment')).toBe(3);
+    expect(options.workersOf.get('garbage-collector')).toBe(7);
     expect(options.workersOf.has('namespace')).toBe(false);
   });
 
@@ -38,7 +39,7 @@ describe('the options of a replica', () => {
     };
     expect(timeouts()).toEqual(byDefault);
     expect(timeouts('replicaset=7000')).toEqual({ ...byDefault, replicaset: 7000 });
-    expect(timeouts('namespace=70000, 6000')).toEqual({
+    expect(timeouts('namespace-controller=70000, 6000')).toEqual({
       deployment: 6000,
       replicaset: 6000,
       'garbage-collector': 6000,

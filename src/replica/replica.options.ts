@@ -70,7 +70,7 @@ const schema = z.object({
  * - `kubeconfig`, `context`: the API to work on; without a file, kubectl's own rules, down to the pod's service account
  * - `redis-url`: the Redis that all replicas share; `key-prefix` (default `rollkeeper`) keeps installations apart
  * - `identity`: this replica's name in leases, logs and spans; unique
- * - `controllers`: which to run, default `*`; `workers`: for example `deployment=5,replicaset=10`
+ * - `controllers`: which to run, default `*` (see {@link selectControllers}); `workers`: for example `deployment=5,replicaset=10`
  * - `admin-host`, `admin-port`: default 127.0.0.1 and a port that the system chooses
  * - `admin-auth`: who else than the owner of the admin token is let in; `token` (default): nobody, `delegated`: owners of
  *   other bearer tokens, as far as the API allows by TokenReview and SubjectAccessReview
@@ -109,11 +109,12 @@ export function compileReplicaOptions(options: unknown): CompiledReplicaOptions 
   const compiled = compileOptions(schema, options);
   assertRedisUrl(compiled['redis-url']);
   const definitions = selectControllers(compiled.controllers);
-  const workersOf = numbersPerController(
-    compiled.workers,
-    new Map(definitions.map(({ defaultWorkers, name }) => [name, defaultWorkers])),
-    { option: 'workers', forAll: false, range: [1, MOST_WORKERS] },
-  );
+  const workersOf = numbersPerController(compiled.workers, definitions, {
+    option: 'workers',
+    forAll: false,
+    range: [1, MOST_WORKERS],
+    defaultOf: ({ defaultWorkers }) => defaultWorkers,
+  });
   return Object.freeze({
     ...compiled,
     definitions,
@@ -144,11 +145,12 @@ function syncTimeouts(
   definitions: readonly ControllerDefinition[],
 ): ReadonlyMap<string, number> {
   const option = 'sync-timeout-ms';
-  const timeouts = numbersPerController(
-    compiled[option],
-    new Map(definitions.map(({ name, syncTimeoutMs = DEFAULT_SYNC_TIMEOUT_MS }) => [name, syncTimeoutMs])),
-    { option, forAll: true, range: [1, LONGEST_MS] },
-  );
+  const timeouts = numbersPerController(compiled[option], definitions, {
+    option,
+    forAll: true,
+    range: [1, LONGEST_MS],
+    defaultOf: ({ syncTimeoutMs = DEFAULT_SYNC_TIMEOUT_MS }) => syncTimeoutMs,
+  });
   const caughtUpMs = compiled['caught-up-timeout-ms'];
   for (const [name, timeoutMs] of timeouts) {
     if (timeoutMs <= caughtUpMs)

@@ -80,3 +80,28 @@ export function createControllerMetrics(
     unqueued: (controller) => unqueued.add(1, { controller }),
   };
 }
+
+/** One resource of a controller, and whether it can be read. */
+export interface ResourceReadability {
+  readonly controller: string;
+  readonly resource: string;
+  readonly isReadable: boolean;
+}
+
+/**
+ * Names the resources that cannot be read; those that a controller cannot do without are there at zero, and so are those
+ * that once could not be read: the meter would go on with what it was told last.
+ */
+export function observeReadability(meter: Meter, read: () => Iterable<ResourceReadability>): void {
+  const known = new Map<string, ResourceReadability>();
+  meter
+    .createObservableGauge(METRICS.unreadableResources, {
+      description: 'Resources that a controller of this replica cannot list or watch: 1, or 0 where it can',
+    })
+    .addCallback((result) => {
+      for (const [key, once] of known) known.set(key, { ...once, isReadable: true });
+      for (const now of read()) known.set(`${now.controller} ${now.resource}`, now);
+      for (const { controller, isReadable, resource } of known.values())
+        result.observe(isReadable ? 0 : 1, { controller, resource });
+    });
+}

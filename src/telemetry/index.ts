@@ -1,6 +1,7 @@
 export { createApiClientMetrics } from './api-metrics.js';
 export { createApiServerMetrics } from './api-server-metrics.js';
-export { createControllerMetrics } from './controller-metrics.js';
+export { createControllerMetrics, observeReadability } from './controller-metrics.js';
+export type { ResourceReadability } from './controller-metrics.js';
 export { createEventRecorderMetrics } from './event-metrics.js';
 export { createLeaderElectionMetrics } from './leader-election-metrics.js';
 export { createWorkQueueMetrics } from './work-queue-metrics.js';

@@ -32,6 +32,9 @@ interface SyncShape {
   tookMs?: number;
 }
 
+/** A time of day: small numbers are taken for times since the process began, once it is that old. */
+const START_MS = 1_700_000_000_000;
+
 /** `change seen` → `queue` → `sync` → `write`, ended in the order in which the real ones end. */
 function runSync({ fails = false, writeFails = false, tookMs = 1 }: SyncShape): void {
   const seen = tracer.startSpan('change seen', { kind: SpanKind.PRODUCER }, ROOT_CONTEXT);
@@ -40,14 +43,14 @@ function runSync({ fails = false, writeFails = false, tookMs = 1 }: SyncShape): 
   queue.end();
   const sync = tracer.startSpan(
     'sync',
-    { kind: SpanKind.CONSUMER, startTime: 1000 },
+    { kind: SpanKind.CONSUMER, startTime: START_MS },
     trace.setSpan(ROOT_CONTEXT, queue),
   );
   const write = tracer.startSpan('write', { kind: SpanKind.CLIENT }, trace.setSpan(ROOT_CONTEXT, sync));
   if (writeFails) write.setStatus({ code: SpanStatusCode.ERROR });
   write.end();
   if (fails) sync.setStatus({ code: SpanStatusCode.ERROR });
-  sync.end(1000 + tookMs);
+  sync.end(START_MS + tookMs);
 }
 
 const exported = () => exporter.getFinishedSpans();

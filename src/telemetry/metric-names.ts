@@ -19,6 +19,7 @@ export const METRICS = {
   intentsReplayed: 'rollkeeper_intents_replayed_total',
   unqueuedKeys: 'rollkeeper_unqueued_keys_total',
   workqueueRepaired: 'rollkeeper_workqueue_repaired_keys_total',
+  unreadableResources: 'rollkeeper_unreadable_resources',
   activeWorkers: 'controller_runtime_active_workers',
   maxConcurrentReconciles: 'controller_runtime_max_concurrent_reconciles',
   caughtUpWait: 'rollkeeper_caught_up_wait_seconds',

@@ -3,6 +3,9 @@ import { SpanStatusCode, context, trace } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
 import { RecentTraces } from './recent-traces.js';
 
+/** A time of day: small numbers are taken for times since the process began, once it is that old. */
+const START_MS = 1_700_000_000_000;
+
 describe('the recent traces', () => {
   const setUp = (limit: number) => {
     const recent = new RecentTraces('controller-0', limit);
@@ -12,25 +15,29 @@ describe('the recent traces', () => {
 
   it('keeps the spans of a trace with their parents', () => {
     const { recent, tracer } = setUp(10);
-    const sync = tracer.startSpan('sync deployment', { startTime: 1000 });
-    const write = tracer.startSpan('update', { startTime: 1010 }, trace.setSpan(context.active(), sync));
+    const sync = tracer.startSpan('sync deployment', { startTime: START_MS });
+    const write = tracer.startSpan(
+      'update',
+      { startTime: START_MS + 10 },
+      trace.setSpan(context.active(), sync),
+    );
     write.setStatus({ code: SpanStatusCode.ERROR, message: 'it was changed meanwhile' });
-    write.end(1030);
-    sync.end(1050);
+    write.end(START_MS + 30);
+    sync.end(START_MS + 50);
     const { spanId, traceId } = sync.spanContext();
     expect(recent.of(traceId)).toMatchObject([
       {
         spanId,
         name: 'sync deployment',
         replica: 'controller-0',
-        startMs: 1000,
+        startMs: START_MS,
         durationMs: 50,
         failed: false,
       },
       {
         parentId: spanId,
         name: 'update',
-        startMs: 1010,
+        startMs: START_MS + 10,
         durationMs: 20,
         failed: true,
         error: 'it was changed meanwhile',
@@ -40,11 +47,11 @@ describe('the recent traces', () => {
 
   it('keeps what happened in a span', () => {
     const { recent, tracer } = setUp(10);
-    const sync = tracer.startSpan('sync deployment', { startTime: 1000 });
-    sync.addEvent('update deployments/status', { 'rollkeeper.took_ms': 3 }, 1020);
-    sync.end(1050);
+    const sync = tracer.startSpan('sync deployment', { startTime: START_MS });
+    sync.addEvent('update deployments/status', { 'rollkeeper.took_ms': 3 }, START_MS + 20);
+    sync.end(START_MS + 50);
     expect(recent.of(sync.spanContext().traceId)[0]?.events).toEqual([
-      { name: 'update deployments/status', atMs: 1020, attributes: { 'rollkeeper.took_ms': 3 } },
+      { name: 'update deployments/status', atMs: START_MS + 20, attributes: { 'rollkeeper.took_ms': 3 } },
     ]);
   });
 

@@ -25,7 +25,16 @@ export function anAdminPorts(
         identity: 'controller-0',
         version: '0',
         leader: true,
-        controllers: [{ name: 'deployment', workers: 1, consuming: true }],
+        controllers: [
+          {
+            name: 'deployment',
+            workers: 1,
+            consuming: true,
+            worksOn: 'all',
+            waitsFor: [],
+            unreadable: [],
+          },
+        ],
         informers: [],
       }),
       leadership: () => ({

@@ -30,6 +30,7 @@ export function recordingClient(answer: KubernetesObject | Error | undefined): {
       const object = await reply<T | undefined>('delete', options);
       return object === undefined ? {} : { object };
     },
+    deleteCollection: async (_type, options) => void (await reply('deletecollection', options)),
     discover: (options) => reply('discover', options),
     ping: (options) => reply('ping', options),
   };

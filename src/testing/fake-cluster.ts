@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type {
   ApiClient,
+  DeleteCollectionOptions,
   DeleteOptions,
   DeleteResult,
   DiscoveredResource,
@@ -8,6 +9,7 @@ import type {
   ListOptions,
   ListPage,
   PatchType,
+  ReadOptions,
   WatchEvent,
   WriteOptions,
 } from '../api-client/index.js';
@@ -16,18 +18,32 @@ import type { Clock } from '../clock/index.js';
 import { FakeClock, toRfc3339 } from '../clock/index.js';
 import { UnsupportedError } from '../errors/index.js';
 import type { KubernetesObject, ObjectRef, ResourceType, UnstructuredObject } from '../kubernetes/index.js';
-import { keyOf, qualifiedResource, stringifyJson, toDouble } from '../kubernetes/index.js';
+import {
+  DEPLOYMENTS,
+  EVENTS,
+  LEASES,
+  NAMESPACES,
+  NODES,
+  PODS,
+  REPLICA_SETS,
+  SERVICE_ACCOUNTS,
+  keyOf,
+  qualifiedResource,
+  stringifyJson,
+  toDouble,
+} from '../kubernetes/index.js';
 
 export type ClusterEvent = Exclude<WatchEvent<UnstructuredObject>, { type: 'BOOKMARK' }>;
 
 /** One call that reached the fake, for assertions about how much was asked of the API. */
 export interface ClusterRequest {
-  readonly verb: 'get' | 'list' | 'create' | 'update' | 'patch' | 'delete';
+  readonly verb: 'get' | 'list' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
   readonly type: ResourceType;
-  /** Key of the object, or the namespace of a list. */
+  /** Key of the object, or the namespace of a collection. */
   readonly key: string;
   readonly subresource?: string;
   readonly deleteOptions?: DeleteOptions;
+  readonly metadataOnly?: boolean;
 }
 
 /**
@@ -39,7 +55,17 @@ export class FakeCluster implements ApiClient {
   readonly requests: ClusterRequest[] = [];
   /** Return an error to let a request fail. */
   intercept: (request: ClusterRequest) => Error | undefined = () => undefined;
-  discovered: DiscoveredResource[] = [];
+  /** What the server has. */
+  discovered: DiscoveredResource[] = served(
+    DEPLOYMENTS,
+    EVENTS,
+    LEASES,
+    NAMESPACES,
+    NODES,
+    PODS,
+    REPLICA_SETS,
+    SERVICE_ACCOUNTS,
+  );
   failedGroups: { groupVersion: string; error: Error }[] = [];
   private revision = 100;
   private readonly stores = new Map<string, Map<string, UnstructuredObject>>();
@@ -81,23 +107,28 @@ export class FakeCluster implements ApiClient {
       .length;
   }
 
-  async get<T extends KubernetesObject>(type: ResourceType, ref: ObjectRef): Promise<T> {
-    this.note({ verb: 'get', type, key: keyOf(ref) });
-    return structuredClone(this.existing(type, ref)) as unknown as T;
+  async get<T extends KubernetesObject>(
+    type: ResourceType,
+    ref: ObjectRef,
+    { metadataOnly = false }: ReadOptions = {},
+  ): Promise<T> {
+    this.note({ verb: 'get', type, key: keyOf(ref), metadataOnly });
+    return view<T>(this.existing(type, ref), metadataOnly);
   }
 
   async list<T extends KubernetesObject>(
     type: ResourceType,
     options: ListOptions = {},
   ): Promise<ListPage<T>> {
-    this.note({ verb: 'list', type, key: options.namespace ?? '' });
+    const { metadataOnly = false } = options;
+    this.note({ verb: 'list', type, key: options.namespace ?? '', metadataOnly });
     const all = [...this.store(type).values()].filter(
       (object) => options.namespace === undefined || object.metadata.namespace === options.namespace,
     );
     const start = Number(options.continueToken ?? 0);
     const end = start + (options.limit ?? all.length);
     return {
-      items: structuredClone(all.slice(start, end)) as unknown as T[],
+      items: all.slice(start, end).map((object) => view<T>(object, metadataOnly)),
       resourceVersion: String(this.revision),
       ...(end < all.length ? { continueToken: String(end) } : {}),
     };
@@ -155,6 +186,24 @@ export class FakeCluster implements ApiClient {
     options: DeleteOptions = {},
   ): Promise<DeleteResult<T>> {
     this.note({ verb: 'delete', type, key: keyOf(ref), deleteOptions: options });
+    const object = this.beginDeletion(type, ref, options);
+    return object ? { object: object as unknown as T } : {};
+  }
+
+  async deleteCollection(type: ResourceType, options: DeleteCollectionOptions = {}): Promise<void> {
+    const { namespace } = options;
+    this.note({ verb: 'deletecollection', type, key: namespace ?? '', deleteOptions: options });
+    for (const { metadata } of [...this.store(type).values()])
+      if (namespace === undefined || metadata.namespace === namespace)
+        this.beginDeletion(type, metadata, options);
+  }
+
+  /** The object where it stays for a while. */
+  private beginDeletion(
+    type: ResourceType,
+    ref: ObjectRef,
+    options: DeleteOptions,
+  ): UnstructuredObject | undefined {
     const object = structuredClone(this.existing(type, ref));
     const { uid, resourceVersion } = options.preconditions ?? {};
     if (uid !== undefined && uid !== object.metadata.uid) throw refusal(409, 'Conflict', 'uid differs');
@@ -165,7 +214,7 @@ export class FakeCluster implements ApiClient {
     setPropagation(object, options.propagationPolicy);
     if (!gracePeriod && !object.metadata.finalizers?.length && !specFinalizers(object).length) {
       this.remove(type, object);
-      return {};
+      return undefined;
     }
     if (!object.metadata.deletionTimestamp || object.metadata.deletionGracePeriodSeconds !== gracePeriod) {
       object.metadata.deletionTimestamp ??= toRfc3339(this.clock.now() + gracePeriod * 1000);
@@ -173,7 +222,7 @@ export class FakeCluster implements ApiClient {
     }
     if (specFinalizers(object).length) object.status = { ...(object.status as object), phase: 'Terminating' };
     this.put(type, object, 'MODIFIED');
-    return { object: structuredClone(object) as unknown as T };
+    return structuredClone(object);
   }
 
   async discover(): Promise<DiscoveredResources> {
@@ -231,7 +280,10 @@ export class FakeCluster implements ApiClient {
 
   private existing(type: ResourceType, ref: ObjectRef): UnstructuredObject {
     const object = this.store(type).get(keyOf(ref));
-    if (!object) throw refusal(404, 'NotFound', `${type.resource} "${ref.name}" not found`);
+    if (!object) {
+      const message = `${type.resource} "${ref.name}" not found`;
+      throw new ApiStatusError({ code: 404, reason: 'NotFound', message, details: { name: ref.name } });
+    }
     return object;
   }
 
@@ -252,6 +304,18 @@ export class FakeCluster implements ApiClient {
 /** An answer of the API server that says no. */
 export function refusal(code: number, reason: string, message: string): ApiStatusError {
   return new ApiStatusError({ code, reason, message });
+}
+
+/** The types as discovery tells of them, with every verb. */
+export function served(...types: readonly ResourceType[]): DiscoveredResource[] {
+  const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+  return types.map((type) => ({ ...type, verbs }));
+}
+
+/** A copy of the object as it was asked for. */
+function view<T>(object: UnstructuredObject, metadataOnly: boolean): T {
+  const { apiVersion, kind, metadata } = object;
+  return structuredClone(metadataOnly ? { apiVersion, kind, metadata } : object) as unknown as T;
 }
 
 function sameType(a: ResourceType, b: ResourceType): boolean {

@@ -1,6 +1,12 @@
 import type { InformerSource } from '../controller/index.js';
-import type { IndexFunction, Informer, ResourceEvent } from '../informer/index.js';
-import { NAMESPACE_INDEX, OWNER_UID_INDEX, ObjectStore } from '../informer/index.js';
+import type {
+  IndexFunction,
+  Informer,
+  InformerTrouble,
+  MetadataInformer,
+  ResourceEvent,
+} from '../informer/index.js';
+import { NAMESPACE_INDEX, OWNER_UID_INDEX, ObjectStore, trimToOwnership } from '../informer/index.js';
 import type { KubernetesObject, ResourceType, UnstructuredObject } from '../kubernetes/index.js';
 import { newerResourceVersion, qualifiedResource } from '../kubernetes/index.js';
 import type { ClusterEvent, FakeCluster } from './fake-cluster.js';
@@ -8,16 +14,26 @@ import type { ClusterEvent, FakeCluster } from './fake-cluster.js';
 /** Informers that see a {@link FakeCluster} without delay, or, while paused, not at all. */
 export class FakeInformers implements InformerSource {
   private readonly informers = new Map<string, FakeInformer>();
+  /** Those of the metadata alone which run, with their types. */
+  private readonly metadata = new Map<string, FakeInformer>();
+  private readonly refused = new Map<string, InformerTrouble>();
   private readonly held: (() => void)[] = [];
   private paused = false;
 
   constructor(private readonly cluster: FakeCluster) {
     cluster.onEvent((type, event) => {
-      const informer = this.informers.get(qualifiedResource(type));
-      if (!informer) return;
-      if (this.paused) this.held.push(() => informer.apply(event));
-      else informer.apply(event);
+      const name = qualifiedResource(type);
+      for (const informer of [this.informers.get(name), this.metadata.get(name)]) {
+        if (!informer) continue;
+        if (this.paused) this.held.push(() => informer.apply(event));
+        else informer.apply(event);
+      }
     });
+  }
+
+  /** The types of the informers of metadata that run. */
+  get metadataTypes(): readonly string[] {
+    return [...this.metadata.keys()];
   }
 
   informerFor<T extends KubernetesObject>(type: ResourceType): Informer<T> {
@@ -25,11 +41,40 @@ export class FakeInformers implements InformerSource {
     let informer = this.informers.get(name);
     if (!informer) {
       informer = new FakeInformer(type);
-      for (const object of this.cluster.all<UnstructuredObject>(type))
-        informer.apply({ type: 'ADDED', object });
+      this.fill(informer);
       this.informers.set(name, informer);
     }
     return informer as unknown as Informer<T>;
+  }
+
+  metadataInformerFor(type: ResourceType): MetadataInformer {
+    const name = qualifiedResource(type);
+    const shared = this.informers.get(name);
+    if (shared) return { informer: shared, isShared: true };
+    const informer = new FakeInformer(type, {
+      trim: trimToOwnership,
+      begin: () => {
+        this.metadata.set(name, informer);
+        this.fill(informer);
+      },
+      end: () => void this.metadata.delete(name),
+    });
+    return { informer, isShared: false };
+  }
+
+  /** From now on the server refuses to list the type; what was cached stays. */
+  refuse(type: ResourceType, trouble: InformerTrouble): void {
+    const name = qualifiedResource(type);
+    this.refused.set(name, trouble);
+    for (const informer of [this.informers.get(name), this.metadata.get(name)]) informer?.fail(trouble);
+  }
+
+  /** The server lists the type again. */
+  allow(type: ResourceType): void {
+    const name = qualifiedResource(type);
+    this.refused.delete(name);
+    for (const informer of [this.informers.get(name), this.metadata.get(name)])
+      if (informer) this.fill(informer);
   }
 
   /** From now on the caches stand still. */
@@ -42,17 +87,40 @@ export class FakeInformers implements InformerSource {
     this.paused = false;
     for (const apply of this.held.splice(0)) apply();
   }
+
+  private fill(informer: FakeInformer): void {
+    const trouble = this.refused.get(qualifiedResource(informer.type));
+    if (trouble) informer.fail(trouble);
+    else informer.list(this.cluster.all<UnstructuredObject>(informer.type));
+  }
 }
 
+interface FakeInformerLife {
+  readonly trim: (object: UnstructuredObject) => UnstructuredObject;
+  /** Called by `run`. */
+  readonly begin: () => void;
+  readonly end: () => void;
+}
+
+const SHARED_LIFE: FakeInformerLife = {
+  trim: (object) => object,
+  begin: () => undefined,
+  end: () => undefined,
+};
+
 class FakeInformer implements Informer<UnstructuredObject> {
-  readonly hasSynced = true;
+  hasSynced = false;
+  trouble: InformerTrouble | undefined;
   lastSyncedResourceVersion: string | undefined = undefined;
   newestDeletion: string | undefined = undefined;
   private readonly store = new ObjectStore<UnstructuredObject>();
   readonly lister = this.store.lister;
   private readonly handlers = new Set<(event: ResourceEvent<UnstructuredObject>) => void>();
 
-  constructor(readonly type: ResourceType) {
+  constructor(
+    readonly type: ResourceType,
+    private readonly life = SHARED_LIFE,
+  ) {
     this.addIndex(OWNER_UID_INDEX, (object) => (object.metadata.ownerReferences ?? []).map(({ uid }) => uid));
     this.addIndex(NAMESPACE_INDEX, (object) => [object.metadata.namespace ?? '']);
   }
@@ -69,18 +137,50 @@ class FakeInformer implements Informer<UnstructuredObject> {
 
   async waitForSync(): Promise<void> {}
 
+  async waitUntilSettled(): Promise<void> {}
+
   async waitForResourceVersion(): Promise<void> {}
 
-  async run(): Promise<void> {}
+  async run(signal: AbortSignal): Promise<void> {
+    this.life.begin();
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    this.life.end();
+  }
+
+  list(objects: readonly UnstructuredObject[]): void {
+    this.trouble = undefined;
+    const events = this.store.replace(
+      objects.map((object) => this.received(object)),
+      !this.hasSynced,
+    );
+    this.emit(events);
+    this.hasSynced = true;
+  }
+
+  fail(trouble: InformerTrouble): void {
+    this.trouble = trouble;
+  }
 
   apply(event: ClusterEvent): void {
-    const object = deepFreeze(structuredClone(event.object));
-    const { resourceVersion } = object.metadata;
-    this.lastSyncedResourceVersion = newerResourceVersion(this.lastSyncedResourceVersion, resourceVersion);
+    if (this.trouble) return;
+    const object = this.received(event.object);
     const isDeletion = event.type === 'DELETED';
     if (isDeletion) this.newestDeletion = this.lastSyncedResourceVersion;
-    const events = isDeletion ? this.store.remove(object) : this.store.upsert(object);
-    for (const each of events) for (const handler of this.handlers) handler(each);
+    this.emit(isDeletion ? this.store.remove(object) : this.store.upsert(object));
+  }
+
+  private received(sent: UnstructuredObject): UnstructuredObject {
+    const object = deepFreeze(this.life.trim(structuredClone(sent)));
+    const { resourceVersion } = object.metadata;
+    this.lastSyncedResourceVersion = newerResourceVersion(this.lastSyncedResourceVersion, resourceVersion);
+    return object;
+  }
+
+  private emit(events: readonly ResourceEvent<UnstructuredObject>[]): void {
+    for (const event of events) for (const handler of this.handlers) handler(event);
   }
 }
 

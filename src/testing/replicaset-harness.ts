@@ -173,6 +173,7 @@ export class ReplicaSetHarness {
           return (await cluster.update(type, current)) as never;
         }),
       delete: (type, ref, options) => run.effect(() => cluster.delete(type, ref, options)),
+      deleteCollection: (type, options) => run.effect(() => cluster.deleteCollection(type, options)),
       watch: () => cluster.watch(),
       discover: () => cluster.discover(),
       ping: () => cluster.ping(),

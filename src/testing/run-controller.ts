@@ -30,20 +30,63 @@ export interface RunningController {
   stopWatching(): void;
 }
 
+export interface RunOptions {
+  readonly clock?: Clock;
+  readonly random?: RandomSource;
+  readonly informers?: FakeInformers;
+}
+
 /** Runs one controller against a {@link FakeCluster} with a queue that is a set: no delays, no retries, one worker. */
 export function runController(
   definition: ControllerDefinition,
   cluster: FakeCluster,
-  options: { clock?: Clock; random?: RandomSource; informers?: FakeInformers } = {},
+  options: RunOptions = {},
 ): RunningController {
+  return watching(build(definition, cluster, options));
+}
+
+/** One whose leading work runs as well. */
+export interface LeadingController extends RunningController {
+  readonly clock: FakeClock;
+  /** As when the lease is lost. */
+  stop(): Promise<void>;
+}
+
+/** As {@link runController}, with the controller's leading work: it watches from when that is ready. */
+export async function runLeading(
+  definition: ControllerDefinition,
+  cluster: FakeCluster,
+  options: Omit<RunOptions, 'clock'> = {},
+): Promise<LeadingController> {
+  const clock = new FakeClock();
+  const sketch = build(definition, cluster, { ...options, clock });
+  const stopper = new AbortController();
+  const leading = sketch.built.leading?.run(stopper.signal);
+  const ready = sketch.built.leading?.waitUntilReady(stopper.signal);
+  // A type that hangs is not waited for longer than that.
+  await clock.advance(0);
+  await clock.advance(30_000);
+  await ready;
+  const stop = async (): Promise<void> => {
+    stopper.abort();
+    await leading;
+  };
+  return { ...watching(sketch), clock, stop };
+}
+
+interface Sketch {
+  readonly cluster: FakeCluster;
+  readonly informers: FakeInformers;
+  readonly built: BuiltController;
+  readonly events: readonly string[];
+}
+
+function build(definition: ControllerDefinition, cluster: FakeCluster, options: RunOptions): Sketch {
   const informers = options.informers ?? new FakeInformers(cluster);
   const events: string[] = [];
-  const enqueued: EnqueueRequest[] = [];
-  const decisions: Decision[] = [];
-  const requeues = new Map<string, number | undefined>();
-  const keys = new Set<string>();
   const built = definition.build({
     informers,
+    discovery: cluster,
     clock: options.clock ?? new FakeClock(),
     random: options.random ?? new SeededRandom(1),
     logger: silentLogger,
@@ -51,6 +94,14 @@ export function runController(
       record: (_about, note: EventNote) => events.push(`${note.type} ${note.reason} ${note.message}`),
     },
   });
+  return { cluster, informers, built, events };
+}
+
+function watching({ built, cluster, events, informers }: Sketch): RunningController {
+  const enqueued: EnqueueRequest[] = [];
+  const decisions: Decision[] = [];
+  const requeues = new Map<string, number | undefined>();
+  const keys = new Set<string>();
   const stopWatching = built.watch((request) => {
     enqueued.push(request);
     keys.add(keyOf(request.ref));

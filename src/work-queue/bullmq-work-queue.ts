@@ -6,7 +6,7 @@ import type { Logger } from '../logging/index.js';
 import { silentLogger } from '../logging/index.js';
 import type { LuaCall, RedisConnection } from '../redis/index.js';
 import { LuaScript, createRedisConnection } from '../redis/index.js';
-import { ConcurrencyLimit } from './concurrency-limit.js';
+import { ConcurrencyLimit } from '../concurrency/index.js';
 import type { PendingAdd } from './pending-add.js';
 import { PRIORITY_RANK, pendingAddOf } from './pending-add.js';
 import { RedisQueueState } from './redis-queue-state.js';

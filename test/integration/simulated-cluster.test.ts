@@ -76,7 +76,7 @@ async function runControllers(definitions: readonly ControllerDefinition[]): Pro
   const informers = new InformerFactory({ client, clock, random, logger, freeze: true });
   const events = { record: () => undefined };
   const built = definitions.map((definition) =>
-    definition.build({ informers, events, clock, random, logger }),
+    definition.build({ informers, discovery: client, events, clock, random, logger }),
   );
   running.push(informers.run(signal));
   await informers.waitForSync(signal);
@@ -93,6 +93,8 @@ async function runControllers(definitions: readonly ControllerDefinition[]): Pro
       { concurrency: 20, clock, logger },
     );
     running.push(executor.run(signal));
+    if (controller.leading) running.push(controller.leading.run(signal));
+    await controller.leading?.waitUntilReady(signal);
     controller.watch(
       ({ ref, delayMs = 0 }) => void clock.setTimeout(() => executor.add(keyOf(ref)), delayMs),
     );

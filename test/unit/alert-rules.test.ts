@@ -62,6 +62,16 @@ const CASES: Readonly<Record<string, { fires: Series[]; at: number; quiet: Serie
     at: 1,
     quiet: [series('controller_runtime_reconcile_panics_total{controller="deployment"}', '7x30')],
   },
+  RollkeeperResourceUnreadable: {
+    fires: [
+      series(
+        'rollkeeper_unreadable_resources{controller="garbage-collector",resource="widgets.example.com"}',
+        '1x30',
+      ),
+    ],
+    at: 10,
+    quiet: [series('rollkeeper_unreadable_resources{controller="deployment",resource="pods"}', '0x30')],
+  },
   RollkeeperKeysParked: {
     fires: [series('rollkeeper_workqueue_parked_keys{name="deployment"}', '1x30')],
     at: 5,

@@ -41,14 +41,14 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if .Values.admin.tls.enabled }}{{ .Values.admin.tls.existingSecret }}{{ end }}
 {{- end }}
 
-{{- /* Whether a controller runs, by the rules of --controllers: `*` first, then the last mention of its name. */}}
+{{- /* Whether a controller runs, by the rules of --controllers: the first mention of any of its names, else `*`. */}}
 {{- define "rollkeeper.runs" -}}
-{{- $list := splitList "," .controllers }}
-{{- $runs := false }}
-{{- range $list }}{{ if eq (trim .) "*" }}{{ $runs = true }}{{ end }}{{ end }}
-{{- range $list }}
-{{- if eq (trim .) $.name }}{{ $runs = true }}{{ end }}
-{{- if eq (trim .) (printf "-%s" $.name) }}{{ $runs = false }}{{ end }}
+{{- $first := "" }}
+{{- $star := false }}
+{{- range splitList "," .controllers }}
+{{- $entry := trim . }}
+{{- if eq $entry "*" }}{{ $star = true }}{{ end }}
+{{- if and (eq $first "") (has (trimPrefix "-" $entry) $.names) }}{{ $first = $entry }}{{ end }}
 {{- end }}
-{{- if $runs }}true{{ end }}
+{{- if or (and $first (not (hasPrefix "-" $first))) (and (not $first) $star) }}true{{ end }}
 {{- end }}

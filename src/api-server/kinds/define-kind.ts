@@ -17,6 +17,7 @@ type Identity = Pick<
   | 'ownershipFrom'
   | 'view'
   | 'reservations'
+  | 'garbageCollection'
 >;
 
 /**
@@ -30,6 +31,8 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
   readonly toRow: KindDefinition['toRow'];
   /** @default 'first-apply' */
   readonly ownershipFrom?: KindDefinition['ownershipFrom'];
+  /** @default 'supported' */
+  readonly garbageCollection?: KindDefinition['garbageCollection'];
   /** @default [] */
   readonly categories?: readonly string[];
   /** @default [] */
@@ -89,6 +92,7 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
     columns: rules.columns,
     toRow: rules.toRow,
     ownershipFrom: rules.ownershipFrom ?? 'first-apply',
+    garbageCollection: rules.garbageCollection ?? 'supported',
     ...(rules.scale && { scale: rules.scale }),
     ...(rules.view && { view: rules.view }),
     ...(rules.reservations && { reservations: rules.reservations }),

@@ -92,6 +92,11 @@ export interface KindDefinition {
   /** What objects of the kind need for themselves alone: addresses, ports. */
   readonly reservations?: Reservations;
   /**
+   * Whether the garbage collector looks after objects of the kind. Where it does not, a deletion sets none of its finalizers,
+   * whatever the request asks for: nobody would ever take them off.
+   */
+  readonly garbageCollection: 'supported' | 'unsupported';
+  /**
    * From when on it is written down who owns which field: what people write, from creation; what programs write by the
    * thousand, from the first server-side apply, if ever.
    */

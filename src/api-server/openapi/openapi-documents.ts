@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import { groupVersionsOf } from '../discovery/index.js';
 import { stringifyJson } from '../../kubernetes/index.js';
 import { methodNotAllowed, unknownPath } from '../errors/index.js';
-import { ok } from '../http/index.js';
+import { ok, tagged, unlessKnown } from '../http/index.js';
 import type { ApiRequest, ApiResponse, RawResponse } from '../http/index.js';
 import type { KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
@@ -74,17 +73,8 @@ export class OpenApiDocuments {
   private make(key: string, contentType: string, content: () => string | Buffer): RawResponse {
     const existing = this.made.get(key);
     if (existing) return existing;
-    const raw = content();
-    const etag = `"${createHash('sha256').update(raw).digest('hex').slice(0, 32).toUpperCase()}"`;
-    const answer: RawResponse = { status: 200, raw, contentType, headers: { ETag: etag, Vary: 'Accept' } };
+    const answer = tagged(content(), contentType);
     this.made.set(key, answer);
     return answer;
   }
-}
-
-function unlessKnown(answer: RawResponse, request: ApiRequest): RawResponse {
-  const known = request.headers['if-none-match'];
-  return known !== undefined && known === answer.headers!['ETag']
-    ? { ...answer, status: 304, raw: '' }
-    : answer;
 }

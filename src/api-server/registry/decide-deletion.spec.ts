@@ -7,6 +7,8 @@ const NOW = Date.parse('2026-01-01T00:00:00Z');
 const kinds = createKindRegistry();
 const podKind = kinds.find('', 'v1', 'pods')!;
 const replicaSetKind = kinds.find('apps', 'v1', 'replicasets')!;
+const eventKind = kinds.find('', 'v1', 'events')!;
+const eventViewKind = kinds.find('events.k8s.io', 'v1', 'events')!;
 const namespaceKind = kinds.find('', 'v1', 'namespaces')!;
 
 function anObject(kind: string, metadata: object = {}, rest: object = {}): UnstructuredObject {
@@ -23,6 +25,21 @@ describe('decideDeletion', () => {
   it('removes a pod that is on no node at once', () => {
     expect(decideDeletion(anObject('Pod', {}, { spec: {} }), podKind, {}, NOW).action).toBe('remove');
   });
+
+  it.each(['Foreground', 'Orphan', 'Background', undefined] as const)(
+    'removes an event at once, which the garbage collector does not look after, with the policy %s',
+    (propagationPolicy) => {
+      const left = anObject('Event', { finalizers: ['foregroundDeletion', 'orphan'] });
+      for (const event of [anObject('Event'), left])
+        for (const kind of [eventKind, eventViewKind])
+          expect(decideDeletion(event, kind, { propagationPolicy }, NOW).action).toBe('remove');
+      const held = anObject('Event', { finalizers: ['keep/me', 'orphan'] });
+      expect(decideDeletion(held, eventKind, { propagationPolicy }, NOW)).toMatchObject({
+        action: 'mark',
+        object: { metadata: { finalizers: ['keep/me'] } },
+      });
+    },
+  );
 
   it('marks a running pod with the time at which its grace is over', () => {
     const plan = decideDeletion(anObject('Pod', {}, running), podKind, {}, NOW);

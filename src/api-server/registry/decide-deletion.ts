@@ -30,7 +30,7 @@ export function decideDeletion(
   nowMs: number,
 ): DeletionPlan {
   const marked = cloneJson(object) as UnstructuredObject;
-  const changedFinalizers = applyPropagation(marked, request.propagationPolicy);
+  const changedFinalizers = applyPropagation(marked, kind, request.propagationPolicy);
   const changedMark = applyMark(marked, kind, request, nowMs);
   const changedPhase = applyTerminatingPhase(marked);
   if (isReadyToGo(marked)) return { action: 'remove', object: marked };
@@ -38,11 +38,19 @@ export function decideDeletion(
   return { action: 'mark', object: marked };
 }
 
-/** Puts the finalizer that the garbage collector waits for; without a wish, what is there stays. */
-function applyPropagation(object: UnstructuredObject, policy: PropagationPolicy | undefined): boolean {
-  if (policy === undefined) return false;
+/**
+ * Puts the finalizer that the garbage collector waits for; without a wish, what is there stays. Of a kind that it does not
+ * look after, its finalizers go (`deletionFinalizersForGarbageCollection` in apiserver's generic registry store).
+ */
+function applyPropagation(
+  object: UnstructuredObject,
+  { garbageCollection }: KindDefinition,
+  policy: PropagationPolicy | undefined,
+): boolean {
+  const effective = garbageCollection === 'unsupported' ? 'Background' : policy;
+  if (effective === undefined) return false;
   const before = object.metadata.finalizers ?? [];
-  const wanted = { Background: undefined, Foreground: 'foregroundDeletion', Orphan: 'orphan' }[policy];
+  const wanted = { Background: undefined, Foreground: 'foregroundDeletion', Orphan: 'orphan' }[effective];
   const after = before.filter(
     (name) => name === wanted || (name !== 'orphan' && name !== 'foregroundDeletion'),
   );

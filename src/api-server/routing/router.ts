@@ -9,7 +9,7 @@ import {
   serverVersion,
 } from '../discovery/index.js';
 import { methodNotAllowed, unknownPath } from '../errors/index.js';
-import { negotiate, ok } from '../http/index.js';
+import { negotiate, ok, tagged, unlessKnown } from '../http/index.js';
 import type { ApiRequest, ApiResponse } from '../http/index.js';
 import type { KindRegistry } from '../kinds/index.js';
 import { OpenApiDocuments } from '../openapi/index.js';
@@ -109,5 +109,5 @@ function aggregated(
   const version = aggregatedVersion(request.headers.accept);
   if (!version) return undefined;
   const raw = JSON.stringify(aggregatedDiscovery(kinds, part, version));
-  return { status: 200, raw, contentType: aggregatedContentType(version) };
+  return unlessKnown(tagged(raw, aggregatedContentType(version)), request);
 }

@@ -1,6 +1,7 @@
+import { abortable } from '../../cancellation/index.js';
 import { ShutdownError, TimeoutError, errorMessage } from '../../errors/index.js';
 import type { RedisConnection } from '../../redis/index.js';
-import { LuaScript, abortable } from '../../redis/index.js';
+import { LuaScript } from '../../redis/index.js';
 import { StorageExpiredError } from './errors.js';
 import type { LogEntry } from './log-entry.js';
 import type { RedisKeys, StreamEntry } from './redis-layout.js';

@@ -49,13 +49,13 @@ export function replicasView(state) {
               }
             </p>
             <ul class="workers">
-              ${replica.controllers.map(({ consuming, name, workers }) => {
+              ${replica.controllers.map(({ consuming, name, waitsFor, workers, worksOn }) => {
                 const running = replica.running.filter((sync) => sync.controller === name);
                 return html`<li>
                   <span class="controller"
                     ><i
                       class="lamp ${consuming ? 'on' : ''}"
-                      title=${consuming ? 'takes keys' : 'takes no keys'}
+                      title=${lampTitle({ consuming, waitsFor, worksOn })}
                     ></i
                     >${name}</span
                   >
@@ -94,4 +94,11 @@ export function replicasView(state) {
           </ol>`
     }
   </section>`;
+}
+
+/** A replica of an older release does not say what a controller waits for. */
+function lampTitle({ consuming, waitsFor = [], worksOn }) {
+  if (consuming) return 'takes keys';
+  if (waitsFor.length > 0) return `waits for ${waitsFor.map(({ resource }) => resource).join(', ')}`;
+  return worksOn === 'leader' ? 'takes keys where the replica leads' : 'takes no keys';
 }

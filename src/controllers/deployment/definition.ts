@@ -30,6 +30,7 @@ export function createDeploymentController(options: DeploymentControllerOptions 
   const compiled = compileDeploymentControllerOptions(options);
   return {
     name: 'deployment',
+    aliases: ['deployment-controller'],
     type: DEPLOYMENTS,
     defaultWorkers: compiled.workers,
     build: (dependencies) => build(dependencies, compiled),

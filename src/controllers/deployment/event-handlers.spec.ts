@@ -17,6 +17,7 @@ function watched(strategy?: Deployment['spec']['strategy']) {
   const informers = new InMemoryInformers(api);
   const controller = createDeploymentController({ coalesceMs: 30, statusEchoMs: 1000 }).build({
     informers,
+    discovery: api,
     events: { record: () => undefined },
     clock: new StandingClock(0),
     random: new SeededRandom(1),

@@ -2,7 +2,7 @@ import type { ApiClient } from '../../api-client/index.js';
 import { isConflict, isNotFound } from '../../api-client/index.js';
 import type { DeepReadonly, KubernetesObject, OwnerReference, ResourceType } from '../../kubernetes/index.js';
 import type { CollectionPlan } from './decide-collection.js';
-import type { GraphNode } from './dependency-graph.js';
+import type { GraphNode } from './ownership-index.js';
 
 type Item = DeepReadonly<KubernetesObject>;
 
@@ -99,7 +99,7 @@ async function orphan(
       if (!isConflict(error) || attempt === ORPHANING_ATTEMPTS) throw error;
     }
     try {
-      const live = await client.get(type, object.metadata, { signal });
+      const live = await client.get(type, object.metadata, { signal, metadataOnly: true });
       if (live.metadata.uid !== cached.metadata.uid) return;
       object = live;
     } catch (error) {
@@ -118,5 +118,5 @@ function patchMetadata(
   signal: AbortSignal,
 ): Promise<KubernetesObject> {
   const body = { metadata: { uid, resourceVersion, ...metadata } };
-  return client.patch(type, { namespace, name }, { type: 'merge', body }, { signal });
+  return client.patch(type, { namespace, name }, { type: 'merge', body }, { signal, metadataOnly: true });
 }

@@ -1,5 +1,5 @@
 import type { ApiClient } from '../../api-client/index.js';
-import { isNotFound } from '../../api-client/index.js';
+import { isForbidden, isNotFound, isObjectNotFound } from '../../api-client/index.js';
 import type { EventRecorder } from '../../events/index.js';
 import type { DeepReadonly, KubernetesObject, OwnerReference, ResourceType } from '../../kubernetes/index.js';
 import type { AbsentOwners } from './absent-owners.js';
@@ -7,20 +7,20 @@ import type { ClassifiedOwner, OwnerState } from './decide-collection.js';
 import type { DependencyGraph } from './dependency-graph.js';
 import { ownerRef } from './dependency-graph.js';
 import { isDeletingDependents } from './finalizers.js';
-import type { OwnerTypes } from './owner-types.js';
+import type { ResourceMonitors } from './resource-monitors.js';
 
 type Item = DeepReadonly<KubernetesObject>;
 
 export interface OwnerSources {
   readonly graph: DependencyGraph;
   readonly absent: AbsentOwners;
-  readonly types: OwnerTypes;
+  readonly monitors: Pick<ResourceMonitors, 'isFilling' | 'isFollowed' | 'typeOf'>;
   readonly events: EventRecorder;
 }
 
 export interface OwnerClassification {
   readonly owners: readonly ClassifiedOwner[];
-  /** An owner's kind is unknown, or its scope impossible: nothing may be concluded about the object. */
+  /** An owner's kind is unknown or may not be read, or its scope is impossible: nothing may be concluded about the object. */
   readonly undecidable: boolean;
   /** An owner is of a type whose changes we do not see, so the answer has to be asked for again. */
   readonly unmonitored: boolean;
@@ -45,38 +45,51 @@ export async function classifyOwners(
       owners.push({ reference, state: 'dangling' });
       continue;
     }
-    const monitored = sources.graph.typeOf(reference);
-    const type = monitored ?? (await sources.types.resolve(reference, client, signal));
-    if (!type || hasImpossibleScope(object, reference, type, sources.events)) {
+    const type = sources.monitors.typeOf(reference);
+    if (type && hasImpossibleScope(object, reference, type, sources.events)) {
       undecidable = true;
       continue;
     }
-    unmonitored ||= monitored === undefined;
-    const cached = sources.graph.ownerOf(reference, object.metadata.namespace);
-    const state = cached ? stateOf(cached.object) : await verify(object, reference, type);
-    owners.push({ reference, state });
+    unmonitored ||= !type || !sources.monitors.isFollowed(type);
+    const state = type && (await stateOfOwner({ object, reference, type }, sources, client, signal));
+    if (state) owners.push({ reference, state });
+    else undecidable = true;
   }
   return { owners, undecidable, unmonitored };
+}
 
-  async function verify(
-    dependent: Item,
-    reference: DeepReadonly<OwnerReference>,
-    type: ResourceType,
-  ): Promise<OwnerState> {
-    const { namespace } = dependent.metadata;
-    try {
-      const live = await client.get(type, ownerRef(reference, type, namespace), { signal });
-      if (live.metadata.uid === reference.uid) return stateOf(live);
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
-    sources.absent.addVerified(reference, namespace);
-    const elsewhere = sources.graph.findByUid(reference.uid)?.object.metadata.namespace;
-    if (elsewhere !== namespace && elsewhere !== undefined) {
-      reportInvalidNamespace(dependent, reference, sources.events);
-    }
-    return 'dangling';
+interface Question {
+  readonly object: Item;
+  readonly reference: DeepReadonly<OwnerReference>;
+  readonly type: ResourceType;
+}
+
+/** Undefined where nobody can tell: the owner's type may not be read, or is not served any more. */
+async function stateOfOwner(
+  question: Question,
+  sources: OwnerSources,
+  client: ApiClient,
+  signal: AbortSignal,
+): Promise<OwnerState | undefined> {
+  const { object, reference, type } = question;
+  const { namespace } = object.metadata;
+  const cached = sources.graph.ownerOf(reference, namespace);
+  if (cached) return stateOf(cached.object);
+  try {
+    const ref = ownerRef(reference, type, namespace);
+    const live = await client.get(type, ref, { signal, metadataOnly: true });
+    if (live.metadata.uid === reference.uid) return stateOf(live);
+  } catch (error) {
+    if (isForbidden(error)) return undefined;
+    if (!isNotFound(error)) throw error;
+    // That there is no such path says nothing of the object: its type may be gone, and come back.
+    if (!isObjectNotFound(error)) return undefined;
   }
+  sources.absent.addVerified(reference, namespace);
+  const elsewhere = sources.graph.findByUid(reference.uid)?.object.metadata.namespace;
+  if (elsewhere !== namespace && elsewhere !== undefined)
+    reportInvalidNamespace(object, reference, sources.events);
+  return 'dangling';
 }
 
 function stateOf(owner: Item): OwnerState {

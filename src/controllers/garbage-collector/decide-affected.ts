@@ -2,8 +2,9 @@ import type { ResourceEvent } from '../../informer/index.js';
 import type { DeepReadonly, KubernetesObject, OwnerReference, ResourceType } from '../../kubernetes/index.js';
 import { sameJson } from '../../kubernetes/index.js';
 import type { AbsentOwners } from './absent-owners.js';
-import type { DependencyGraph, GraphNode } from './dependency-graph.js';
+import type { DependencyGraph } from './dependency-graph.js';
 import { isBeingDeleted, isDeletingDependents, isOrphaningDependents } from './finalizers.js';
+import type { GraphNode } from './ownership-index.js';
 
 type Item = DeepReadonly<KubernetesObject>;
 
@@ -76,10 +77,11 @@ function urgencyOf(
   return urgency;
 }
 
-function waitingOwners(
+/** The owners among `references` that wait for their dependents to go. */
+export function waitingOwners(
   object: Item,
   references: readonly DeepReadonly<OwnerReference>[],
-  view: AffectedView,
+  view: Pick<AffectedView, 'graph'>,
 ): AffectedNode[] {
   const owners = new Map<string, AffectedNode>();
   for (const reference of references) {

@@ -103,23 +103,23 @@ describe('decideOwnerDuty', () => {
   const child = (blocks: boolean): KubernetesObject =>
     anObject({ name: 'child', ownerReferences: [refTo('self', blocks)] });
 
+  const dutyOf = (object: KubernetesObject, dependents: KubernetesObject[], isFilling = false) =>
+    decideOwnerDuty(object, { dependents, isFilling });
+
   it('has none while the object is not being deleted', () => {
-    expect(
-      decideOwnerDuty(anObject({ finalizers: ['orphan', 'foregroundDeletion'] }), [child(true)]),
-    ).toEqual({
-      action: 'none',
-    });
+    const living = anObject({ finalizers: ['orphan', 'foregroundDeletion'] });
+    expect(dutyOf(living, [child(true)])).toEqual({ action: 'none' });
   });
 
   it('waits for the dependents that block the owner', () => {
-    expect(decideOwnerDuty(anObject(foreground), [child(true), child(false)])).toMatchObject({
+    expect(dutyOf(anObject(foreground), [child(true), child(false)])).toMatchObject({
       action: 'wait-for-dependents',
       blocking: [{ metadata: { name: 'child' } }],
     });
   });
 
   it('does not wait for dependents that do not block', () => {
-    expect(decideOwnerDuty(anObject(foreground), [child(false)])).toEqual({
+    expect(dutyOf(anObject(foreground), [child(false)])).toEqual({
       action: 'remove-finalizer',
       finalizer: 'foregroundDeletion',
     });
@@ -127,7 +127,16 @@ describe('decideOwnerDuty', () => {
 
   it('orphans before it waits', () => {
     const both = { ...deleting, finalizers: ['foregroundDeletion', 'orphan'] };
-    expect(decideOwnerDuty(anObject(both), [child(true)]).action).toBe('orphan-dependents');
-    expect(decideOwnerDuty(anObject(both), [])).toEqual({ action: 'remove-finalizer', finalizer: 'orphan' });
+    expect(dutyOf(anObject(both), [child(true)]).action).toBe('orphan-dependents');
+    expect(dutyOf(anObject(both), [])).toEqual({ action: 'remove-finalizer', finalizer: 'orphan' });
+  });
+
+  it('concludes nothing from there being no dependent while a type is listed for the first time', () => {
+    const orphaning = anObject({ ...deleting, finalizers: ['orphan'] });
+    expect(dutyOf(orphaning, [], true).action).toBe('wait-for-caches');
+    expect(dutyOf(orphaning, [child(true)], true).action).toBe('wait-for-caches');
+    expect(dutyOf(anObject(foreground), [child(false)], true).action).toBe('wait-for-caches');
+    expect(dutyOf(anObject(foreground), [child(true)], true).action).toBe('wait-for-dependents');
+    expect(dutyOf(anObject(), [], true).action).toBe('none');
   });
 });

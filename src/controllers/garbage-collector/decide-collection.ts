@@ -28,6 +28,8 @@ export type OwnerDuty =
   | { readonly action: 'none' }
   | { readonly action: 'orphan-dependents'; readonly dependents: readonly Item[] }
   | { readonly action: 'wait-for-dependents'; readonly blocking: readonly Item[] }
+  /** There may be dependents of a type that is just being listed. */
+  | { readonly action: 'wait-for-caches' }
   | { readonly action: 'remove-finalizer'; readonly finalizer: string };
 
 /** What becomes of an object because of its owners. */
@@ -41,20 +43,30 @@ export type CollectionPlan =
       readonly unblockOwners: boolean;
     };
 
+/** What is known of an owner's dependents. */
+export interface KnownDependents {
+  readonly dependents: readonly Item[];
+  /** Whether the first list of some type is under way. */
+  readonly isFilling: boolean;
+}
+
 /**
- * The duty of `object` as an owner. Orphaning comes first: it decides what is left to wait for.
+ * The duty of `object` as an owner. Orphaning comes first: it decides what is left to wait for. That no dependent is known
+ * means nothing while a type is listed for the first time: who goes then would take dependents along that were to stay.
  * Source: `processDeletingDependentsItem` and `attemptToOrphanWorker` in k/k pkg/controller/garbagecollector.
  */
-export function decideOwnerDuty(object: Item, dependents: readonly Item[]): OwnerDuty {
+export function decideOwnerDuty(object: Item, { dependents, isFilling }: KnownDependents): OwnerDuty {
   if (isOrphaningDependents(object)) {
+    if (isFilling) return { action: 'wait-for-caches' };
     return dependents.length > 0
       ? { action: 'orphan-dependents', dependents }
       : { action: 'remove-finalizer', finalizer: ORPHAN_FINALIZER };
   }
   if (isDeletingDependents(object)) {
     const blocking = dependents.filter((dependent) => blocksOwner(dependent, object.metadata.uid));
-    return blocking.length > 0
-      ? { action: 'wait-for-dependents', blocking }
+    if (blocking.length > 0) return { action: 'wait-for-dependents', blocking };
+    return isFilling
+      ? { action: 'wait-for-caches' }
       : { action: 'remove-finalizer', finalizer: FOREGROUND_FINALIZER };
   }
   return { action: 'none' };

@@ -1,6 +1,4 @@
-import type { InformerSource } from '../../controller/index.js';
 import type { Informer, ResourceEvent } from '../../informer/index.js';
-import { OWNER_UID_INDEX } from '../../informer/index.js';
 import type {
   DeepReadonly,
   KubernetesObject,
@@ -9,58 +7,93 @@ import type {
   ResourceType,
 } from '../../kubernetes/index.js';
 import { keyOf, qualifiedResource } from '../../kubernetes/index.js';
+import type { GraphNode } from './ownership-index.js';
+import { OwnershipIndex } from './ownership-index.js';
 
-/** Finds an object by its own UID, wherever it lives. */
-const UID_INDEX = 'garbage-collector/uid';
+type GraphEventHandler = (type: ResourceType, event: ResourceEvent<KubernetesObject>) => void;
 
-/** An object together with its type, which the object's `kind` alone does not tell. */
-export interface GraphNode {
-  readonly type: ResourceType;
-  readonly object: DeepReadonly<KubernetesObject>;
+interface Followed {
+  readonly informer: Informer;
+  readonly unsubscribe: () => void;
 }
 
-/** Who owns whom, read from the informers' indexes: nothing is kept here a second time. */
+/**
+ * Who owns whom, over all types that are followed: read from their informers, with one index over all of them, so that no
+ * object is kept a second time. Types come and go while it is in use.
+ */
 export class DependencyGraph {
-  /** The monitored types by `resource.group`. */
-  readonly types: ReadonlyMap<string, ResourceType>;
-  private readonly informers = new Map<string, Informer>();
+  private readonly followed = new Map<string, Followed>();
+  private readonly followedTypes = new Map<string, ResourceType>();
+  private readonly byKind = new Map<string, ResourceType>();
+  private readonly index = new OwnershipIndex();
+  private readonly handlers = new Set<GraphEventHandler>();
+  private readonly forgottenHandlers = new Set<(node: GraphNode) => void>();
 
-  constructor(source: InformerSource, types: readonly ResourceType[]) {
-    this.types = new Map(types.map((type) => [qualifiedResource(type), type]));
-    for (const [name, type] of this.types) {
-      const informer = source.informerFor<KubernetesObject>(type);
-      informer.addIndex(UID_INDEX, ({ metadata }) => (metadata.uid === undefined ? [] : [metadata.uid]));
-      this.informers.set(name, informer);
-    }
+  /** The types that are followed, by `resource.group`. */
+  get types(): ReadonlyMap<string, ResourceType> {
+    return this.followedTypes;
+  }
+
+  /** How many objects are cached. */
+  get size(): number {
+    return this.index.size;
+  }
+
+  /** From now on shows what the informer caches. It need not have synced. */
+  follow(informer: Informer): void {
+    const { type } = informer;
+    const name = qualifiedResource(type);
+    this.followedTypes.set(name, type);
+    this.byKind.set(kindKey(type.group, type.kind), type);
+    const unsubscribe = informer.addEventHandler((event) => {
+      this.index.apply(type, event);
+      for (const handler of this.handlers) handler(type, event);
+    });
+    this.followed.set(name, { informer, unsubscribe });
+  }
+
+  /**
+   * From now on knows nothing of the type and its objects: it is not served any more, which does not say that they are gone.
+   * Who listens is told of each.
+   */
+  forget(type: ResourceType): void {
+    const name = qualifiedResource(type);
+    this.followed.get(name)?.unsubscribe();
+    this.followed.delete(name);
+    this.followedTypes.delete(name);
+    this.byKind.delete(kindKey(type.group, type.kind));
+    for (const node of this.index.removeType(type))
+      for (const handler of this.forgottenHandlers) handler(node);
+  }
+
+  /** Knows nothing any more, and tells nobody. */
+  clear(): void {
+    for (const { unsubscribe } of this.followed.values()) unsubscribe();
+    for (const map of [this.followed, this.followedTypes, this.byKind]) map.clear();
+    this.index.clear();
   }
 
   /** Everything that is cached. */
-  *nodes(): Generator<GraphNode> {
-    for (const { lister, type } of this.informers.values())
-      for (const object of lister.list()) yield { type, object };
+  nodes(): Iterable<GraphNode> {
+    return this.index.nodes();
   }
 
   get(type: ResourceType, ref: ObjectRef): DeepReadonly<KubernetesObject> | undefined {
-    return this.informers.get(qualifiedResource(type))?.lister.get(keyOf(ref));
+    return this.followed.get(qualifiedResource(type))?.informer.lister.get(keyOf(ref));
   }
 
   /** Everything that names `uid` among its owners. */
   dependentsOf(uid: string | undefined): GraphNode[] {
-    if (uid === undefined) return [];
-    return this.byIndex(OWNER_UID_INDEX, uid);
+    return uid === undefined ? [] : this.index.dependentsOf(uid);
   }
 
   findByUid(uid: string): GraphNode | undefined {
-    return this.byIndex(UID_INDEX, uid)[0];
+    return this.index.find(uid);
   }
 
-  /** The monitored type that a reference names; the version does not matter, objects are the same in all of them. */
+  /** The followed type that a reference names; the version does not matter, objects are the same in all of them. */
   typeOf(reference: DeepReadonly<OwnerReference>): ResourceType | undefined {
-    const group = groupOf(reference.apiVersion);
-    for (const type of this.types.values()) {
-      if (type.kind === reference.kind && type.group === group) return type;
-    }
-    return undefined;
+    return this.byKind.get(kindKey(groupOf(reference.apiVersion), reference.kind));
   }
 
   /** The owner that a reference of an object in `namespace` names, if it is cached under that very UID. */
@@ -73,28 +106,28 @@ export class DependencyGraph {
 
   /** The newest state of the type that the cache shows. */
   resourceVersionOf(type: ResourceType): string | undefined {
-    return this.informers.get(qualifiedResource(type))?.lastSyncedResourceVersion;
+    return this.followed.get(qualifiedResource(type))?.informer.lastSyncedResourceVersion;
   }
 
   /** The state of the type that shows every deletion that the cache has seen; see {@link Informer.newestDeletion}. */
   newestDeletionOf(type: ResourceType): string | undefined {
-    return this.informers.get(qualifiedResource(type))?.newestDeletion;
+    return this.followed.get(qualifiedResource(type))?.informer.newestDeletion;
   }
 
-  /** Calls `handler` for every change of every monitored type; returns its removal. */
-  onEvent(handler: (type: ResourceType, event: ResourceEvent<KubernetesObject>) => void): () => void {
-    const removals = [...this.informers.values()].map((informer) =>
-      informer.addEventHandler((event) => handler(informer.type, event)),
-    );
-    return () => removals.forEach((remove) => remove());
+  /**
+   * Calls `handler` for every change of every followed type, first with `added` (initial) for everything that is cached;
+   * returns its removal.
+   */
+  onEvent(handler: GraphEventHandler): () => void {
+    for (const { object, type } of this.nodes()) handler(type, { type: 'added', object, initial: true });
+    this.handlers.add(handler);
+    return () => void this.handlers.delete(handler);
   }
 
-  private byIndex(index: string, value: string): GraphNode[] {
-    const found: GraphNode[] = [];
-    for (const { type, lister } of this.informers.values()) {
-      for (const object of lister.byIndex(index, value)) found.push({ type, object });
-    }
-    return found;
+  /** Calls `handler` for every object of a type that was forgotten; returns its removal. */
+  onForgotten(handler: (node: GraphNode) => void): () => void {
+    this.forgottenHandlers.add(handler);
+    return () => void this.forgottenHandlers.delete(handler);
   }
 }
 
@@ -107,7 +140,19 @@ export function ownerRef(
   return type.namespaced ? { namespace, name: reference.name } : { name: reference.name };
 }
 
-export function groupOf(apiVersion: string): string {
+/** Whether a reference means the kind, in whichever version. */
+export function namesKind(
+  { apiVersion, kind }: Pick<DeepReadonly<OwnerReference>, 'apiVersion' | 'kind'>,
+  type: Pick<ResourceType, 'group' | 'kind'>,
+): boolean {
+  return kind === type.kind && groupOf(apiVersion) === type.group;
+}
+
+function groupOf(apiVersion: string): string {
   const slash = apiVersion.indexOf('/');
   return slash < 0 ? '' : apiVersion.slice(0, slash);
+}
+
+function kindKey(group: string, kind: string): string {
+  return `${group}|${kind}`;
 }

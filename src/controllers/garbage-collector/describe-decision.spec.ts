@@ -1,14 +1,14 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../kubernetes/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import type { OwnedObject, Tree } from '../../testing/owner-tree.js';
 import { deleteDeployment, putOwned, putTree, refTo } from '../../testing/owner-tree.js';
-import type { RunningController } from '../../testing/run-controller.js';
-import { runController } from '../../testing/run-controller.js';
+import type { LeadingController } from '../../testing/run-controller.js';
+import { runLeading } from '../../testing/run-controller.js';
 import { garbageCollectorController } from './index.js';
 
 let cluster: FakeCluster;
-let gc: RunningController;
+let gc: LeadingController;
 const put = (...args: OwnedObject) => putOwned(cluster, ...args);
 const aTree = (...args: Tree) => putTree(cluster, ...args);
 
@@ -16,12 +16,14 @@ beforeEach(() => {
   cluster = new FakeCluster();
 });
 
+afterEach(() => gc.stop());
+
 describe('what it decides is told, and from what', () => {
   const told = (summary: string) => gc.decisions.find((decision) => decision.summary === summary);
 
   it('with how the owners are, and how many dependents there are', async () => {
     aTree(2);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     cluster.vanish(DEPLOYMENTS, 'default/web');
     await gc.drain();
     expect(told('delete ReplicaSet default/web-1 (Background)')).toMatchObject({
@@ -40,7 +42,7 @@ describe('what it decides is told, and from what', () => {
 
   it('what an owner waits for, until it lets go', async () => {
     aTree(3);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     await deleteDeployment(cluster, 'Foreground');
     await gc.drain();
     expect(gc.decisions).toContainEqual(
@@ -63,7 +65,7 @@ describe('what it decides is told, and from what', () => {
     aTree(0);
     const ghost = { ...put(REPLICA_SETS, 'ghost'), apiVersion: 'example.com/v1', kind: 'Unheard' };
     put(PODS, 'strange', [ghost]);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     gc.add('replicasets.apps|default/web-1');
     gc.add('pods|default/strange');
     await gc.drain();
@@ -79,7 +81,7 @@ describe('what it decides is told, and from what', () => {
     const gone = put(REPLICA_SETS, 'gone');
     const alive = put(REPLICA_SETS, 'alive');
     const pod = put(PODS, 'pod', [gone]);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     cluster.vanish(REPLICA_SETS, 'default/gone');
     gc.informers.pause();
     await cluster.update(PODS, { ...pod, metadata: { ...pod.metadata, ownerReferences: [refTo(alive)] } });

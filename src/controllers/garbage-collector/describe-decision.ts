@@ -3,8 +3,8 @@ import type { DeepReadonly, KubernetesObject } from '../../kubernetes/index.js';
 import { PODS, keyOf, qualifiedResource } from '../../kubernetes/index.js';
 import type { OwnerClassification } from './classify-owners.js';
 import type { CollectionPlan, OwnerDuty, OwnerState } from './decide-collection.js';
-import type { GraphNode } from './dependency-graph.js';
 import type { CollectableItem } from './item-key.js';
+import type { GraphNode } from './ownership-index.js';
 
 /** One object as a pass sees it. */
 export interface Look {
@@ -72,6 +72,7 @@ function dutySummary({ dependents, item }: Look, duty: OwnerDuty): string {
     case 'remove-finalizer':
       return `remove finalizer ${duty.finalizer} of ${name}`;
     case 'wait-for-dependents':
+    case 'wait-for-caches':
     case 'none':
       return '';
   }

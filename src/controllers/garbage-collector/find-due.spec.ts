@@ -1,14 +1,14 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../kubernetes/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import type { OwnedObject, Tree } from '../../testing/owner-tree.js';
 import { deleteDeployment, putOwned, putTree } from '../../testing/owner-tree.js';
-import type { RunningController } from '../../testing/run-controller.js';
-import { runController } from '../../testing/run-controller.js';
+import type { LeadingController } from '../../testing/run-controller.js';
+import { runLeading } from '../../testing/run-controller.js';
 import { garbageCollectorController } from './index.js';
 
 let cluster: FakeCluster;
-let gc: RunningController;
+let gc: LeadingController;
 const put = (...args: OwnedObject) => putOwned(cluster, ...args);
 const aTree = (...args: Tree) => putTree(cluster, ...args);
 
@@ -16,12 +16,14 @@ beforeEach(() => {
   cluster = new FakeCluster();
 });
 
+afterEach(() => gc.stop());
+
 describe('what the sweep for lost keys is told', () => {
   const due = () => [...(gc.built.due?.() ?? [])].map(({ ref }) => `${ref.namespace}/${ref.name}`);
 
   it('is what an owner that was seen to go has left behind', async () => {
     aTree(2);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     expect(due()).toEqual([]);
     cluster.vanish(DEPLOYMENTS, 'default/web');
     expect(due()).toEqual(['replicasets.apps|default/web-1']);
@@ -32,18 +34,18 @@ describe('what the sweep for lost keys is told', () => {
   it('is an owner that waits for nothing any more', async () => {
     aTree(0);
     put(DEPLOYMENTS, 'alone');
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     for (const name of ['web', 'alone']) await deleteDeployment(cluster, 'Foreground', name);
     expect(due()).toEqual(['deployments.apps|default/alone']);
     await gc.drain();
     expect(due()).toEqual([]);
   });
 
-  it('is nothing of which only the server knows', () => {
+  it('is nothing of which only the server knows', async () => {
     const ghost = put(REPLICA_SETS, 'ghost');
     cluster.vanish(REPLICA_SETS, 'default/ghost');
     put(PODS, 'orphan', [ghost]);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     expect(due()).toEqual([]);
   });
 });

@@ -1,8 +1,9 @@
 import type { DueWork } from '../../controller/index.js';
 import type { AbsentOwners } from './absent-owners.js';
-import type { DependencyGraph, GraphNode } from './dependency-graph.js';
+import type { DependencyGraph } from './dependency-graph.js';
 import { isBeingDeleted, isDeletingDependents, isOrphaningDependents } from './finalizers.js';
 import { itemRef } from './item-key.js';
+import type { GraphNode } from './ownership-index.js';
 
 export interface DueView {
   readonly graph: Pick<DependencyGraph, 'dependentsOf' | 'nodes' | 'ownerOf'>;

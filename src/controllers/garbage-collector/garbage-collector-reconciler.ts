@@ -8,19 +8,20 @@ import type {
 } from '../../controller/index.js';
 import { noSyncObserver } from '../../controller/index.js';
 import type { DeepReadonly, KubernetesObject } from '../../kubernetes/index.js';
+import { keyOf } from '../../kubernetes/index.js';
 import type { Logger } from '../../logging/index.js';
 import { applyCollection, orphanDependents, removeFinalizer } from './apply-collection.js';
 import type { OwnerSources } from './classify-owners.js';
 import { classifyOwners } from './classify-owners.js';
 import type { CollectionPlan } from './decide-collection.js';
 import { decideCollection, decideOwnerDuty } from './decide-collection.js';
-import type { GraphNode } from './dependency-graph.js';
 import type { Look } from './describe-decision.js';
 import { describeCollection, describeDuty, readAttributes } from './describe-decision.js';
 import { isBeingDeleted } from './finalizers.js';
 import type { CompiledGarbageCollectorOptions } from './garbage-collector.options.js';
 import type { CollectableItem } from './item-key.js';
 import { parseItemRef } from './item-key.js';
+import type { GraphNode } from './ownership-index.js';
 
 type Item = DeepReadonly<KubernetesObject>;
 
@@ -69,8 +70,9 @@ export class GarbageCollectorReconciler implements Reconciler {
     { client, observer = noSyncObserver, signal }: ReconcileContext,
   ): Promise<ReconcileResult> {
     const { dependents, item, object } = look;
+    const { isFilling } = this.sources.monitors;
     const duty = observer.decide(
-      () => decideOwnerDuty(object, dependents.map(objectOf)),
+      () => decideOwnerDuty(object, { dependents: dependents.map(objectOf), isFilling }),
       (decided) => describeDuty(look, decided),
     );
     switch (duty.action) {
@@ -81,6 +83,8 @@ export class GarbageCollectorReconciler implements Reconciler {
       case 'remove-finalizer':
         await removeFinalizer(item.type, object, duty.finalizer, client, signal);
         return {};
+      case 'wait-for-caches':
+        return { requeueAfterMs: this.options.fillingRecheckMs };
       // The dependents are keys of their own, and the last one's deletion brings this owner back.
       case 'wait-for-dependents':
       case 'none':
@@ -102,15 +106,17 @@ export class GarbageCollectorReconciler implements Reconciler {
       (decided) => describeCollection(look, owners, decided),
     );
     if (owners.undecidable) {
-      this.logger.warn('left alone: the kind or the scope of an owner is not known', {
-        owners: object.metadata.ownerReferences?.map(({ apiVersion, kind }) => `${apiVersion}/${kind}`),
-      });
+      this.logger.warn(
+        'left alone: an owner is of a kind that is unknown or cannot be read, or of another scope',
+        {
+          key: keyOf(item.ref),
+          owners: object.metadata.ownerReferences?.map(({ apiVersion, kind }) => `${apiVersion}/${kind}`),
+        },
+      );
     }
     if (plan.action !== 'keep') await applyCollection(item.type, object, plan, client, signal);
     if (plan.action === 'delete') return {};
-    return owners.undecidable || owners.unmonitored
-      ? { requeueAfterMs: this.options.unmonitoredRecheckMs }
-      : {};
+    return owners.unmonitored ? { requeueAfterMs: this.options.unmonitoredRecheckMs } : {};
   }
 }
 
@@ -124,7 +130,7 @@ async function readLive(
   signal: AbortSignal,
 ): Promise<KubernetesObject | undefined> {
   try {
-    return await client.get(item.type, item.ref, { signal });
+    return await client.get(item.type, item.ref, { signal, metadataOnly: true });
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;

@@ -1,11 +1,17 @@
 import { z } from 'zod';
-import type { ResourceType } from '../../kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../kubernetes/index.js';
 import { compileOptions } from '../../options/compile-options.js';
 
 export interface GarbageCollectorOptions {
-  /** Types that are watched, collected, and whose deletion is noticed at once. @default pods, replicasets, deployments */
-  types?: readonly ResourceType[];
+  /**
+   * Types that are not followed, by qualified resource: their objects own nothing and are not collected.
+   * @default events of both groups, as kube-controller-manager has it: there are too many
+   */
+  ignoredResources?: readonly string[];
+  /**
+   * Milliseconds between two questions which types the server has. A CustomResourceDefinition that comes or goes is asked
+   * about after a second. @default 30000, as kube-controller-manager has it
+   */
+  discoveryIntervalMs?: number;
   /**
    * Whether a deletion that an informer reports is one. Set it to false where informers are limited by label or field:
    * there an object that merely leaves the selection looks deleted. @default true
@@ -15,31 +21,30 @@ export interface GarbageCollectorOptions {
   absentOwnerCapacity?: number;
   /** Milliseconds until an owner is looked for that is not in the cache when its dependent is. @default 1000 */
   unseenOwnerDelayMs?: number;
-  /** Milliseconds between two looks at owners whose types are not watched. @default 120000 */
+  /** Milliseconds between two looks at owners whose types cannot be followed. @default 120000 */
   unmonitoredRecheckMs?: number;
+  /** Milliseconds until what an owner owes its dependents is looked at again while a type is listed. @default 500 */
+  fillingRecheckMs?: number;
 }
 
-export type CompiledGarbageCollectorOptions = Readonly<Required<GarbageCollectorOptions>>;
+/** Source: `DefaultIgnoredResources` in k/k pkg/controller/garbagecollector/graph_builder.go. */
+const IGNORED_RESOURCES = ['events', 'events.events.k8s.io'];
 
-const schema: z.ZodType<CompiledGarbageCollectorOptions> = z.strictObject({
-  types: z
-    .array(
-      z.object({
-        group: z.string(),
-        version: z.string().min(1),
-        resource: z.string().min(1),
-        kind: z.string().min(1),
-        namespaced: z.boolean(),
-      }),
-    )
-    .min(1)
+const schema = z.strictObject({
+  ignoredResources: z
+    .array(z.string().min(1))
     .readonly()
-    .default([PODS, REPLICA_SETS, DEPLOYMENTS]),
+    .default(IGNORED_RESOURCES)
+    .transform((names): ReadonlySet<string> => new Set(names)),
+  discoveryIntervalMs: z.number().positive().default(30_000),
   trustDeletions: z.boolean().default(true),
   absentOwnerCapacity: z.int().positive().default(20_000),
   unseenOwnerDelayMs: z.number().nonnegative().default(1_000),
   unmonitoredRecheckMs: z.number().positive().default(120_000),
+  fillingRecheckMs: z.number().positive().default(500),
 });
+
+export type CompiledGarbageCollectorOptions = Readonly<z.output<typeof schema>>;
 
 /** @throws InvalidOptionError naming the option */
 export function compileGarbageCollectorOptions(

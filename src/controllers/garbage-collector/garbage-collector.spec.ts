@@ -1,19 +1,21 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ResourceType } from '../../kubernetes/index.js';
 import { DEPLOYMENTS, NODES, PODS, REPLICA_SETS } from '../../kubernetes/index.js';
 import { FakeCluster, refusal } from '../../testing/fake-cluster.js';
 import type { OwnedObject, Tree } from '../../testing/owner-tree.js';
 import { deleteDeployment, putOwned, putTree, refTo } from '../../testing/owner-tree.js';
-import type { RunningController } from '../../testing/run-controller.js';
-import { runController } from '../../testing/run-controller.js';
+import type { LeadingController } from '../../testing/run-controller.js';
+import { runLeading } from '../../testing/run-controller.js';
 import { createGarbageCollectorController, garbageCollectorController } from './index.js';
 
 let cluster: FakeCluster;
-let gc: RunningController;
+let gc: LeadingController;
 
 beforeEach(() => {
   cluster = new FakeCluster();
 });
+
+afterEach(() => gc.stop());
 
 const put = (...args: OwnedObject) => putOwned(cluster, ...args);
 const aTree = (...args: Tree) => putTree(cluster, ...args);
@@ -24,14 +26,14 @@ const owners = (type: ResourceType, key: string) =>
 describe('the garbage collector', () => {
   it('leaves a living tree alone and asks the server nothing', async () => {
     aTree();
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     await gc.drain();
     expect(cluster.requests).toEqual([]);
   });
 
   it('deletes ReplicaSets and pods of a Deployment deleted in the background, without a single read', async () => {
     aTree(10);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     await deleteDeployment(cluster, 'Background');
     expect((await gc.drain()).errors.size).toBe(0);
     expect(names(REPLICA_SETS)).toEqual([]);
@@ -42,7 +44,7 @@ describe('the garbage collector', () => {
 
   it('deletes with the UID and the resourceVersion it decided on, in the background', async () => {
     const { replicaSet } = aTree(0);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     cluster.vanish(DEPLOYMENTS, 'default/web');
     await gc.drain();
     const { uid, resourceVersion } = replicaSet.metadata;
@@ -56,7 +58,7 @@ describe('the garbage collector', () => {
     const ghost = put(REPLICA_SETS, 'ghost');
     cluster.vanish(REPLICA_SETS, 'default/ghost');
     for (const name of ['a', 'b', 'c']) put(PODS, name, [ghost]);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     await gc.drain();
     expect(names(PODS)).toEqual([]);
     expect(cluster.count('get')).toBe(1);
@@ -67,14 +69,14 @@ describe('the garbage collector', () => {
     cluster.vanish(REPLICA_SETS, 'default/web');
     put(REPLICA_SETS, 'web');
     put(PODS, 'old', [first]);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     await gc.drain();
     expect(names(PODS)).toEqual([]);
     expect(names(REPLICA_SETS)).toEqual(['web']);
   });
 
   it('keeps a pod whose owner is newer than the cache', async () => {
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     gc.informers.informerFor(PODS);
     gc.informers.pause();
     const owner = put(REPLICA_SETS, 'new');
@@ -88,7 +90,7 @@ describe('the garbage collector', () => {
     const gone = put(REPLICA_SETS, 'gone');
     const alive = put(REPLICA_SETS, 'alive');
     put(PODS, 'shared', [gone, alive]);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     cluster.vanish(REPLICA_SETS, 'default/gone');
     await gc.drain();
     expect(owners(PODS, 'shared')).toEqual(['alive']);
@@ -99,7 +101,7 @@ describe('the garbage collector', () => {
     const gone = put(REPLICA_SETS, 'gone');
     const alive = put(REPLICA_SETS, 'alive');
     const pod = put(PODS, 'pod', [gone]);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     cluster.vanish(REPLICA_SETS, 'default/gone');
     gc.informers.pause();
     const adopted = { ...pod, metadata: { ...pod.metadata, ownerReferences: [refTo(alive)] } };
@@ -111,7 +113,7 @@ describe('the garbage collector', () => {
   it('deletes in spite of a change that leaves the owners alone', async () => {
     const gone = put(REPLICA_SETS, 'gone');
     const pod = put(PODS, 'pod', [gone]);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     cluster.vanish(REPLICA_SETS, 'default/gone');
     gc.informers.pause();
     await cluster.update(PODS, { ...pod, metadata: { ...pod.metadata, labels: { changed: 'yes' } } });
@@ -123,7 +125,7 @@ describe('the garbage collector', () => {
     const gone = put(DEPLOYMENTS, 'gone');
     put(REPLICA_SETS, 'set', [gone]);
     put(PODS, 'pod', [gone]);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     cluster.intercept = ({ verb, type }) =>
       verb === 'delete' && type.resource === 'replicasets'
         ? refusal(500, 'InternalError', 'broken')
@@ -141,7 +143,7 @@ describe('foreground deletion', () => {
 
   it('deletes the leaves first and the root last', async () => {
     aTree(3);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     const order: string[] = [];
     cluster.onEvent((type, event) => {
       if (event.type === 'DELETED') order.push(type.resource);
@@ -156,7 +158,7 @@ describe('foreground deletion', () => {
     const pod = { spec: { nodeName: 'node-0', containers: [] } };
     const stored = put(PODS, 'bound', [replicaSet]);
     await cluster.update(PODS, { ...stored, ...pod });
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     await remove('web');
     await gc.drain();
     expect([names(DEPLOYMENTS), names(REPLICA_SETS), names(PODS)]).toEqual([['web'], ['web-1'], ['bound']]);
@@ -168,7 +170,7 @@ describe('foreground deletion', () => {
   it('is taken up by a leader that was not there when it began', async () => {
     aTree(2);
     await remove('web');
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     await gc.drain();
     expect([...names(DEPLOYMENTS), ...names(REPLICA_SETS), ...names(PODS)]).toEqual([]);
   });
@@ -176,7 +178,7 @@ describe('foreground deletion', () => {
   it('lets the owner go when the last dependent no longer names it', async () => {
     const owner = put(DEPLOYMENTS, 'web');
     const dependent = put(REPLICA_SETS, 'held', [owner], { finalizers: ['example.com/hold'] });
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     await remove('web');
     await gc.drain();
     expect(names(DEPLOYMENTS)).toEqual(['web']);
@@ -190,7 +192,7 @@ describe('foreground deletion', () => {
 describe('orphaning', () => {
   it('takes the owner out of its dependents, then lets it go, and deletes none of them', async () => {
     aTree(2);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     await deleteDeployment(cluster, 'Orphan');
     expect((await gc.drain()).errors.size).toBe(0);
     expect(names(DEPLOYMENTS)).toEqual([]);
@@ -202,7 +204,7 @@ describe('orphaning', () => {
     const owner = put(DEPLOYMENTS, 'web');
     put(REPLICA_SETS, 'good', [owner]);
     put(REPLICA_SETS, 'bad', [owner]);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     cluster.intercept = ({ verb, key }) =>
       verb === 'patch' && key === 'default/bad' ? refusal(500, 'InternalError', 'broken') : undefined;
     await deleteDeployment(cluster, 'Orphan');
@@ -213,7 +215,7 @@ describe('orphaning', () => {
 
   it('reads a dependent again that changed since the cache saw it', async () => {
     const { replicaSet } = aTree(0);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     await deleteDeployment(cluster, 'Orphan');
     gc.informers.pause();
     await cluster.update(REPLICA_SETS, {
@@ -238,10 +240,10 @@ describe('owners that are out of sight', () => {
   };
 
   it('finds their type by discovery, and looks at them again after a while', async () => {
-    cluster.discovered = [{ ...jobs, verbs: ['get', 'list'] }];
+    cluster.discovered.push({ ...jobs, verbs: ['get', 'list'] });
     const job = put(jobs, 'job');
     put(PODS, 'pod', [job]);
-    gc = runController(createGarbageCollectorController({ unmonitoredRecheckMs: 60_000 }), cluster);
+    gc = await runLeading(createGarbageCollectorController({ unmonitoredRecheckMs: 60_000 }), cluster);
     await gc.drain();
     expect(gc.requeues.get('pods|default/pod')).toBe(60_000);
     cluster.vanish(jobs, 'default/job');
@@ -253,7 +255,7 @@ describe('owners that are out of sight', () => {
   it('leaves an object alone whose owner is of a kind that nobody knows', async () => {
     const job = put(jobs, 'job');
     put(PODS, 'pod', [job]);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     expect((await gc.drain()).errors.size).toBe(0);
     expect(names(PODS)).toEqual(['pod']);
   });
@@ -261,7 +263,7 @@ describe('owners that are out of sight', () => {
   it('deletes an object whose owner lives in another namespace, with a warning', async () => {
     const owner = put(REPLICA_SETS, 'web', [], { namespace: 'other' });
     put(PODS, 'pod', [owner]);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     await gc.drain();
     expect(names(PODS)).toEqual([]);
     expect(names(REPLICA_SETS)).toEqual(['web']);
@@ -274,7 +276,7 @@ describe('owners that are out of sight', () => {
     const owner = put(REPLICA_SETS, 'web', [], { namespace: 'other' });
     put(PODS, 'wrong', [owner]);
     put(PODS, 'right', [owner], { namespace: 'other' });
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     await gc.drain();
     gc.add('pods|other/right');
     await gc.drain();
@@ -284,7 +286,7 @@ describe('owners that are out of sight', () => {
   it('leaves a cluster-scoped object alone that names an owner in a namespace, with a warning', async () => {
     const owner = put(REPLICA_SETS, 'web');
     put(NODES, 'node', [owner]);
-    gc = runController(createGarbageCollectorController({ types: [PODS, REPLICA_SETS, NODES] }), cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     await gc.drain();
     expect(names(NODES)).toEqual(['node']);
     expect(gc.events[0]).toContain('OwnerRefInvalidNamespace');

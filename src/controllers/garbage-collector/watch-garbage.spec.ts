@@ -1,17 +1,17 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ResourceType } from '../../kubernetes/index.js';
 import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../kubernetes/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import type { OwnedObject, Tree } from '../../testing/owner-tree.js';
 import { deleteDeployment, putOwned, putTree } from '../../testing/owner-tree.js';
-import type { RunningController } from '../../testing/run-controller.js';
-import { runController } from '../../testing/run-controller.js';
+import type { LeadingController } from '../../testing/run-controller.js';
+import { runLeading } from '../../testing/run-controller.js';
 import { garbageCollectorController } from './index.js';
 
 const GONE = { name: 'web', namespace: 'default', uid: 'gone-long-ago' };
 
 let cluster: FakeCluster;
-let gc: RunningController;
+let gc: LeadingController;
 const put = (...args: OwnedObject) => putOwned(cluster, ...args);
 const aTree = (...args: Tree) => putTree(cluster, ...args);
 
@@ -19,10 +19,12 @@ beforeEach(() => {
   cluster = new FakeCluster();
 });
 
+afterEach(() => gc.stop());
+
 describe('what is told with each key', () => {
-  it('tells with each key which state has to be seen first, and of which type', () => {
+  it('tells with each key which state has to be seen first, and of which type', async () => {
     aTree(0);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     cluster.vanish(DEPLOYMENTS, 'default/web');
     expect(gc.enqueued).toMatchObject([
       {
@@ -34,14 +36,28 @@ describe('what is told with each key', () => {
     expect(gc.enqueued[0]?.delayMs).toBeUndefined();
   });
 
-  it('asks of whoever looks to know the object itself, that its owner is gone, and its dependents', () => {
+  it('gives an owner that is not there yet a moment, unless it should have been listed by now', async () => {
+    const ghost = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: GONE };
+    put(REPLICA_SETS, 'listed', [ghost]);
+    gc = await runLeading(garbageCollectorController, cluster);
+    put(REPLICA_SETS, 'created', [ghost]);
+    const delays = gc.enqueued.map(({ delayMs, ref, reason }) => [ref.name, reason, delayMs]);
+    expect(delays).toEqual([
+      ['listed', 'initial-list', undefined],
+      ['created', 'child-change', 1000],
+    ]);
+  });
+
+  it('asks of whoever looks to know the object itself, that its owner is gone, and its dependents', async () => {
     const { replicaSet } = aTree(2);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     cluster.vanish(DEPLOYMENTS, 'default/web');
     const pods = cluster.all(PODS).map(({ metadata }) => metadata.resourceVersion);
     const [{ cause, mustHaveSeen = [] } = {}] = gc.enqueued;
     const seen = (type: ResourceType) =>
-      mustHaveSeen.filter((state) => state.type === type).map(({ resourceVersion }) => resourceVersion);
+      mustHaveSeen
+        .filter((state) => state.type.resource === type.resource)
+        .map(({ resourceVersion }) => resourceVersion);
     expect(seen(REPLICA_SETS)).toEqual([replicaSet.metadata.resourceVersion]);
     expect(seen(DEPLOYMENTS)).toEqual([cause?.resourceVersion]);
     expect(seen(PODS)).toEqual(pods);
@@ -49,7 +65,7 @@ describe('what is told with each key', () => {
 
   it('tells what happened to which object, for the trace', async () => {
     aTree(0);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     await deleteDeployment(cluster, 'Foreground');
     const { change } = gc.enqueued[0] ?? {};
     expect(change).toMatchObject({
@@ -59,9 +75,9 @@ describe('what is told with each key', () => {
     expect(change?.type === 'modified' && change.old.metadata.deletionTimestamp).toBeUndefined();
   });
 
-  it('asks for the deletion of the owner, not for what has happened to its type since', () => {
+  it('asks for the deletion of the owner, not for what has happened to its type since', async () => {
     aTree(0);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     cluster.vanish(DEPLOYMENTS, 'default/web');
     const [{ cause } = {}] = gc.enqueued;
     put(DEPLOYMENTS, 'newer');
@@ -74,7 +90,7 @@ describe('what is told with each key', () => {
 
   it('does not go through all dependents for each of them that goes', async () => {
     aTree(3);
-    gc = runController(garbageCollectorController, cluster);
+    gc = await runLeading(garbageCollectorController, cluster);
     await deleteDeployment(cluster, 'Foreground');
     await gc.drain();
     const owners = gc.enqueued.filter(
@@ -82,6 +98,6 @@ describe('what is told with each key', () => {
     );
     expect(owners.length).toBeGreaterThan(0);
     for (const { mustHaveSeen = [] } of owners)
-      expect(mustHaveSeen.filter(({ type }) => type === PODS)).toEqual([]);
+      expect(mustHaveSeen.filter(({ type }) => type.resource === PODS.resource)).toEqual([]);
   });
 });

@@ -3,10 +3,11 @@ import type { ResourceEvent } from '../../informer/index.js';
 import type { DeepReadonly, KubernetesObject, ResourceType } from '../../kubernetes/index.js';
 import { newerResourceVersion } from '../../kubernetes/index.js';
 import type { AbsentOwners } from './absent-owners.js';
-import { decideAffected } from './decide-affected.js';
-import type { DependencyGraph, GraphNode } from './dependency-graph.js';
+import { decideAffected, waitingOwners } from './decide-affected.js';
+import type { DependencyGraph } from './dependency-graph.js';
 import type { CompiledGarbageCollectorOptions } from './garbage-collector.options.js';
 import { itemRef } from './item-key.js';
+import type { GraphNode } from './ownership-index.js';
 
 /** Turns changes into keys to look at; on the leader only. */
 export function watchGarbage(
@@ -15,7 +16,7 @@ export function watchGarbage(
   options: CompiledGarbageCollectorOptions,
   enqueue: Enqueue,
 ): () => void {
-  return graph.onEvent((type, event) => {
+  const unsubscribe = graph.onEvent((type, event) => {
     const initial = event.type === 'added' && event.initial;
     const cause = causeOf(type, event, graph);
     for (const node of decideAffected(type, event, { graph, absent })) {
@@ -26,15 +27,24 @@ export function watchGarbage(
         change: event,
         priority: initial ? 'low' : 'normal',
         reason: initial ? 'initial-list' : 'child-change',
-        ...(node.urgency === 'later' ? { delayMs: options.unseenOwnerDelayMs } : {}),
+        // Of an initial list the owners have been listed as well: what is not there now will not be in a moment.
+        ...(node.urgency === 'later' && !initial ? { delayMs: options.unseenOwnerDelayMs } : {}),
       });
     }
   });
+  // Who waits for a dependent that nobody can look at any more would wait for ever.
+  const unsubscribeForgotten = graph.onForgotten(({ object }) => {
+    for (const owner of waitingOwners(object, object.metadata.ownerReferences ?? [], { graph }))
+      enqueue({ ref: itemRef(owner.type, owner.object.metadata), reason: 'child-change' });
+  });
+  return () => {
+    unsubscribe();
+    unsubscribeForgotten();
+  };
 }
 
 /**
- * Remembers every deletion, on every replica: whoever works on a dependent then knows without asking that the owner
- * is gone. Pods own next to nothing, and there are too many of them to remember each.
+ * Remembers every deletion: whoever works on a dependent then knows without asking that the owner is gone. Pods own next to nothing, and there are too many of them to remember each.
  */
 export function rememberDeletions(graph: DependencyGraph, absent: AbsentOwners): () => void {
   return graph.onEvent((type, event) => {

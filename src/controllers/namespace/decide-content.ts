@@ -17,7 +17,9 @@ export function isOursToEmpty(namespace: DeepReadonly<Namespace>): boolean {
  * secrets, leases) is taken from it while it still runs.
  * Source: Kubernetes' OrderedNamespaceDeletion (KEP-5080).
  */
-export function decideDeletionWaves(resources: readonly DiscoveredResource[]): readonly ResourceType[][] {
+export function decideDeletionWaves(
+  resources: readonly DiscoveredResource[],
+): readonly DiscoveredResource[][] {
   const deletable = resources.filter(
     ({ namespaced, verbs }) => namespaced && verbs.includes('list') && verbs.includes('delete'),
   );

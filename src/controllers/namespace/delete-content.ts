@@ -1,17 +1,20 @@
-import type { ApiClient, DiscoveredResources } from '../../api-client/index.js';
-import { isConflict, isNotFound } from '../../api-client/index.js';
-import { errorMessage } from '../../errors/index.js';
+import type { ApiClient, DiscoveredResource, DiscoveredResources } from '../../api-client/index.js';
+import { ApiStatusError, isConflict, isNotFound } from '../../api-client/index.js';
+import { ConcurrencyLimit } from '../../concurrency/index.js';
+import { errorMessage, hasCode } from '../../errors/index.js';
 import type { KubernetesObject, ResourceType } from '../../kubernetes/index.js';
 import { apiVersionOf, qualifiedResource } from '../../kubernetes/index.js';
 import type { ContentReport } from './content-conditions.js';
 import { decideDeletionWaves } from './decide-content.js';
 
-/** Deletions on their way at once, over all types. */
+/** Types that are looked at at once. */
+const TYPES_AT_ONCE = 8;
+/** Deletions on their way at once, of a type whose collections cannot be deleted. */
 const DELETIONS_AT_ONCE = 16;
 const PAGE_SIZE = 500;
 
 export interface DeletedContent extends ContentReport {
-  /** What is still there after the pass, each object as its deletion left it. */
+  /** What is still there after the pass, each object as its deletion left it. Its metadata alone. */
   readonly objects: readonly KubernetesObject[];
   /** How many were asked to go in this pass; those left that are not among them were asked before. */
   readonly asked: number;
@@ -19,7 +22,8 @@ export interface DeletedContent extends ContentReport {
 
 /**
  * Asks for the deletion of everything in a namespace. Pods go first; while some are left nothing else is touched. A
- * type that fails is reported and takes nothing else with it.
+ * type that fails is reported and takes nothing else with it. Costs one list of each type that the server has, and two
+ * requests more where there is something.
  */
 export async function deleteContent(
   namespace: string,
@@ -30,23 +34,22 @@ export async function deleteContent(
   const objects: KubernetesObject[] = [];
   const remaining = new Map<string, number>();
   const deletionFailures: string[] = [];
-  const tally = { asked: 0 };
+  let asked = 0;
   for (const wave of decideDeletionWaves(discovered.resources)) {
-    for (const type of wave) {
-      try {
-        const left = await deleteAllOf(type, namespace, tally, client, signal);
-        if (left.length > 0) remaining.set(resourceText(type), left.length);
-        objects.push(...left);
-      } catch (error) {
-        signal.throwIfAborted();
-        deletionFailures.push(`${apiVersionOf(type)}, Resource=${type.resource}: ${errorMessage(error)}`);
-      }
+    const limit = new ConcurrencyLimit(TYPES_AT_ONCE);
+    const emptied = wave.map((type) => limit.run(() => tryToEmpty(type, namespace, client, signal)));
+    for (const { failure, left, toldToGo, type } of await Promise.all(emptied)) {
+      asked += toldToGo;
+      if (left.length > 0) remaining.set(resourceText(type), left.length);
+      objects.push(...left);
+      if (failure) deletionFailures.push(failure);
     }
+    signal.throwIfAborted();
     if (objects.length > 0) break;
   }
   return {
     objects,
-    asked: tally.asked,
+    asked,
     remaining,
     deletionFailures,
     finalizers: countFinalizers(objects),
@@ -56,39 +59,106 @@ export async function deleteContent(
   };
 }
 
-/** Deletes every object of one type; returns those that stay for a while. */
-async function deleteAllOf(
-  type: ResourceType,
+interface Emptied {
+  readonly type: ResourceType;
+  /** Objects that stay for a while. */
+  readonly left: readonly KubernetesObject[];
+  /** How many were asked to go. */
+  readonly toldToGo: number;
+  /** As Kubernetes words it. */
+  readonly failure?: string;
+}
+
+async function tryToEmpty(
+  type: DiscoveredResource,
   namespace: string,
-  tally: { asked: number },
   client: ApiClient,
   signal: AbortSignal,
-): Promise<KubernetesObject[]> {
-  const waiting = await listAll(type, namespace, client, signal);
-  const left: KubernetesObject[] = [];
-  const failures: unknown[] = [];
-  const work = async (): Promise<void> => {
-    for (let next = waiting.pop(); next; next = waiting.pop()) {
-      // Asking again would change nothing about an object that is on its way out.
-      if (next.metadata.deletionTimestamp !== undefined) {
-        left.push(next);
-        continue;
-      }
-      tally.asked++;
-      try {
-        const stays = await deleteOne(type, next, client, signal);
-        if (stays) left.push(stays);
-      } catch (error) {
-        failures.push(error);
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(DELETIONS_AT_ONCE, waiting.length) }, work));
-  signal.throwIfAborted();
-  if (failures.length > 0) {
-    throw new AggregateError(failures, `${failures.length} objects: ${errorMessage(failures[0])}`);
+): Promise<Emptied> {
+  try {
+    return await empty(type, namespace, client, signal);
+  } catch (error) {
+    // The type is served no more: nothing can be left of it.
+    if (isNotFound(error)) return { type, left: [], toldToGo: 0 };
+    const failure = `${apiVersionOf(type)}, Resource=${type.resource}: ${errorMessage(error)}`;
+    return { type, left: [], toldToGo: 0, failure };
   }
-  return left;
+}
+
+/** Lists, deletes what does not go yet, and lists again. Asking twice would change nothing about an object on its way out. */
+async function empty(
+  type: DiscoveredResource,
+  namespace: string,
+  client: ApiClient,
+  signal: AbortSignal,
+): Promise<Emptied> {
+  const found = await listAll(type, namespace, client, signal);
+  const staying = found.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  if (staying.length === 0) return { type, left: found, toldToGo: 0 };
+  const isDeleted =
+    type.verbs.includes('deletecollection') && (await deleteCollection(type, namespace, client, signal));
+  if (!isDeleted) await deleteEach(type, staying, client, signal);
+  const left = await listAll(type, namespace, client, signal);
+  return { type, left, toldToGo: staying.length };
+}
+
+/** Whether the server deletes collections of the type, whatever its discovery says. */
+async function deleteCollection(
+  type: ResourceType,
+  namespace: string,
+  client: ApiClient,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await client.deleteCollection(type, { namespace, propagationPolicy: 'Background', signal });
+    return true;
+  } catch (error) {
+    // Of very many the server deletes some, and then its time is up: what is left is seen by the list.
+    if (isTimeout(error)) return true;
+    // Source: `deleteCollection` in k/k pkg/controller/namespace/deletion takes both for "not supported".
+    if (isMethodNotAllowed(error) || isNotFound(error)) return false;
+    throw error;
+  }
+}
+
+function isTimeout(error: unknown): boolean {
+  return hasCode(error, 'TIMEOUT') || (error instanceof ApiStatusError && error.code === 504);
+}
+
+function isMethodNotAllowed(error: unknown): boolean {
+  return error instanceof ApiStatusError && error.code === 405;
+}
+
+async function deleteEach(
+  type: ResourceType,
+  objects: readonly KubernetesObject[],
+  client: ApiClient,
+  signal: AbortSignal,
+): Promise<void> {
+  const limit = new ConcurrencyLimit(DELETIONS_AT_ONCE);
+  const deletions = objects.map((object) => limit.run(() => deleteOne(type, object, client, signal)));
+  const failures = (await Promise.allSettled(deletions)).flatMap((outcome) =>
+    outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
+  );
+  signal.throwIfAborted();
+  if (failures.length > 0)
+    throw new AggregateError(failures, `${failures.length} objects: ${errorMessage(failures[0])}`);
+}
+
+async function deleteOne(
+  type: ResourceType,
+  { metadata: { name, namespace, uid } }: KubernetesObject,
+  client: ApiClient,
+  signal: AbortSignal,
+): Promise<void> {
+  signal.throwIfAborted();
+  const options = { preconditions: { uid }, propagationPolicy: 'Background', signal } as const;
+  try {
+    await client.delete(type, { namespace, name }, options);
+  } catch (error) {
+    // Gone, or deleted and created again: the list that follows shows it.
+    if (!isNotFound(error) && !isConflict(error)) throw error;
+  }
 }
 
 async function listAll(
@@ -100,38 +170,12 @@ async function listAll(
   const all: KubernetesObject[] = [];
   let continueToken: string | undefined;
   do {
-    const page = await client.list(type, { namespace, limit: PAGE_SIZE, continueToken, signal });
+    const options = { namespace, limit: PAGE_SIZE, continueToken, metadataOnly: true, signal };
+    const page = await client.list(type, options);
     all.push(...page.items);
     continueToken = page.continueToken;
   } while (continueToken);
   return all;
-}
-
-async function deleteOne(
-  type: ResourceType,
-  object: KubernetesObject,
-  client: ApiClient,
-  signal: AbortSignal,
-): Promise<KubernetesObject | undefined> {
-  const { name, uid } = object.metadata;
-  try {
-    const result = await client.delete(
-      type,
-      { namespace: object.metadata.namespace, name },
-      { preconditions: { uid }, propagationPolicy: 'Background', signal },
-    );
-    return result.object && stays(result.object, uid) ? result.object : undefined;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    // Deleted and created again: the next pass sees the new one.
-    if (isConflict(error)) return object;
-    throw error;
-  }
-}
-
-/** Servers may also answer with the last state of what is already gone. */
-function stays(object: KubernetesObject, uid: string | undefined): boolean {
-  return object.metadata.uid === uid && object.metadata.deletionTimestamp !== undefined;
 }
 
 function countFinalizers(objects: readonly KubernetesObject[]): Map<string, number> {

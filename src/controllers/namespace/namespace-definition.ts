@@ -17,6 +17,7 @@ const POD_GONE_DELAY_MS = 100;
 /** Empties the namespaces that are being deleted, and then lets them go. */
 export const namespaceController: ControllerDefinition = {
   name: 'namespace',
+  aliases: ['namespace-controller'],
   type: NAMESPACES,
   defaultWorkers: 5,
   // One sync asks for the deletion of everything in a namespace: at 50 ms each, 16 at once, some 190 000 objects.

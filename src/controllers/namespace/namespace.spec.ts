@@ -1,8 +1,9 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakeClock } from '../../clock/index.js';
+import { TimeoutError } from '../../errors/index.js';
 import type { KubernetesObject, Namespace, ObjectMeta, ResourceType } from '../../kubernetes/index.js';
 import { DEPLOYMENTS, EVENTS, NAMESPACES, PODS, apiVersionOf } from '../../kubernetes/index.js';
-import { FakeCluster, refusal } from '../../testing/fake-cluster.js';
+import { FakeCluster, refusal, served } from '../../testing/fake-cluster.js';
 import type { RunningController } from '../../testing/run-controller.js';
 import { runController } from '../../testing/run-controller.js';
 import { decideConditions } from './content-conditions.js';
@@ -12,7 +13,7 @@ import { namespaceController } from './index.js';
 let clock: FakeClock;
 let cluster: FakeCluster;
 let controller: RunningController;
-const verbs = ['create', 'delete', 'get', 'list'];
+const verbs = ['create', 'delete', 'deletecollection', 'get', 'list'];
 
 beforeEach(() => {
   clock = new FakeClock();
@@ -187,6 +188,92 @@ describe('the namespace controller', () => {
     await remove();
     await controller.drain();
     expect(cluster.peek<Namespace>(NAMESPACES, 'doomed')?.spec?.finalizers).toEqual(['example.com/hold']);
+  });
+});
+
+describe('content of many types', () => {
+  const widgets = (index: number): ResourceType => ({
+    group: 'example.com',
+    version: 'v1',
+    resource: `widgets${index}`,
+    kind: `Widget${index}`,
+    namespaced: true,
+  });
+  const types = Array.from({ length: 200 }, (_, index) => widgets(index));
+
+  beforeEach(() => void cluster.discovered.push(...served(...types)));
+
+  it('costs a list of the metadata of each, and two requests more where there is something', async () => {
+    for (let index = 0; index < 50; index++) put(widgets(7), `w${index}`);
+    await remove();
+    await controller.drain();
+    expect(cluster.peek(NAMESPACES, 'doomed')).toBeUndefined();
+    expect(cluster.all(widgets(7))).toEqual([]);
+    const lists = cluster.requests.filter(({ verb }) => verb === 'list');
+    expect(lists).toHaveLength(200 + 3 + 1);
+    expect(lists.every(({ metadataOnly }) => metadataOnly)).toBe(true);
+    expect(cluster.requests.filter(({ verb }) => verb === 'deletecollection')).toMatchObject([
+      { type: { resource: 'widgets7' }, key: 'doomed', deleteOptions: { propagationPolicy: 'Background' } },
+    ]);
+    expect(cluster.count('delete')).toBe(1);
+  });
+
+  it('is looked at a few types at a time', async () => {
+    let running = 0;
+    let most = 0;
+    vi.spyOn(cluster, 'list').mockImplementation(async () => {
+      most = Math.max(most, ++running);
+      await Promise.resolve();
+      running--;
+      return { items: [], resourceVersion: '1' };
+    });
+    await remove();
+    await controller.drain();
+    expect(most).toBe(8);
+  });
+
+  it.each([
+    { name: 'the server does not delete collections', code: 405, reason: 'MethodNotAllowed' },
+    { name: 'the server has no such path for a collection', code: 404, reason: 'NotFound' },
+  ])('is deleted one by one where $name', async ({ code, reason }) => {
+    for (const name of ['a', 'b']) put(widgets(1), name);
+    cluster.intercept = ({ verb }) => (verb === 'deletecollection' ? refusal(code, reason, 'no') : undefined);
+    await remove();
+    await controller.drain();
+    expect(cluster.all(widgets(1))).toEqual([]);
+    expect(cluster.count('delete', widgets(1))).toBe(2);
+  });
+
+  it('is deleted one by one where discovery knows of no other way', async () => {
+    const odd = widgets(300);
+    cluster.discovered.push({ ...odd, verbs: ['delete', 'list'] });
+    put(odd, 'a');
+    await remove();
+    await controller.drain();
+    expect(cluster.all(odd)).toEqual([]);
+    expect(cluster.count('deletecollection', odd)).toBe(0);
+  });
+
+  it('is no failure when the server needs more than one request for a large collection', async () => {
+    put(widgets(1), 'a', { finalizers: ['example.com/hold'] });
+    cluster.intercept = ({ verb }) =>
+      verb === 'deletecollection' ? new TimeoutError('nothing came for 32000 ms') : undefined;
+    await remove();
+    await controller.drain();
+    expect(condition('NamespaceDeletionContentFailure')?.status).toBe('False');
+    expect(condition('NamespaceContentRemaining')?.status).toBe('True');
+    cluster.intercept = () => undefined;
+    controller.add('doomed');
+    await controller.drain();
+    expect(cluster.peek(widgets(1), 'doomed/a')?.metadata.deletionTimestamp).toBeDefined();
+  });
+
+  it('is complete without a type that is served no more since discovery was asked', async () => {
+    cluster.intercept = ({ type, verb }) =>
+      verb === 'list' && type.resource === 'widgets5' ? refusal(404, 'NotFound', 'no such path') : undefined;
+    await remove();
+    await controller.drain();
+    expect(cluster.peek(NAMESPACES, 'doomed')).toBeUndefined();
   });
 });
 

@@ -27,6 +27,7 @@ export function createReplicaSetController(options: ReplicaSetControllerOptions 
   const compiled = compileReplicaSetControllerOptions(options);
   return {
     name: 'replicaset',
+    aliases: ['replicaset-controller'],
     type: REPLICA_SETS,
     defaultWorkers: 10,
     build: (dependencies) => build(dependencies, compiled),

@@ -20,6 +20,7 @@ function start() {
   const informers = new FakeInformers(cluster);
   const built = replicaSetController.build({
     informers,
+    discovery: cluster,
     events: new MemoryEventRecorder(),
     clock: new FakeClock(),
     random: new SeededRandom(1),

@@ -51,6 +51,7 @@ function leading(definition: ControllerDefinition, cluster: FakeCluster) {
   const informers = new FakeInformers(cluster);
   const built = definition.build({
     informers,
+    discovery: cluster,
     clock: new FakeClock(),
     random: new SeededRandom(1),
     logger: silentLogger,

@@ -34,7 +34,12 @@ describe('the rights that the code needs, as they are found in its sources', () 
       expect.arrayContaining(['create pods', 'delete pods', 'update replicasets/status.apps']),
     );
     expect(text(namespace)).toEqual(
-      expect.arrayContaining(['delete *', 'update namespaces/finalize', 'watch namespaces']),
+      expect.arrayContaining([
+        'delete *',
+        'deletecollection *',
+        'update namespaces/finalize',
+        'watch namespaces',
+      ]),
     );
     expect(text(garbageCollector)).toEqual(['delete *', 'get *', 'list *', 'patch *', 'watch *']);
     expect(text(lease)).toEqual(
@@ -45,7 +50,7 @@ describe('the rights that the code needs, as they are found in its sources', () 
   it('are of the parts that are looked at here, and of no other part of a replica', () => {
     const lookedAt = ['controllers', 'events', 'leader-election'];
     // On behalf of those, or asking the cluster about others (system:auth-delegator).
-    const passOn = ['api-client', 'informer', 'delegated-access'];
+    const passOn = ['api-client', 'informer', 'manager', 'delegated-access'];
     const notReplicas = ['api-server', 'cli', 'conformance', 'node-simulator', 'supervisor', 'testing'];
     const rest = readdirSync(SRC, { withFileTypes: true })
       .filter(
@@ -74,6 +79,10 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     { controllers: '*,-namespace', needed: garbageCollector },
     { controllers: '*,-garbage-collector', needed: namespace },
     { controllers: '-garbage-collector,*,-namespace', needed: [] },
+    { controllers: '*,-garbagecollector,-namespace-controller', needed: [] },
+    { controllers: '*,-namespace,namespace,-garbage-collector-controller', needed: [] },
+    { controllers: 'garbagecollector,-garbage-collector', needed: garbageCollector },
+    { controllers: 'namespace-controller', needed: namespace },
   ];
   const always = unique([...events, ...deployment, ...replicaSet, ...blocking]);
   const rulesWith = (values: Values) => new Chart(values).rulesOf('ops');

@@ -15,7 +15,11 @@ export interface Right {
   readonly verb: string;
 }
 
-const VERBS = new Set(['get', 'list', 'watch', 'create', 'update', 'patch', 'delete']);
+/** Methods of the client, and the verbs that they need. */
+const VERBS = new Map([
+  ...['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'].map((verb) => [verb, verb] as const),
+  ['deleteCollection', 'deletecollection'],
+]);
 
 /**
  * Every right that the calls in the sources below `folder` need: `client.update(DEPLOYMENTS, …, { subresource:
@@ -82,16 +86,16 @@ function rightsIn(source: ts.SourceFile): Right[] {
 
 function rightsOf(call: ts.CallExpression): Right[] {
   const { expression, name } = call.expression as ts.PropertyAccessExpression;
-  const isInformer = name.text === 'informerFor';
+  const isInformer = name.text === 'informerFor' || name.text === 'metadataInformerFor';
   // A map has a `get` and a `delete`, too.
-  const isRequest = VERBS.has(name.text) && /\bclient$/i.test(expression.getText());
-  if (!isInformer && !isRequest) return [];
+  const verb = /\bclient$/i.test(expression.getText()) ? VERBS.get(name.text) : undefined;
+  if (!isInformer && verb === undefined) return [];
   const type = typeOf(call.arguments[0]);
   if (!type) throw new Error(`which type is meant? ${call.getText()}`);
-  if (isInformer) return ['list', 'watch'].map((verb) => ({ ...type, verb }));
+  if (verb === undefined) return ['list', 'watch'].map((each) => ({ ...type, verb: each }));
   const subresource = subresourceIn(call);
   const resource = subresource === undefined ? type.resource : `${type.resource}/${subresource}`;
-  return [{ group: type.group, resource, verb: name.text }];
+  return [{ group: type.group, resource, verb }];
 }
 
 function typeOf(argument: ts.Expression | undefined): Pick<Right, 'group' | 'resource'> | undefined {

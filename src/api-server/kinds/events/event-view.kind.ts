@@ -12,6 +12,7 @@ export type EventView = IEventView & UnstructuredObject;
 export const EVENT_VIEW_KIND = defineKind<EventView>({
   type: { group: 'events.k8s.io', version: 'v1', resource: 'events', kind: 'Event', namespaced: true },
   schema: 'io.k8s.api.events.v1.Event',
+  garbageCollection: EVENT_KIND.garbageCollection,
   shortNames: ['ev'],
   createsOnUpdate: true,
   columns: EVENT_COLUMNS,

@@ -10,6 +10,8 @@ import { EVENT_COLUMNS, eventRow } from './event.columns.js';
 export const EVENT_KIND = defineKind({
   type: EVENTS,
   schema: 'io.k8s.api.core.v1.Event',
+  // There are too many of them, they own nothing, and they expire.
+  garbageCollection: 'unsupported',
   shortNames: ['ev'],
   columns: EVENT_COLUMNS,
   toRow: (object, nowMs) => eventRow(object as unknown as IEvent, object.metadata.name, nowMs),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../clock/index.js';
 import { ConcurrencyLimit } from './concurrency-limit.js';
 
 describe('a concurrency limit', () => {
@@ -27,5 +28,30 @@ describe('a concurrency limit', () => {
     const next = limit.run(async () => 'yes');
     await expect(failed).rejects.toThrow('no');
     expect(await next).toBe('yes');
+  });
+
+  it('lets others pass calls that take too long, and counts none of them twice', async () => {
+    const clock = new FakeClock();
+    const limit = new ConcurrencyLimit(2, { afterMs: 1000, clock });
+    const finish: (() => void)[] = [];
+    const hang = (): Promise<void> => limit.run(() => new Promise<void>((resolve) => finish.push(resolve)));
+    const calls = Array.from({ length: 5 }, hang);
+    await clock.advance(999);
+    expect(finish).toHaveLength(2);
+    await clock.advance(1);
+    expect(finish).toHaveLength(4);
+    for (const end of finish) end();
+    await clock.advance(0);
+    expect(finish).toHaveLength(5);
+    finish[4]?.();
+    await Promise.all(calls);
+    const later = [hang(), hang(), hang()];
+    await clock.advance(0);
+    expect(finish).toHaveLength(7);
+    for (const end of finish) end();
+    await clock.advance(0);
+    finish[7]?.();
+    await Promise.all(later);
+    expect(clock.pendingTimers).toBe(0);
   });
 });

@@ -1,0 +1,47 @@
+import type { Clock } from '../clock/index.js';
+
+/** When a call that still runs gives its place to the next. */
+export interface GiveWay {
+  readonly afterMs: number;
+  readonly clock: Pick<Clock, 'setTimeout'>;
+}
+
+/**
+ * Lets at most `limit` calls run at once; the others wait their turn. A burst of calls (an initial list) would
+ * otherwise all be sent at once, and the last ones would time out while the first are answered.
+ */
+export class ConcurrencyLimit {
+  private running = 0;
+  private readonly waiting: (() => void)[] = [];
+
+  /** @param giveWay so that calls which hang do not keep all the others from being made. @default never */
+  constructor(
+    private readonly limit: number,
+    private readonly giveWay?: GiveWay,
+  ) {}
+
+  async run<T>(call: () => Promise<T>): Promise<T> {
+    if (this.running >= this.limit) await new Promise<void>((resolve) => this.waiting.push(resolve));
+    else this.running += 1;
+    const leave = this.leaveOnce();
+    const timer = this.giveWay?.clock.setTimeout(leave, this.giveWay.afterMs);
+    try {
+      return await call();
+    } finally {
+      timer?.cancel();
+      leave();
+    }
+  }
+
+  private leaveOnce(): () => void {
+    let hasLeft = false;
+    return () => {
+      if (hasLeft) return;
+      hasLeft = true;
+      // A turn is handed on as it is, so that nobody who comes now gets in between.
+      const next = this.waiting.shift();
+      if (next) next();
+      else this.running -= 1;
+    };
+  }
+}

@@ -1,0 +1,2 @@
+export { ConcurrencyLimit } from './concurrency-limit.js';
+export type { GiveWay } from './concurrency-limit.js';

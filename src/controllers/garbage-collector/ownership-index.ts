@@ -1,0 +1,112 @@
+import type { ResourceEvent } from '../../informer/index.js';
+import type { DeepReadonly, KubernetesObject, OwnerReference, ResourceType } from '../../kubernetes/index.js';
+import { qualifiedResource } from '../../kubernetes/index.js';
+
+/** An object together with its type, which the object's `kind` alone does not tell. */
+export interface GraphNode {
+  readonly type: ResourceType;
+  readonly object: DeepReadonly<KubernetesObject>;
+}
+
+/** What the index holds of an object: the cached object itself, exchanged when it changes. */
+interface Entry {
+  readonly type: ResourceType;
+  object: DeepReadonly<KubernetesObject>;
+}
+
+/**
+ * One index over the objects of all types, by their own UIDs and by those of their owners: with hundreds of types nobody
+ * can look into an index of each. An object that is served by two groups is in it once, as the type that showed it first.
+ */
+export class OwnershipIndex {
+  private readonly byUid = new Map<string, Entry>();
+  /** Most owners of something own several things, many one: that costs no set. */
+  private readonly byOwner = new Map<string, Entry | Set<Entry>>();
+
+  get size(): number {
+    return this.byUid.size;
+  }
+
+  /** A change of an object, as its informer tells it. */
+  apply(type: ResourceType, event: ResourceEvent<KubernetesObject>): void {
+    const isReplaced = event.type === 'modified' && event.old.metadata.uid !== event.object.metadata.uid;
+    if (isReplaced) this.remove(type, event.old);
+    if (event.type === 'deleted') this.remove(type, event.object);
+    else this.put(type, event.object);
+  }
+
+  /** Forgets all objects of a type. Costs a look at every object there is. */
+  removeType(type: ResourceType): GraphNode[] {
+    const gone = [...this.byUid.values()].filter((entry) => isSame(entry.type, type));
+    for (const { object } of gone) this.remove(type, object);
+    return gone;
+  }
+
+  clear(): void {
+    this.byUid.clear();
+    this.byOwner.clear();
+  }
+
+  nodes(): Iterable<GraphNode> {
+    return this.byUid.values();
+  }
+
+  find(uid: string): GraphNode | undefined {
+    return this.byUid.get(uid);
+  }
+
+  /** Everything that names `uid` among its owners, as it is now. */
+  dependentsOf(uid: string): GraphNode[] {
+    const found = this.byOwner.get(uid);
+    if (found === undefined) return [];
+    return [...(found instanceof Set ? found : [found])].map(({ object, type }) => ({ object, type }));
+  }
+
+  private put(type: ResourceType, object: DeepReadonly<KubernetesObject>): void {
+    const { uid } = object.metadata;
+    if (uid === undefined) return;
+    const known = this.byUid.get(uid);
+    if (known && !isSame(known.type, type)) return;
+    const before = known ? ownersOf(known.object) : [];
+    const after = ownersOf(object);
+    const entry: Entry = known ?? { type, object };
+    entry.object = object;
+    if (!known) this.byUid.set(uid, entry);
+    for (const owner of before) if (!after.includes(owner)) this.unlink(owner, entry);
+    for (const owner of after) if (!before.includes(owner)) this.link(owner, entry);
+  }
+
+  private remove(type: ResourceType, object: DeepReadonly<KubernetesObject>): void {
+    const { uid = '' } = object.metadata;
+    const entry = this.byUid.get(uid);
+    if (!entry || !isSame(entry.type, type)) return;
+    this.byUid.delete(uid);
+    // Those it was found by, which the last state need not name any more.
+    for (const owner of ownersOf(entry.object)) this.unlink(owner, entry);
+  }
+
+  private link(owner: string, entry: Entry): void {
+    const known = this.byOwner.get(owner);
+    if (known === undefined) this.byOwner.set(owner, entry);
+    else if (known instanceof Set) known.add(entry);
+    else if (known !== entry) this.byOwner.set(owner, new Set([known, entry]));
+  }
+
+  private unlink(owner: string, entry: Entry): void {
+    const known = this.byOwner.get(owner);
+    if (known === entry) this.byOwner.delete(owner);
+    if (!(known instanceof Set)) return;
+    known.delete(entry);
+    if (known.size === 0) this.byOwner.delete(owner);
+  }
+}
+
+function isSame(a: ResourceType, b: ResourceType): boolean {
+  return a === b || qualifiedResource(a) === qualifiedResource(b);
+}
+
+const NONE: readonly string[] = [];
+
+function ownersOf({ metadata: { ownerReferences } }: DeepReadonly<KubernetesObject>): readonly string[] {
+  return ownerReferences?.map(({ uid }: DeepReadonly<OwnerReference>) => uid) ?? NONE;
+}

@@ -1,0 +1,263 @@
+import type { ApiClient, DiscoveredResource, DiscoveredResources } from '../../api-client/index.js';
+import { LinkedAbort, abortable } from '../../cancellation/index.js';
+import type { Clock } from '../../clock/index.js';
+import type { InformerSource, LeadingWork, UnreadableResource } from '../../controller/index.js';
+import { errorMessage } from '../../errors/index.js';
+import type { Informer } from '../../informer/index.js';
+import type { DeepReadonly, OwnerReference, ResourceType } from '../../kubernetes/index.js';
+import { qualifiedResource, sameJson } from '../../kubernetes/index.js';
+import type { Logger } from '../../logging/index.js';
+import type { MonitorState } from './decide-monitors.js';
+import { LONGEST_FIRST_LIST_MS, decideMonitorState, decideMonitors } from './decide-monitors.js';
+import type { DependencyGraph } from './dependency-graph.js';
+import { namesKind } from './dependency-graph.js';
+import type { CompiledGarbageCollectorOptions } from './garbage-collector.options.js';
+
+export interface ResourceMonitorsDependencies {
+  readonly informers: Pick<InformerSource, 'metadataInformerFor'>;
+  readonly discovery: Pick<ApiClient, 'discover'>;
+  readonly graph: DependencyGraph;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+interface Monitor {
+  /** As it was discovered; a shared informer may have another version of it. */
+  readonly type: ResourceType;
+  readonly informer: Informer;
+  readonly startedMs: number;
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+}
+
+/** A change of one of these tells that there may be other types than before. */
+const ANNOUNCING = new Set([
+  'customresourcedefinitions.apiextensions.k8s.io',
+  'apiservices.apiregistration.k8s.io',
+]);
+/** From such a change to the next question, in which others may join it and the server catches up with itself. */
+const ANNOUNCED_DELAY_MS = 1_000;
+/** Pause after discovery has failed altogether; doubles up to the regular interval. */
+const FIRST_DISCOVERY_BACKOFF_MS = 500;
+
+/**
+ * Keeps the graph following every type that the server has, on the replica that leads: asks discovery now and then, runs an
+ * informer of the metadata for each type that nobody caches anyway, and lets go of those that are served no more. A type
+ * that cannot be read, and a group that cannot be asked, are named and keep nothing else from being followed.
+ */
+export class ResourceMonitors implements LeadingWork {
+  private readonly monitors = new Map<string, Monitor>();
+  private discovered: readonly DiscoveredResource[] = [];
+  private undiscovered: readonly UnreadableResource[] = [];
+  private first = Promise.withResolvers<void>();
+  private ready = false;
+  private announced = false;
+  private wake: (() => void) | undefined;
+
+  constructor(
+    private readonly deps: ResourceMonitorsDependencies,
+    private readonly options: Pick<
+      CompiledGarbageCollectorOptions,
+      'discoveryIntervalMs' | 'ignoredResources'
+    >,
+  ) {}
+
+  /** The number of types that are followed, by how they are. */
+  get counts(): Readonly<Record<MonitorState, number>> {
+    const counts = { syncing: 0, synced: 0, unreadable: 0 };
+    for (const monitor of this.monitors.values()) counts[this.stateOf(monitor)]++;
+    return counts;
+  }
+
+  get isReady(): boolean {
+    return this.ready;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const unsubscribe = this.deps.graph.onEvent((type, event) => {
+      const isNews = event.type !== 'added' || !event.initial;
+      if (isNews && ANNOUNCING.has(qualifiedResource(type))) this.announce();
+    });
+    let backoffMs = FIRST_DISCOVERY_BACKOFF_MS;
+    while (!signal.aborted) {
+      const isKnown = await this.refresh(signal);
+      if (isKnown) this.first.resolve();
+      backoffMs = isKnown ? FIRST_DISCOVERY_BACKOFF_MS : backoffMs * 2;
+      const { discoveryIntervalMs } = this.options;
+      await this.pause(isKnown ? discoveryIntervalMs : Math.min(backoffMs, discoveryIntervalMs), signal);
+    }
+    unsubscribe();
+    await this.end();
+  }
+
+  /** Once each type that the server has is listed, or has answered that it cannot be; 30 s at most for those that hang. */
+  async waitUntilReady(signal: AbortSignal): Promise<void> {
+    const { clock } = this.deps;
+    const enough = new AbortController();
+    const either = new LinkedAbort(signal, enough.signal);
+    const timer = clock.setTimeout(() => enough.abort(), LONGEST_FIRST_LIST_MS);
+    try {
+      // Without the first answer there is nothing to go by, however long it takes.
+      await abortable(this.first.promise, signal);
+      const all = [...this.monitors.values()];
+      await Promise.all(all.map(({ informer }) => informer.waitUntilSettled(either.signal)));
+    } catch (error) {
+      if (signal.aborted) throw error;
+    } finally {
+      timer.cancel();
+      either.close();
+    }
+    this.ready = true;
+    this.report();
+  }
+
+  /** Whether a first list is under way: what would follow from there being no dependent has to wait for it. */
+  get isFilling(): boolean {
+    return [...this.monitors.values()].some((monitor) => this.stateOf(monitor) === 'syncing');
+  }
+
+  /** Whether changes of the type are seen. */
+  isFollowed(type: ResourceType): boolean {
+    const monitor = this.monitors.get(qualifiedResource(type));
+    return monitor !== undefined && this.stateOf(monitor) === 'synced';
+  }
+
+  /** The type that a reference names, followed or not. */
+  typeOf(reference: DeepReadonly<OwnerReference>): ResourceType | undefined {
+    return this.deps.graph.typeOf(reference) ?? this.discovered.find((type) => namesKind(reference, type));
+  }
+
+  /** Nothing has to wait for the caches of types that cannot be read. */
+  informerOf(resource: string): Informer | undefined {
+    const monitor = this.monitors.get(resource);
+    return monitor && this.stateOf(monitor) !== 'unreadable' ? monitor.informer : undefined;
+  }
+
+  unreadable(): readonly UnreadableResource[] {
+    const monitors = [...this.monitors.values()].filter((monitor) => this.stateOf(monitor) === 'unreadable');
+    return [
+      ...this.undiscovered,
+      ...monitors.map(({ informer, type }) => ({
+        resource: qualifiedResource(type),
+        reason: informer.trouble?.reason ?? 'the server has not answered yet',
+      })),
+    ];
+  }
+
+  private stateOf({ informer: { hasSynced, trouble }, startedMs }: Monitor): MonitorState {
+    return decideMonitorState({ hasSynced, trouble, ageMs: this.deps.clock.monotonicNow() - startedMs });
+  }
+
+  /** Whether the server has told what it has. */
+  private async refresh(signal: AbortSignal): Promise<boolean> {
+    const { discovery, logger } = this.deps;
+    let found: DiscoveredResources;
+    try {
+      found = await discovery.discover({ signal });
+    } catch (error) {
+      if (signal.aborted) return false;
+      this.note([{ resource: 'discovery', reason: errorMessage(error) }]);
+      return false;
+    }
+    if (signal.aborted) return false;
+    const { failedGroups, resources } = found;
+    const failures = failedGroups.map(({ error, groupVersion }) => ({
+      resource: groupVersion,
+      reason: errorMessage(error),
+    }));
+    const isNothing = resources.length === 0;
+    if (isNothing) failures.push({ resource: 'discovery', reason: 'the server says that it has nothing' });
+    else this.discovered = resources;
+    this.note(failures);
+    const followed = [...this.monitors.values()].map(({ type }) => type);
+    const { start, stop } = decideMonitors(followed, found, this.options.ignoredResources);
+    for (const type of stop) this.stop(type);
+    for (const type of start) this.start(type, signal);
+    if (start.length + stop.length > 0)
+      logger.info('the types that are followed have changed', {
+        added: namesOf(start),
+        removed: namesOf(stop),
+        followed: this.monitors.size,
+      });
+    return !isNothing;
+  }
+
+  /** Tells of groups that cannot be asked, once. */
+  private note(failures: readonly UnreadableResource[]): void {
+    const isNew = !sameJson(failures, this.undiscovered);
+    this.undiscovered = failures;
+    if (isNew && failures.length > 0)
+      this.deps.logger.error('the server does not tell all that it has', { failures });
+  }
+
+  private start(type: ResourceType, signal: AbortSignal): void {
+    const { clock, graph, informers } = this.deps;
+    const { informer, isShared } = informers.metadataInformerFor(type);
+    const stop = new AbortController();
+    const either = new LinkedAbort(signal, stop.signal);
+    graph.follow(informer);
+    const running = isShared ? Promise.resolve() : informer.run(either.signal);
+    this.monitors.set(qualifiedResource(type), {
+      type,
+      informer,
+      startedMs: clock.monotonicNow(),
+      stop,
+      ended: running.finally(() => either.close()),
+    });
+  }
+
+  private stop(type: ResourceType): void {
+    const name = qualifiedResource(type);
+    const monitor = this.monitors.get(name);
+    if (!monitor) return;
+    this.monitors.delete(name);
+    monitor.stop.abort();
+    this.deps.graph.forget(monitor.informer.type);
+  }
+
+  private async end(): Promise<void> {
+    const ended = [...this.monitors.values()].map(({ ended: end }) => end);
+    this.ready = false;
+    this.monitors.clear();
+    this.deps.graph.clear();
+    this.discovered = [];
+    this.undiscovered = [];
+    this.first = Promise.withResolvers();
+    await Promise.all(ended);
+  }
+
+  private report(): void {
+    const { graph, logger } = this.deps;
+    logger.info('collecting garbage', {
+      ...this.counts,
+      objects: graph.size,
+      unreadableResources: this.unreadable().map(({ resource }) => resource),
+    });
+  }
+
+  private announce(): void {
+    this.announced = true;
+    this.wake?.();
+  }
+
+  private async pause(ms: number, signal: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    const either = new LinkedAbort(signal, woken.signal);
+    this.wake = () => woken.abort();
+    if (this.announced) this.wake();
+    await this.deps.clock.sleep(ms, either.signal).catch(() => undefined);
+    this.wake = undefined;
+    either.close();
+    if (!this.announced) return;
+    await this.deps.clock.sleep(ANNOUNCED_DELAY_MS, signal).catch(() => undefined);
+    this.announced = false;
+  }
+}
+
+const NAMED_AT_MOST = 20;
+
+/** For the log, in which several hundred names would be a page. */
+function namesOf(types: readonly ResourceType[]): string[] {
+  const names = types.slice(0, NAMED_AT_MOST).map(qualifiedResource);
+  return types.length > names.length ? [...names, `and ${types.length - names.length} more`] : names;
+}

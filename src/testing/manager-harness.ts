@@ -1,0 +1,133 @@
+import { trace } from '@opentelemetry/api';
+import { MemoryActorRuntime } from '../actor/index.js';
+import { FakeClock } from '../clock/index.js';
+import type { BuiltController, Reconciler } from '../controller/index.js';
+import { Controller } from '../controller/index.js';
+import { ShutdownError } from '../errors/index.js';
+import { silentLogger } from '../logging/index.js';
+import type { Elector, ManagedController, ManagerOptions } from '../manager/index.js';
+import { Manager } from '../manager/index.js';
+import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../work-queue/index.js';
+import { FakeCluster } from './fake-cluster.js';
+
+/** Leads when it is told to, and stops when it is told why. */
+export class ScriptedElector implements Elector {
+  log: string[] = [];
+  private lead: ((signal: AbortSignal, epoch: number) => Promise<void>) | undefined;
+  private term: { stop: AbortController; ended: Promise<void> } | undefined;
+
+  async run(lead: (signal: AbortSignal, epoch: number) => Promise<void>, signal: AbortSignal): Promise<void> {
+    this.lead = lead;
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    await this.lose(new ShutdownError('stop'));
+    this.log.push('released');
+  }
+
+  /** Whether anybody campaigns. */
+  get isRunning(): boolean {
+    return this.lead !== undefined;
+  }
+
+  /** Ends when the leading work has; rejects when that fails. */
+  win(epoch: number): Promise<void> {
+    const stop = new AbortController();
+    const ended = this.lead?.(stop.signal, epoch) ?? Promise.resolve();
+    this.term = { stop, ended };
+    return ended;
+  }
+
+  async lose(reason: Error): Promise<void> {
+    this.term?.stop.abort(reason);
+    await this.term?.ended;
+    this.term = undefined;
+  }
+}
+
+/** A controller on a queue in memory, for one manager. */
+export interface ControllerSketch extends Pick<ManagedController, 'needs' | 'worksOn'> {
+  /** @default 'test' */
+  readonly name?: string;
+  /** @default does nothing */
+  readonly reconcile?: Reconciler['reconcile'];
+  readonly built?: Partial<Pick<BuiltController, 'watch' | 'leading'>>;
+}
+
+export interface SketchedController {
+  readonly managed: ManagedController;
+  readonly controller: Controller;
+  readonly queue: MemoryWorkQueue;
+  /** Keys, as they were worked on. */
+  readonly reconciled: string[];
+}
+
+/** A manager of controllers that a test sketches, with an elector that it scripts. */
+export class ManagerHarness {
+  readonly clock = new FakeClock();
+  readonly elector = new ScriptedElector();
+  readonly manager: Manager;
+  readonly controllers: readonly SketchedController[];
+  readonly stop = new AbortController();
+  readonly running: Promise<void>;
+  private readonly actors = new MemoryActorRuntime({ clock: this.clock });
+
+  constructor(
+    sketches: readonly ControllerSketch[],
+    options: Partial<Pick<ManagerOptions, 'informers' | 'logger' | 'reconcileOn'>> = {},
+  ) {
+    this.controllers = sketches.map((sketch) => this.make(sketch));
+    this.manager = new Manager({
+      informers: {
+        run: (signal) =>
+          new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true })),
+        waitUntilSettled: async () => undefined,
+      },
+      logger: silentLogger,
+      ...options,
+      elector: this.elector,
+      controllers: this.controllers.map(({ managed }) => managed),
+      actors: this.actors,
+      background: [],
+      clock: this.clock,
+    });
+    this.running = this.manager.run(this.stop.signal);
+  }
+
+  async end(): Promise<void> {
+    this.stop.abort(new ShutdownError('stop'));
+    await this.running;
+  }
+
+  private make({
+    built = {},
+    name = 'test',
+    needs,
+    reconcile = async () => ({}),
+    worksOn,
+  }: ControllerSketch): SketchedController {
+    const { actors, clock } = this;
+    const queue = new MemoryWorkQueue({ name, clock });
+    const reconciled: string[] = [];
+    const controller = new Controller({
+      name,
+      reconciler: {
+        reconcile: (request, context) => {
+          reconciled.push(request.key);
+          return reconcile(request, context);
+        },
+      },
+      queue,
+      consumer: new MemoryWorkQueueConsumer(queue),
+      actors,
+      clientFor: () => new FakeCluster(clock),
+      informerOf: () => undefined,
+      clock,
+      logger: silentLogger,
+      tracer: trace.getTracer('test'),
+      workers: 2,
+      caughtUpTimeoutMs: 1000,
+      replica: 'test',
+    });
+    const parts = { reconciler: { reconcile }, watch: () => () => undefined, ...built };
+    return { managed: { controller, built: parts, needs, worksOn }, controller, queue, reconciled };
+  }
+}

@@ -1,0 +1,175 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { HttpApiClient } from '../../src/api-client/index.js';
+import { bearerToken, createHttpApiClient, isNotFound } from '../../src/api-client/index.js';
+import { SystemClock } from '../../src/clock/index.js';
+import type { Deployment, KubernetesObject, ReplicaSet } from '../../src/kubernetes/index.js';
+import { DEPLOYMENTS, LEASES, NODES, PODS, REPLICA_SETS } from '../../src/kubernetes/index.js';
+import { freePort } from '../../src/testing/free-port.js';
+import type { TestRedisServer } from '../../src/testing/redis-server.js';
+import { startTestRedisServer } from '../../src/testing/redis-server.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+import { ApiFaultProxy } from '../chaos/api-fault-proxy.js';
+import type { RunningApiServer } from '../integration/api-server-harness.js';
+import { TOKEN, startApiServer } from '../integration/api-server-harness.js';
+import { aDeployment } from './support/a-deployment.js';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
+
+/** Collections that the replica may not list, by the end of their path. */
+const DENIED = /\/(deployments|serviceaccounts)(\?|$)/;
+
+describe('a replica that may not list everything', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'rollkeeper-e2e-'));
+  let redis: TestRedisServer;
+  let server: RunningApiServer;
+  let proxy: ApiFaultProxy;
+  let client: HttpApiClient;
+  let replica: ChildProcess;
+  let adminUrl: string;
+
+  beforeAll(async () => {
+    redis = await startTestRedisServer();
+    server = await startApiServer();
+    proxy = new ApiFaultProxy({ port: Number(new URL(server.url).port) }, () => 0);
+    proxy.onRequest = ({ method, path }) =>
+      method === 'GET' && DENIED.test(path)
+        ? { status: 403, reason: 'Forbidden', message: 'you may not list them' }
+        : undefined;
+    const kubeconfig = join(dir, 'kubeconfig');
+    writeFileSync(kubeconfig, kubeconfigFor(`http://127.0.0.1:${await proxy.start()}`));
+    client = createHttpApiClient({
+      connection: { serverUrl: server.url, tls: {}, credentials: bearerToken(TOKEN), source: 'test' },
+      userAgent: 'test',
+      clock: new SystemClock(),
+    });
+    const port = await freePort();
+    adminUrl = `http://127.0.0.1:${port}`;
+    const args = ['controller', '--kubeconfig', kubeconfig, '--redis-url', redis.url];
+    replica = spawn(process.execPath, [MAIN, ...args, '--admin-port', String(port)], { stdio: 'ignore' });
+    await waitFor(() => fetch(`${adminUrl}/livez`).catch(() => undefined), { timeoutMs: 30_000 });
+  });
+
+  afterAll(async () => {
+    const exited = once(replica, 'exit');
+    replica.kill('SIGTERM');
+    await exited;
+    await client.close();
+    proxy.stop();
+    await server.stop();
+    await redis.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  const text = async (path: string): Promise<string> => (await fetch(adminUrl + path)).text();
+  const gone = (type: typeof NODES, ref: { namespace?: string; name: string }): Promise<boolean> =>
+    client.get(type, ref).then(() => false, isNotFound);
+
+  it('is ready, and says what is missing', async () => {
+    await waitFor(async () => (await fetch(`${adminUrl}/readyz`)).status === 200, {
+      timeoutMs: 30_000,
+      what: 'readiness',
+    });
+    const lines = await waitFor(
+      async () => {
+        const verbose = await text('/readyz?verbose');
+        return verbose.includes('serviceaccounts') ? verbose.split('\n') : undefined;
+      },
+      { timeoutMs: 30_000, what: 'the garbage collector to say what it cannot read' },
+    );
+    expect(lines).toContain(
+      '[+]controller-deployment ok: does not start: cannot read deployments.apps (you may not list them)',
+    );
+    const collector = lines.find((line) => line.startsWith('[+]controller-garbage-collector')) ?? '';
+    expect(collector).toContain('serviceaccounts (you may not list them)');
+    expect(collector).toContain('deployments.apps (you may not list them)');
+    expect(lines).toContain('[+]controller-replicaset ok');
+    const { controllers } = JSON.parse(await text('/admin/status')) as {
+      controllers: { name: string; consuming: boolean; waitsFor: { resource: string }[] }[];
+    };
+    expect(controllers.map(({ consuming, name }) => [name, consuming])).toEqual([
+      ['deployment', false],
+      ['replicaset', true],
+      ['garbage-collector', true],
+      ['namespace', true],
+    ]);
+    expect(controllers[0]?.waitsFor).toEqual([
+      { resource: 'deployments.apps', reason: 'you may not list them' },
+    ]);
+    expect(await text('/metrics')).toContain(
+      'rollkeeper_unreadable_resources{controller="deployment",resource="deployments.apps"} 1',
+    );
+  });
+
+  it('works with the rest', async () => {
+    const { metadata, ...replicaSet } = aReplicaSet('alone');
+    await client.create<ReplicaSet>(REPLICA_SETS, { ...replicaSet, metadata });
+    await waitFor(async () => (await client.list(PODS, { namespace: 'default' })).items.length === 2, {
+      timeoutMs: 30_000,
+      what: 'the pods',
+    });
+    const node: KubernetesObject = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'owner' } };
+    const { metadata: owner } = await client.create(NODES, node);
+    const reference = { apiVersion: 'v1', kind: 'Node', name: 'owner', uid: owner.uid ?? '' };
+    await client.create(LEASES, {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: 'owned', namespace: 'default', ownerReferences: [reference] },
+    });
+    await client.delete(NODES, { name: 'owner' }, { propagationPolicy: 'Foreground' });
+    await waitFor(() => gone(NODES, { name: 'owner' }), { timeoutMs: 30_000, what: 'the node to go' });
+    await waitFor(() => gone(LEASES, { namespace: 'default', name: 'owned' }), {
+      timeoutMs: 30_000,
+      what: 'the lease to go',
+    });
+  });
+
+  it('starts what waited as soon as it may', async () => {
+    await client.create<Deployment>(DEPLOYMENTS, aDeployment({ name: 'late' }));
+    proxy.onRequest = undefined;
+    await waitFor(
+      async () =>
+        (await client.list(REPLICA_SETS, { namespace: 'default' })).items.some(({ metadata }) =>
+          metadata.name.startsWith('late-'),
+        ),
+      { timeoutMs: 30_000, what: 'the ReplicaSet of the Deployment' },
+    );
+    expect(await text('/readyz?verbose')).toContain('[+]controller-deployment ok\n');
+    // What may not be listed is tried again less and less often, but at least every half minute.
+    await waitFor(
+      async () => (await text('/readyz?verbose')).includes('[+]controller-garbage-collector ok\n'),
+      { timeoutMs: 60_000, intervalMs: 500, what: 'the garbage collector to read everything' },
+    );
+    expect(await text('/metrics')).not.toMatch(/rollkeeper_unreadable_resources\{.*\} 1/);
+  });
+});
+
+function kubeconfigFor(server: string): string {
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'test',
+    clusters: [{ name: 'test', cluster: { server } }],
+    users: [{ name: 'test', user: { token: TOKEN } }],
+    contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
+  });
+}
+
+function aReplicaSet(name: string): ReplicaSet {
+  const labels = { app: name };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: { name, namespace: 'default' },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'nginx' }] } },
+    },
+  };
+}

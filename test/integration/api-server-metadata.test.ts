@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { HttpApiClient } from '../../src/api-client/index.js';
+import { bearerToken, createHttpApiClient } from '../../src/api-client/index.js';
+import { SystemClock, SystemRandom } from '../../src/clock/index.js';
+import type { KubernetesObject } from '../../src/kubernetes/index.js';
+import { EVENTS, LEASES, NODES, PODS } from '../../src/kubernetes/index.js';
+import type { RunningApiServer } from './api-server-harness.js';
+import { TOKEN, aPod, startApiServer } from './api-server-harness.js';
+
+let server: RunningApiServer;
+let client: HttpApiClient;
+
+beforeAll(async () => {
+  server = await startApiServer();
+  client = createHttpApiClient({
+    connection: { serverUrl: server.url, tls: {}, credentials: bearerToken(TOKEN), source: 'test' },
+    userAgent: 'rollkeeper/test',
+    clock: new SystemClock(),
+    random: new SystemRandom(),
+  });
+  await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'meta' } });
+});
+
+afterAll(async () => {
+  await client.close();
+  await server.stop();
+});
+
+const FIELDS = ['apiVersion', 'kind', 'metadata'];
+
+describe('the metadata of objects alone', () => {
+  it('is got, listed in pages and watched under the name of its own type', async () => {
+    for (const name of ['a', 'b', 'c']) await client.create(PODS, aPod(name, { namespace: 'meta' }) as never);
+    const got = await client.get(PODS, { namespace: 'meta', name: 'a' }, { metadataOnly: true });
+    const list = await client.list(PODS, { namespace: 'meta', metadataOnly: true, limit: 2 });
+    const rest = await client.list(PODS, {
+      namespace: 'meta',
+      metadataOnly: true,
+      limit: 2,
+      continueToken: list.continueToken,
+    });
+    expect([...list.items, ...rest.items].map(({ metadata }) => metadata.name)).toEqual(['a', 'b', 'c']);
+    const whole = await client.get(PODS, { namespace: 'meta', name: 'a' });
+    for (const object of [got, list.items[0]]) {
+      expect(Object.keys(object ?? {}).sort()).toEqual(FIELDS);
+      expect(object).toEqual({ apiVersion: 'v1', kind: 'Pod', metadata: whole.metadata });
+    }
+
+    const { resourceVersion } = list;
+    await client.patch(
+      PODS,
+      { namespace: 'meta', name: 'a' },
+      { type: 'merge', body: { metadata: { labels: { x: 'y' } } } },
+    );
+    await client.delete(PODS, { namespace: 'meta', name: 'b' });
+    const stop = new AbortController();
+    const seen: { type: string; object: KubernetesObject }[] = [];
+    const watch = { resourceVersion, timeoutSeconds: 5, idleTimeoutMs: 10_000, metadataOnly: true };
+    for await (const event of client.watch(PODS, { ...watch, signal: stop.signal })) {
+      if (event.type !== 'BOOKMARK') seen.push(event);
+      if (seen.length === 2) break;
+    }
+    expect(seen.map(({ type, object }) => `${type} ${object.kind} ${object.metadata.name}`)).toEqual([
+      'MODIFIED Pod a',
+      'DELETED Pod b',
+    ]);
+    for (const { object } of seen) expect(Object.keys(object).sort()).toEqual(FIELDS);
+  });
+});
+
+describe('discovery', () => {
+  it('is answered 304 to who has it already, in the aggregated form', async () => {
+    const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+    for (const path of ['/api', '/apis']) {
+      const { headers, status } = await server.call('GET', path, undefined, { accept });
+      const etag = headers.get('etag') ?? '';
+      const again = await server.call('GET', path, undefined, { accept, 'if-none-match': etag });
+      expect([status, again.status, again.text]).toEqual([200, 304, '']);
+    }
+    expect(await client.discover()).toEqual(await client.discover());
+    const { resources, failedGroups } = await client.discover();
+    expect(failedGroups).toEqual([]);
+    for (const type of [PODS, NODES, LEASES]) {
+      expect(resources).toContainEqual({
+        ...type,
+        verbs: expect.arrayContaining(['delete', 'list', 'watch']),
+      });
+    }
+  });
+});
+
+describe('an event', () => {
+  const event = (name: string) => ({
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name, namespace: 'meta' },
+    involvedObject: { kind: 'Pod', namespace: 'meta', name: 'a' },
+    reason: 'Test',
+    message: 'a test',
+    type: 'Normal',
+  });
+
+  it.each(['Foreground', 'Orphan', 'Background'] as const)(
+    'goes at once when it is deleted with the policy %s',
+    async (propagationPolicy) => {
+      const name = propagationPolicy.toLowerCase();
+      await client.create(EVENTS, event(name));
+      expect(await client.delete(EVENTS, { namespace: 'meta', name }, { propagationPolicy })).toEqual({});
+      const { status } = await server.call('GET', `/api/v1/namespaces/meta/events/${name}`);
+      expect(status).toBe(404);
+    },
+  );
+});
+
+describe('a collection', () => {
+  it('is deleted by one request, and what finalizers hold stays', async () => {
+    const lease = (name: string, finalizers: string[] = []) => ({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name, namespace: 'meta', finalizers },
+    });
+    for (const name of ['l1', 'l2']) await client.create(LEASES, lease(name));
+    await client.create(LEASES, lease('held', ['example.com/hold']));
+    await client.deleteCollection(LEASES, { namespace: 'meta', propagationPolicy: 'Background' });
+    const { items } = await client.list(LEASES, { namespace: 'meta', metadataOnly: true });
+    expect(items.map(({ metadata }) => [metadata.name, metadata.deletionTimestamp !== undefined])).toEqual([
+      ['held', true],
+    ]);
+  });
+});
