@@ -128,7 +128,10 @@ describe('server-side apply', () => {
   });
 
   it('leaves the name and what the server writes when the last label goes', () => {
-    const { owners } = applied(['me', { metadata: { name: 'x', labels: { a: '1' } }, spec: { replicas: 1 } }]);
+    const { owners } = applied([
+      'me',
+      { metadata: { name: 'x', labels: { a: '1' } }, spec: { replicas: 1 } },
+    ]);
     const live = { metadata: { name: 'x', uid: 'u', labels: { a: '1' } }, spec: { replicas: 1 } };
     expect(apply(live, { metadata: { name: 'x' }, spec: { replicas: 1 } }, owners).object).toEqual({
       metadata: { name: 'x', uid: 'u' },

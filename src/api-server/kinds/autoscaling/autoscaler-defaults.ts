@@ -12,7 +12,10 @@ export function defaultAutoscaler(object: Partial<IHorizontalPodAutoscaler>): vo
     spec.metrics = [
       {
         type: 'Resource',
-        resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: DEFAULT_CPU_UTILIZATION } },
+        resource: {
+          name: 'cpu',
+          target: { type: 'Utilization', averageUtilization: DEFAULT_CPU_UTILIZATION },
+        },
       },
     ];
   const { behavior } = spec;

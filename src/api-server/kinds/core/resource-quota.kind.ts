@@ -8,7 +8,11 @@ import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported, required } from '../validation/field-errors.js';
 import { NANOS, nanosOf, validateNonNegativeAmount } from '../validation/quantities.js';
 import type { Amounts } from '../validation/quantities.js';
-import { isIntegerResource, isQuotaResource, validateQuotaResourceName } from '../validation/resource-names.js';
+import {
+  isIntegerResource,
+  isQuotaResource,
+  validateQuotaResourceName,
+} from '../validation/resource-names.js';
 import { FIELD_IMMUTABLE } from '../validation/syntax.js';
 
 type ResourceQuota = IResourceQuota & UnstructuredObject;
