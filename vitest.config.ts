@@ -24,7 +24,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           sequence: { groupOrder: 2 },
-          include: ['test/e2e/**/*.test.ts', 'test/chaos/**/*.test.ts'],
+          include: ['test/{e2e,chaos,fuzz}/**/*.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,
           fileParallelism: false,

@@ -15,6 +15,8 @@ export interface ApiServerMetrics {
   served(request: ServedRequest, code: number, durationMs: number): void;
   /** A request, or a watch, begins or ends. */
   inFlight(kind: 'mutating' | 'readOnly' | 'watch', change: 1 | -1): void;
+  /** A request was refused, or ended before its end, so that others are served. */
+  terminated(request: ServedRequest, code: number): void;
   stored(operation: string, resource: string, outcome: 'ok' | 'error', durationMs: number): void;
   /** Prometheus' text. */
   serialize(): Promise<string>;
@@ -24,6 +26,7 @@ export interface ApiServerMetrics {
 export const noApiServerMetrics: ApiServerMetrics = {
   served: () => undefined,
   inFlight: () => undefined,
+  terminated: () => undefined,
   stored: () => undefined,
   serialize: () => Promise.resolve(''),
 };

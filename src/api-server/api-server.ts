@@ -1,7 +1,5 @@
 import { once } from 'node:events';
-import { createServer as createHttpServer } from 'node:http';
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Clock, RandomSource } from '../clock/index.js';
 import { errorMessage, IllegalStateError, StartupError } from '../errors/index.js';
@@ -11,11 +9,23 @@ import { noApiServerMetrics } from './api-server-metrics.js';
 import { NamespaceLifecycle } from './admission/index.js';
 import { bearerTokenCheck } from './auth/index.js';
 import { countRequest } from './count-request.js';
+import { translateDocumentLimit } from './decoding/index.js';
 import { ensureInitialNamespaces } from './bootstrap/index.js';
 import { internalError, StatusError, unauthorized } from './errors/index.js';
 import { EventExpiry } from './event-expiry/index.js';
-import { ApiRequest, negotiate, RequestSignals, send, sendError } from './http/index.js';
-import type { ApiResponse } from './http/index.js';
+import {
+  ApiRequest,
+  ByteBudget,
+  compileServerLimits,
+  createListener,
+  endUnfinished,
+  negotiate,
+  RequestGate,
+  RequestSignals,
+  send,
+  sendError,
+} from './http/index.js';
+import type { ApiResponse, CompiledServerLimits, ServerLimits } from './http/index.js';
 import type { KindRegistry } from './kinds/index.js';
 import type { RegistryContext } from './registry/index.js';
 import { translateStoreFailure } from './registry/index.js';
@@ -49,13 +59,11 @@ export interface ApiServerOptions {
   readonly metrics?: ApiServerMetrics;
   /** How long a stop waits for requests under way, milliseconds. @default 5000 */
   readonly drainTimeoutMs?: number;
+  readonly limits?: ServerLimits;
 }
 
 /** Reachable without a token, as a genuine server grants to everybody. */
 const PUBLIC_PATHS = new Set(['/healthz', '/livez', '/readyz', '/version']);
-
-/** Idle connections are kept longer than clients keep theirs, so that it is never us who closes under a request. */
-const KEEP_ALIVE_MS = 180_000;
 
 /** A Kubernetes API on a store. */
 export class ApiServer {
@@ -67,6 +75,11 @@ export class ApiServer {
   private readonly router: Router;
   private readonly metrics: ApiServerMetrics;
   private readonly signals = new RequestSignals();
+  private readonly limits: CompiledServerLimits;
+  private readonly gate: RequestGate;
+  private readonly bodies: ByteBudget;
+  private readonly answers: ByteBudget<ApiRequest>;
+  private readonly watches: ByteBudget<ApiRequest>;
   private readonly isAuthorized: (authorization: string | undefined) => boolean;
   private settleReady!: { resolve: (value: { url: string }) => void; reject: (error: unknown) => void };
   private hasRun = false;
@@ -82,12 +95,23 @@ export class ApiServer {
     this.context = { storage, kinds, schemas, clock, random, logger, namespaces, events: new SharedEvents() };
     this.isAuthorized = token === undefined ? () => true : bearerTokenCheck(token);
     this.router = new Router(this.context, () => new URL(this.url).host, identitiesOf(token));
-    const listener: RequestListener = (message, response) => void this.handle(message, response);
-    this.server = options.tls
-      ? createHttpsServer({ ...options.tls, ALPNProtocols: ['http/1.1'], minVersion: 'TLSv1.2' }, listener)
-      : createHttpServer(listener);
-    this.server.keepAliveTimeout = KEEP_ALIVE_MS;
-    this.server.requestTimeout = 0;
+    this.limits = compileServerLimits(options.limits);
+    this.gate = new RequestGate(this.limits);
+    const { maxAnswerBytes, maxBodyBytes, maxWatchBytes, patienceMs, stallMs, watchPatienceMs } = this.limits;
+    const onGivenUp = (requests: readonly ApiRequest[], length: number): void =>
+      this.tellUnread(requests, length);
+    const common = { clock, patienceMs, stallMs };
+    this.bodies = new ByteBudget({ ...common, limit: maxBodyBytes });
+    this.answers = new ByteBudget<ApiRequest>({ ...common, limit: maxAnswerBytes, onGivenUp });
+    this.watches = new ByteBudget<ApiRequest>({
+      ...common,
+      limit: maxWatchBytes,
+      patienceMs: watchPatienceMs,
+      onGivenUp,
+    });
+    const listener = (message: IncomingMessage, response: ServerResponse): void =>
+      void this.handle(message, response);
+    this.server = createListener(listener, this.limits, options.tls);
     this.ready = new Promise((resolve, reject) => (this.settleReady = { resolve, reject }));
     // Whoever waits for `ready` hears of a failure there, everybody else from `run`.
     this.ready.catch(() => undefined);
@@ -126,6 +150,9 @@ export class ApiServer {
       throw error;
     } finally {
       inner.abort();
+      this.bodies.stop();
+      this.answers.stop();
+      this.watches.stop();
       await Promise.all(background);
     }
   }
@@ -153,25 +180,64 @@ export class ApiServer {
   }
 
   private async handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const request = new ApiRequest(message, () => this.signals.of(response));
-    const { clock, kinds } = this.options;
-    const counted = countRequest(request, kinds, { clock, metrics: this.metrics });
+    const giveUp = (): void => {
+      counted.terminated(response.statusCode);
+      response.destroy();
+    };
+    const request = new ApiRequest(message, {
+      makeSignal: () => this.signals.of(response),
+      bodies: this.bodies,
+      roomFor: (isWatch) => (isWatch ? this.watches : this.answers),
+      giveUp,
+      onWaiting: () => counted.sort !== 'watch' && leavePlace(),
+      onClose: (callback) => void response.once('close', callback),
+    });
+    const counted = countRequest(request, this.options.kinds, {
+      clock: this.options.clock,
+      metrics: this.metrics,
+    });
+    const isKnown = this.isAuthorized(request.headers.authorization);
+    // Nobody who is not known keeps a connection by sending slowly.
+    if (!isKnown && hasBody(message)) response.shouldKeepAlive = false;
+    let leave: (() => void) | undefined;
+    const leavePlace = (): void => {
+      leave?.();
+      leave = undefined;
+    };
     try {
-      if (!this.isAuthorized(request.headers.authorization) && !PUBLIC_PATHS.has(request.path)) {
-        throw unauthorized();
+      if (!PUBLIC_PATHS.has(request.path)) {
+        if (!isKnown) throw unauthorized();
+        // A place is for work: neither who sends slowly nor who reads slowly keeps others from theirs.
+        if (hasBody(message)) await request.receiveBody();
+        leave = await this.gate.enter(counted.sort, request);
       }
       const answer = await inRequestSpan(request, () => this.answer(request));
-      const { accept, 'accept-encoding': encoding = '' } = request.headers;
-      const format = 'body' in answer && accept?.includes('yaml') ? negotiate(accept).format : 'json';
-      if (this.isDraining) response.shouldKeepAlive = false;
-      await send(response, answer, { format, acceptsGzip: encoding.includes('gzip') });
+      if (counted.sort !== 'watch') leavePlace();
+      await this.send(request, response, answer);
     } catch (error) {
+      if (error instanceof StatusError && error.status.code === 429) counted.terminated(429);
       this.refuse(request, response, error);
     }
+    leavePlace();
     if (!response.writableEnded) response.end();
-    counted(response.statusCode);
-    // What a refused client still sends must not stand in the way of its next request.
+    counted.done(response.statusCode);
+    this.leaveConnection(message, response, isKnown);
+  }
+
+  private async send(request: ApiRequest, response: ServerResponse, answer: ApiResponse): Promise<void> {
+    const { accept, 'accept-encoding': encoding = '' } = request.headers;
+    const format = 'body' in answer && accept?.includes('yaml') ? negotiate(accept).format : 'json';
+    if (this.isDraining) response.shouldKeepAlive = false;
+    await send(request, response, answer, { format, acceptsGzip: encoding.includes('gzip') });
+  }
+
+  /** What a refused client still sends must not stand in the way of its next request, nor go on for long. */
+  private leaveConnection(message: IncomingMessage, response: ServerResponse, isKnown: boolean): void {
     if (!message.readableEnded) message.resume();
+    if (!isKnown || response.statusCode >= 400) {
+      const { lingerMs } = this.limits;
+      endUnfinished(message, response, { clock: this.options.clock, lingerMs });
+    }
     if (this.isDraining) closeOnceSent(response, message.socket);
   }
 
@@ -182,9 +248,21 @@ export class ApiServer {
     return { status: 200, raw, contentType: 'text/plain; version=0.0.4; charset=utf-8' };
   }
 
+  private tellUnread(requests: readonly ApiRequest[], length: number): void {
+    const watches = requests.filter((request) => request.flag('watch')).length;
+    this.options.logger.warn('ended answers that their clients did not read while others needed the room', {
+      watches,
+      others: requests.length - watches,
+      characters: length,
+      path: requests[0]?.path,
+    });
+  }
+
   private refuse(request: ApiRequest, response: ServerResponse, thrown: unknown): void {
-    const error = translateStoreFailure(thrown);
+    const error = translateDocumentLimit(translateStoreFailure(thrown));
     const isOurs = error instanceof StatusError;
+    // The client has gone while its request waited for something.
+    if (response.destroyed && isAbort(error)) return;
     if (!isOurs || error.status.code >= 500) {
       this.options.logger.error('a request failed', {
         method: request.method,
@@ -202,6 +280,14 @@ export class ApiServer {
 function closeOnceSent(response: ServerResponse, socket: Socket): void {
   if (response.writableFinished) socket.end();
   else response.once('finish', () => socket.end());
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 /** One user, who has the token; or none, and all doors open. */

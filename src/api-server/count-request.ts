@@ -1,25 +1,37 @@
 import type { Clock } from '../clock/index.js';
 import type { ApiServerMetrics, ServedRequest } from './api-server-metrics.js';
-import type { ApiRequest } from './http/index.js';
+import type { ApiRequest, RequestSort } from './http/index.js';
 import type { KindRegistry } from './kinds/index.js';
 import { parseResourcePath } from './routing/resource-path.js';
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const METHODS: ReadonlySet<string> = new Set([...READS, 'POST', 'PUT', 'PATCH', 'DELETE']);
 
-/** Counts a request from here until the returned function is told how it was answered. */
+export interface CountedRequest {
+  readonly sort: RequestSort;
+  /** It was answered; a watch has ended. */
+  done(code: number): void;
+  /** It was refused, or ended before its end, so that others are served. */
+  terminated(code: number): void;
+}
+
+/** Counts a request from here until it is told how it was answered. */
 export function countRequest(
   request: ApiRequest,
   kinds: KindRegistry,
   { clock, metrics }: { readonly clock: Clock; readonly metrics: ApiServerMetrics },
-): (code: number) => void {
+): CountedRequest {
   const described = describeRequest(request, kinds);
   const startedMs = clock.monotonicNow();
-  const kind = described.verb === 'WATCH' ? 'watch' : READS.has(request.method) ? 'readOnly' : 'mutating';
-  metrics.inFlight(kind, 1);
-  return (code) => {
-    metrics.inFlight(kind, -1);
-    metrics.served(described, code, clock.monotonicNow() - startedMs);
+  const sort = described.verb === 'WATCH' ? 'watch' : READS.has(request.method) ? 'readOnly' : 'mutating';
+  metrics.inFlight(sort, 1);
+  return {
+    sort,
+    done(code) {
+      metrics.inFlight(sort, -1);
+      metrics.served(described, code, clock.monotonicNow() - startedMs);
+    },
+    terminated: (code) => metrics.terminated(described, code),
   };
 }
 

@@ -1,5 +1,6 @@
 export { ApiServer } from './api-server.js';
 export type { ApiServerOptions } from './api-server.js';
+export type { ServerLimits } from './http/index.js';
 export { compileApiServerProcessOptions } from './api-server-process.options.js';
 export type { ApiServerProcessOptions } from './api-server-process.options.js';
 export { createKindRegistry } from './kinds/index.js';

@@ -47,12 +47,25 @@ export function registerControllerCommand(program: Command): void {
     .option('--renew-deadline-ms <ms>', 'the leader gives up after so long without a renewal (default: 1800)')
     .option('--retry-period-ms <ms>', 'between attempts to acquire or renew (default: 400)')
     .option(
+      '--leader-takeover <when>',
+      'witness: as soon as Redis sees that the leader is gone; expiry: at the end of its lease (default: witness)',
+    )
+    .option('--leader-takeover-grace-ms <ms>', 'for so long it must have been gone (default: 100)')
+    .option(
       '--leader-health-tolerance-ms <ms>',
       'leading work that goes on for so long after the lease ended fails /livez (default: 10000)',
     )
     .option('--leader-elect-resource-lock <kind>', 'where the lease is: redis or leases (default: redis)')
     .option('--leader-elect-resource-namespace <name>', "the Lease's namespace (default: kube-system)")
     .option('--leader-elect-resource-name <name>', "the Lease's name (default: rollkeeper)")
+    .option(
+      '--leader-elect-coordinated',
+      "stand for the Lease by a LeaseCandidate: the API server's coordinator gives it to the oldest release",
+    )
+    .option(
+      '--leader-migration-config <file>',
+      'a LeaderMigrationConfiguration: what runs here while controllers go over from or to another manager',
+    )
     .option('--reconcile-on <who>', 'all: every replica works on keys; leader: only that one (default: all)')
     .option(
       '--drain-timeout-ms <ms>',

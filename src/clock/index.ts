@@ -3,4 +3,5 @@ export type { Clock, TimerHandle } from './clock.js';
 export { FakeClock } from './fake-clock.js';
 export { SeededRandom, SystemRandom, jitter } from './random-source.js';
 export type { RandomSource } from './random-source.js';
+export { nextTurn } from './turns.js';
 export { SystemClock } from './system-clock.js';

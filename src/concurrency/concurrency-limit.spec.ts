@@ -22,6 +22,20 @@ describe('a concurrency limit', () => {
     expect(most).toBe(2);
   });
 
+  it('lets those of a smaller rank overtake what waits, each rank in the order of its calls', async () => {
+    const limit = new ConcurrencyLimit(1);
+    const started: string[] = [];
+    const call = (name: string) => async (): Promise<void> => void started.push(name);
+    await Promise.all([
+      limit.run(call('first'), 3),
+      limit.run(call('low 1'), 3),
+      limit.run(call('low 2'), 3),
+      limit.run(call('normal'), 2),
+      limit.run(call('high'), 1),
+    ]);
+    expect(started).toEqual(['first', 'high', 'normal', 'low 1', 'low 2']);
+  });
+
   it('goes on after a call that failed', async () => {
     const limit = new ConcurrencyLimit(1);
     const failed = limit.run(() => Promise.reject(new Error('no')));

@@ -12,7 +12,8 @@ export interface GiveWay {
  */
 export class ConcurrencyLimit {
   private running = 0;
-  private readonly waiting: (() => void)[] = [];
+  /** By rank. */
+  private readonly waiting: (() => void)[][] = [];
 
   /** @param giveWay so that calls which hang do not keep all the others from being made. @default never */
   constructor(
@@ -20,8 +21,10 @@ export class ConcurrencyLimit {
     private readonly giveWay?: GiveWay,
   ) {}
 
-  async run<T>(call: () => Promise<T>): Promise<T> {
-    if (this.running >= this.limit) await new Promise<void>((resolve) => this.waiting.push(resolve));
+  /** @param rank a small whole number; of those that wait, the smallest has its turn first */
+  async run<T>(call: () => Promise<T>, rank = 0): Promise<T> {
+    if (this.running >= this.limit)
+      await new Promise<void>((resolve) => (this.waiting[rank] ??= []).push(resolve));
     else this.running += 1;
     const leave = this.leaveOnce();
     const timer = this.giveWay?.clock.setTimeout(leave, this.giveWay.afterMs);
@@ -39,7 +42,7 @@ export class ConcurrencyLimit {
       if (hasLeft) return;
       hasLeft = true;
       // A turn is handed on as it is, so that nobody who comes now gets in between.
-      const next = this.waiting.shift();
+      const next = this.waiting.find((rankOf) => rankOf && rankOf.length > 0)?.shift();
       if (next) next();
       else this.running -= 1;
     };

@@ -1,4 +1,5 @@
 import { UnsupportedError } from '../errors/index.js';
+import { ownField, setField } from '../kubernetes/index.js';
 
 type Fields = Record<string, unknown>;
 
@@ -19,8 +20,9 @@ function merge(target: unknown, patch: unknown, strategic: boolean): unknown {
   const result: Fields = isFields(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) delete result[name];
-    else if (strategic && name === 'ownerReferences') result[name] = mergeByUid(result[name], value);
-    else result[name] = merge(result[name], value, strategic);
+    else if (strategic && name === 'ownerReferences')
+      setField(result, name, mergeByUid(ownField(result, name), value));
+    else setField(result, name, merge(ownField(result, name), value, strategic));
   }
   return result;
 }

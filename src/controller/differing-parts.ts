@@ -1,5 +1,5 @@
 import type { DeepReadonly, KubernetesObject } from '../kubernetes/index.js';
-import { sameJson } from '../kubernetes/index.js';
+import { ownField, sameJson } from '../kubernetes/index.js';
 import { TRACE_ANNOTATION } from '../trace-context/index.js';
 
 /** Changes with every write and says nothing. */
@@ -16,7 +16,7 @@ export function differingParts(
   const found: string[] = [];
   const before = old as unknown as Fields;
   const after = object as unknown as Fields;
-  for (const section in before) noteSection(section, before[section], after[section], found);
+  for (const section in before) noteSection(section, before[section], ownField(after, section), found);
   for (const section in after)
     if (!Object.hasOwn(before, section)) noteSection(section, undefined, after[section], found);
   return found;
@@ -31,11 +31,11 @@ function noteSection(section: string, before: unknown, after: unknown, found: st
 }
 
 function noteFields(section: string, before: Fields, after: Fields, found: string[]): void {
-  const noise = NOISE[section];
+  const noise = ownField(NOISE, section);
   const note = (name: string): void => {
     if (noise?.includes(name)) return;
     const isSame = section === 'metadata' && name === 'annotations' ? sameButForTrace : sameJson;
-    if (!isSame(before[name], after[name])) found.push(`${section}.${name}`);
+    if (!isSame(ownField(before, name), ownField(after, name))) found.push(`${section}.${name}`);
   };
   for (const name in before) note(name);
   for (const name in after) if (!Object.hasOwn(before, name)) note(name);
@@ -44,7 +44,7 @@ function noteFields(section: string, before: Fields, after: Fields, found: strin
 /** Every traced write changes its annotation, which says nothing either. */
 function sameButForTrace(before: unknown, after: unknown): boolean {
   const [a, b] = [isFields(before) ? before : NOTHING, isFields(after) ? after : NOTHING];
-  for (const name in a) if (name !== TRACE_ANNOTATION && a[name] !== b[name]) return false;
+  for (const name in a) if (name !== TRACE_ANNOTATION && a[name] !== ownField(b, name)) return false;
   for (const name in b) if (name !== TRACE_ANNOTATION && !Object.hasOwn(a, name)) return false;
   return true;
 }

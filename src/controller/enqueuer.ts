@@ -4,7 +4,7 @@ import type { Clock, TimerHandle } from '../clock/index.js';
 import { LeaseLostError, hasCode } from '../errors/index.js';
 import { keyOf, newerResourceVersion, qualifiedResource } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
-import type { AddOptions, Priority, WorkQueue } from '../work-queue/work-queue.js';
+import type { AddOptions, LeaderAdds, Priority } from '../work-queue/work-queue.js';
 import { MAX_TRACE_LINKS } from '../work-queue/work-queue.js';
 import { ChangeSpan } from './change-span.js';
 import type { Enqueue, EnqueueRequest } from './controller-definition.js';
@@ -30,7 +30,8 @@ type Cause = NonNullable<EnqueueRequest['cause']>;
 
 export interface EnqueuerOptions {
   readonly controller: string;
-  readonly queue: Pick<WorkQueue, 'add' | 'addWithCauses'>;
+  /** Of our term. */
+  readonly queue: LeaderAdds;
   readonly actors: Pick<ActorRuntime, 'recordCauses'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -145,8 +146,8 @@ export class Enqueuer {
         failures = 0;
       } catch (error) {
         this.held.set(key, mergeAdds(this.held.get(key), next));
-        // That the lease has run out is told once, by the elector.
-        if (!hasCode(error, 'LEASE_LOST'))
+        // That the lease has run out, or is another's, is told once, by the elector.
+        if (!hasCode(error, 'LEASE_LOST') && !hasCode(error, 'SUPERSEDED'))
           this.options.logger.warn('could not add a key to the queue; trying again', { key, error });
         const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** failures++, LONGEST_BACKOFF_MS);
         await this.options.clock.sleep(backoffMs, signal).catch(() => undefined);

@@ -43,7 +43,7 @@ function setUp() {
     sweep,
     found: () => found,
     cache: (...objects: Deployment[]) => (cached = objects),
-    look: () => sweep.look(signal),
+    look: () => sweep.look(queue, signal),
   };
 }
 
@@ -85,8 +85,8 @@ describe('the sweep for keys that should be queued', () => {
     cache(deployment('lost'));
     for (const round of [1, 2]) {
       const stop = new AbortController();
-      const running = sweep.run(stop.signal);
-      await expect(sweep.run(stop.signal)).rejects.toMatchObject({ code: 'ILLEGAL_STATE' });
+      const running = sweep.run(queue, stop.signal);
+      await expect(sweep.run(queue, stop.signal)).rejects.toMatchObject({ code: 'ILLEGAL_STATE' });
       await clock.advance(10_000);
       await clock.advance(10_000);
       stop.abort();

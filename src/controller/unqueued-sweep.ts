@@ -2,13 +2,13 @@ import type { Clock } from '../clock/index.js';
 import { IllegalStateError } from '../errors/index.js';
 import { keyOf } from '../kubernetes/index.js';
 import type { Logger } from '../logging/index.js';
-import type { WorkQueue } from '../work-queue/work-queue.js';
+import type { LeaderAdds, WorkQueue } from '../work-queue/work-queue.js';
 import type { DueWork } from './controller-definition.js';
 import type { ControllerMetrics } from './controller-metrics.js';
 
 export interface UnqueuedSweepOptions {
   readonly controller: string;
-  readonly queue: Pick<WorkQueue, 'add' | 'inspectKey'>;
+  readonly queue: Pick<WorkQueue, 'inspectKey'>;
   /** What the caches show of work that is due. */
   readonly due: () => Iterable<DueWork>;
   readonly clock: Clock;
@@ -39,10 +39,10 @@ export class UnqueuedSweep {
   }
 
   /**
-   * Until aborted; may be run again after that.
+   * Until aborted, with the adds of one term; may be run again after that.
    * @throws IllegalStateError while it runs
    */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(adds: LeaderAdds, signal: AbortSignal): Promise<void> {
     if (this.isRunning) throw new IllegalStateError('the sweep runs already');
     this.isRunning = true;
     const { clock, logger } = this.options;
@@ -50,7 +50,7 @@ export class UnqueuedSweep {
     while (!signal.aborted) {
       await clock.sleep(this.intervalMs, signal).catch(() => undefined);
       if (signal.aborted) break;
-      await this.look(signal).catch((error: unknown) =>
+      await this.look(adds, signal).catch((error: unknown) =>
         logger.warn('the sweep of the queue failed', { error }),
       );
     }
@@ -58,7 +58,7 @@ export class UnqueuedSweep {
   }
 
   /** One look. Returns the keys that had to be added. */
-  async look(signal: AbortSignal): Promise<readonly string[]> {
+  async look(adds: LeaderAdds, signal: AbortSignal): Promise<readonly string[]> {
     const before = this.suspects;
     this.suspects = new Map();
     const stillThere: string[] = [];
@@ -70,7 +70,7 @@ export class UnqueuedSweep {
     const lost: string[] = [];
     for (const key of stillThere.slice(0, LOOKED_UP_AT_MOST))
       if (!signal.aborted && (await this.isUnknown(key))) lost.push(key);
-    for (const key of lost) if (!signal.aborted) await this.repair(key);
+    for (const key of lost) if (!signal.aborted) await this.repair(key, adds);
     return lost;
   }
 
@@ -79,10 +79,10 @@ export class UnqueuedSweep {
     return !hasJob && !waiting && !delayed && !parked;
   }
 
-  private async repair(key: string): Promise<void> {
-    const { controller, logger, metrics, queue } = this.options;
+  private async repair(key: string, adds: LeaderAdds): Promise<void> {
+    const { controller, logger, metrics } = this.options;
     metrics.unqueued(controller);
     logger.error('a key had to be queued and was not; it is added', { controller, key });
-    await queue.add(key, { reason: 'sweep', priority: 'low' });
+    await adds.add(key, { reason: 'sweep', priority: 'low' });
   }
 }

@@ -10,6 +10,7 @@ export {
   ShutdownError,
   StaleCacheError,
   StartupError,
+  SupersededError,
   SyncTimeoutError,
   TerminalError,
   TimeoutError,

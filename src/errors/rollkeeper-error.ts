@@ -4,6 +4,7 @@ export type ErrorCode =
   | 'UNSUPPORTED'
   | 'ILLEGAL_STATE'
   | 'LEASE_LOST'
+  | 'SUPERSEDED'
   | 'KEY_LOCK_LOST'
   | 'KEY_LOCK_HELD'
   | 'SHUTDOWN'
@@ -19,6 +20,7 @@ export type ErrorCode =
   | 'STORAGE_NOT_FOUND'
   | 'STORAGE_CONFLICT'
   | 'STORAGE_EXPIRED'
+  | 'STORAGE_TOO_LARGE'
   | 'STORAGE_UNAVAILABLE';
 
 /** Base of every error that Rollkeeper itself raises; `code` is for programs, `message` for people. */
@@ -62,6 +64,21 @@ export class NameTakenError extends RollkeeperError {
 /** We no longer hold the leader lease, or cannot prove that we do. Reason of the leading work's abort. */
 export class LeaseLostError extends RollkeeperError {
   readonly code = 'LEASE_LOST';
+}
+
+/**
+ * Refused where it was to have its effect, because it was done for a term of leadership that does not count there: a
+ * newer one has begun, or nothing is known of any.
+ */
+export class SupersededError extends RollkeeperError {
+  readonly code = 'SUPERSEDED';
+  /** The epoch that counts there; 0: none does. */
+  readonly epoch: number;
+
+  constructor(message: string, options: ErrorOptions & { readonly epoch: number }) {
+    super(message, options);
+    this.epoch = options.epoch;
+  }
 }
 
 /** The lock of a key could not be renewed in time. Reason of an activation's abort. */

@@ -1,4 +1,6 @@
 export { cloneJson } from './clone-json.js';
+export { ownField, setField } from './json-fields.js';
+export type { JsonFields } from './json-fields.js';
 export { exactInteger, parseInt64, toDouble, toInt64 } from './int64.js';
 export type { Int64 } from './int64.js';
 export { parseJson, stringifyJson, writeIntegers } from './json-text.js';
@@ -14,6 +16,7 @@ export type {
   DeploymentStatus,
   KubernetesObject,
   Lease,
+  LeaseCandidate,
   Namespace,
   Node,
   ObjectMeta,
@@ -33,6 +36,7 @@ export {
   DEPLOYMENTS,
   EVENTS,
   LEASES,
+  LEASE_CANDIDATES,
   NAMESPACES,
   NODES,
   PODS,

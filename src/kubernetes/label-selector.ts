@@ -1,4 +1,5 @@
 import { InvalidOptionError } from '../errors/index.js';
+import { ownField } from './json-fields.js';
 import type { DeepReadonly } from './objects.js';
 
 type Labels = Readonly<Record<string, string>> | undefined;
@@ -21,7 +22,7 @@ export function compileLabelSelector(selector: DeepReadonly<LabelSelector> | und
   const matchers: LabelMatcher[] = Object.entries(selector.matchLabels ?? {}).map(
     ([key, value]) =>
       (labels) =>
-        labels?.[key] === value,
+        ownField(labels, key) === value,
   );
   for (const { key, operator, values = [] } of selector.matchExpressions ?? []) {
     matchers.push(compileExpression(key, operator, values));
@@ -39,17 +40,21 @@ export function isEmptySelector(selector: DeepReadonly<LabelSelector> | undefine
 function compileExpression(key: string, operator: string, values: readonly string[]): LabelMatcher {
   switch (operator) {
     case 'In':
-      return (labels) => labels?.[key] !== undefined && values.includes(labels[key]);
+      return (labels) => isOneOf(values, ownField(labels, key));
     case 'NotIn':
-      return (labels) => labels?.[key] === undefined || !values.includes(labels[key]);
+      return (labels) => !isOneOf(values, ownField(labels, key));
     case 'Exists':
-      return (labels) => labels?.[key] !== undefined;
+      return (labels) => ownField(labels, key) !== undefined;
     case 'DoesNotExist':
-      return (labels) => labels?.[key] === undefined;
+      return (labels) => ownField(labels, key) === undefined;
     default:
       throw new InvalidOptionError(
         'matchExpressions.operator',
         `"${operator}" is not a valid label selector operator`,
       );
   }
+}
+
+function isOneOf(values: readonly string[], label: string | undefined): boolean {
+  return label !== undefined && values.includes(label);
 }

@@ -94,6 +94,20 @@ export interface Lease extends KubernetesObject {
   spec?: ILeaseSpec;
 }
 
+export interface LeaseCandidate extends KubernetesObject {
+  spec: {
+    /** The Lease that is stood for; immutable. */
+    leaseName: string;
+    /** Semver without `v`. */
+    binaryVersion: string;
+    emulationVersion?: string;
+    strategy?: string;
+    /** When the coordinator last wanted to know whether the candidate is there, and when that last said so. */
+    pingTime?: string;
+    renewTime?: string;
+  };
+}
+
 /** `T` with every property, at every depth, read-only: the type of what a cache hands out. */
 export type DeepReadonly<T> = T extends (infer Item)[]
   ? readonly DeepReadonly<Item>[]

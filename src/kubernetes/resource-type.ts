@@ -17,6 +17,14 @@ export const SERVICE_ACCOUNTS: ResourceType = type('', 'v1', 'serviceaccounts', 
 export const NAMESPACES: ResourceType = type('', 'v1', 'namespaces', 'Namespace', false);
 export const NODES: ResourceType = type('', 'v1', 'nodes', 'Node', false);
 export const LEASES: ResourceType = type('coordination.k8s.io', 'v1', 'leases', 'Lease', true);
+/** In the API only where coordinated leader election is switched on, since Kubernetes 1.33. */
+export const LEASE_CANDIDATES: ResourceType = type(
+  'coordination.k8s.io',
+  'v1beta1',
+  'leasecandidates',
+  'LeaseCandidate',
+  true,
+);
 
 /** `apps/v1`, or `v1` for the core group: the text in an object's `apiVersion`. */
 export function apiVersionOf(resource: Pick<ResourceType, 'group' | 'version'>): string {

@@ -1,3 +1,6 @@
+import { ownField } from './json-fields.js';
+import type { JsonFields } from './json-fields.js';
+
 /**
  * Whether two values are the same JSON: the order of fields and fields without a value mean nothing. Asked for every change
  * that is seen, hence without anything made on the way.
@@ -9,13 +12,11 @@ export function sameJson(a: unknown, b: unknown): boolean {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
     return a.every((item, index) => sameJson(item, b[index]));
   }
-  return sameFields(a as Fields, b as Fields);
+  return sameFields(a as JsonFields, b as JsonFields);
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function sameFields(a: Fields, b: Fields): boolean {
-  for (const name in a) if (!sameJson(a[name], b[name])) return false;
+function sameFields(a: JsonFields, b: JsonFields): boolean {
+  for (const name in a) if (!sameJson(a[name], ownField(b, name))) return false;
   for (const name in b) if (b[name] !== undefined && !Object.hasOwn(a, name)) return false;
   return true;
 }

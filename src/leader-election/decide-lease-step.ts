@@ -19,8 +19,10 @@ export interface FinishedAttempt {
 export interface LeaseView {
   readonly nowMs: number;
   readonly term?: { readonly epoch: number; readonly renewedAtMs: number };
-  /** Absent at the start, and after news that the lease is free. */
+  /** Absent at the start, and after news that the lease is free or its holder is gone. */
   readonly last?: FinishedAttempt;
+  /** A leader has something to say that cannot wait for its next renewal. */
+  readonly isUrgent?: boolean;
 }
 
 export type StepDownReason =
@@ -48,7 +50,7 @@ export function leadsUntilMs(renewedAtMs: number, options: CompiledLeaderElectio
 }
 
 function decideAsLeader(
-  { nowMs, last }: LeaseView,
+  { isUrgent = false, last, nowMs }: LeaseView,
   term: NonNullable<LeaseView['term']>,
   options: CompiledLeaderElectionOptions,
 ): LeaseStep {
@@ -60,7 +62,7 @@ function decideAsLeader(
   const leftMs = leadsUntilMs(term.renewedAtMs, options) - nowMs;
   if (leftMs <= 0) return { step: 'stepDown', reason: 'deadline' };
   const nextAtMs = (last?.sentAtMs ?? term.renewedAtMs) + options.retryPeriodMs;
-  if (nowMs >= nextAtMs) return { step: 'attempt', timeoutMs: leftMs };
+  if (isUrgent || nowMs >= nextAtMs) return { step: 'attempt', timeoutMs: leftMs };
   return { step: 'wait', waitMs: Math.min(nextAtMs - nowMs, leftMs) };
 }
 

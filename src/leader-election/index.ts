@@ -1,3 +1,4 @@
+export type { HolderWitness, Sighting } from './holder-witness.js';
 export { noLeaderElectionMetrics } from './leader-election-metrics.js';
 export type { LeaderElectionMetrics } from './leader-election-metrics.js';
 export { compileLeaderElectionOptions } from './leader-election.options.js';
@@ -5,8 +6,21 @@ export type { CompiledLeaderElectionOptions, LeaderElectionOptions } from './lea
 export { LeaderElector } from './leader-elector.js';
 export type { LeaderCallbacks, LeaderElectorDependencies } from './leader-elector.js';
 export type { LeadershipTransition } from './leadership-history.js';
+export { LeaseCandidacy } from './lease-candidate.js';
+export type { LeaseCandidacyOptions } from './lease-candidate.js';
 export { LeaseResourceLock } from './lease-resource-lock.js';
 export type { LeaseResourceLockOptions } from './lease-resource-lock.js';
+export { RedisHolderWitness } from './redis-holder-witness.js';
+export type { RedisHolderWitnessOptions } from './redis-holder-witness.js';
+export { RedisLeaseLinks } from './redis-lease-links.js';
+export type { RedisLeaseLinksOptions } from './redis-lease-links.js';
 export { RedisResourceLock } from './redis-resource-lock.js';
 export type { RedisResourceLockOptions } from './redis-resource-lock.js';
-export type { LeaderElectionRecord, LeaseAttempt, ResourceLock } from './resource-lock.js';
+export { isDeposed } from './resource-lock.js';
+export type {
+  DeposedHolder,
+  LeaderElectionRecord,
+  LeaseAttempt,
+  LeaseRequest,
+  ResourceLock,
+} from './resource-lock.js';

@@ -6,10 +6,13 @@ export interface LeaderElectionMetrics {
   attempt(result: 'acquired' | 'renewed' | 'held' | 'failed', durationMs: number): void;
   /** Another holder, or another epoch, was seen. */
   transition(): void;
+  /** We have taken the lease before it had run out, because its holder was gone. */
+  deposed(): void;
 }
 
 export const noLeaderElectionMetrics: LeaderElectionMetrics = {
   leading: () => undefined,
   attempt: () => undefined,
   transition: () => undefined,
+  deposed: () => undefined,
 };

@@ -10,6 +10,9 @@ describe('the options of the leader election', () => {
       retryPeriodMs: 400,
       jitterFactor: 1.2,
       healthToleranceMs: 10_000,
+      takeover: 'witness',
+      witnessPeriodMs: 80,
+      witnessGraceMs: 100,
     });
   });
 

@@ -28,6 +28,20 @@ export interface LeaderElectionOptions {
    * @default 10000
    */
   healthToleranceMs?: number;
+  /**
+   * When the others take over from a leader that says nothing: by the `witness` also as soon as its process is seen to be
+   * gone, where there is a witness; by `expiry` only at the end of its lease.
+   * @default 'witness'
+   */
+  takeover?: 'witness' | 'expiry';
+  /**
+   * Between two looks of a follower at the witness, up to half as much longer. Together with the grace it is about the time
+   * in which a leader's death is noticed.
+   * @default 80
+   */
+  witnessPeriodMs?: number;
+  /** How long a leader must have been out of sight: the time to build a broken connection again. @default 100 */
+  witnessGraceMs?: number;
 }
 
 const schema = z.object({
@@ -36,6 +50,9 @@ const schema = z.object({
   retryPeriodMs: z.number().positive().default(400),
   jitterFactor: z.number().positive().default(1.2),
   healthToleranceMs: z.number().nonnegative().default(10_000),
+  takeover: z.enum(['witness', 'expiry']).default('witness'),
+  witnessPeriodMs: z.number().positive().default(80),
+  witnessGraceMs: z.number().nonnegative().default(100),
 });
 
 export type CompiledLeaderElectionOptions = Readonly<z.infer<typeof schema>>;

@@ -1,6 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock, SeededRandom } from '../clock/index.js';
-import { IllegalStateError, InvalidOptionError, LeaseLostError, ShutdownError } from '../errors/index.js';
+import {
+  IllegalStateError,
+  InvalidOptionError,
+  LeaseLostError,
+  ShutdownError,
+  SupersededError,
+} from '../errors/index.js';
+import { MemoryHolderWitness, MemoryPresence } from '../testing/fake-holder-witness.js';
 import {
   FaultyResourceLock,
   MemoryLease,
@@ -18,10 +25,12 @@ const LONGEST_RETRY_MS = 880;
 describe('LeaderElector', () => {
   let clock: FakeClock;
   let lease: MemoryLease;
+  let presence: MemoryPresence;
 
   beforeEach(() => {
     clock = new FakeClock();
     lease = new MemoryLease(clock);
+    presence = new MemoryPresence();
   });
 
   /** A candidate whose work ends when it is told to, or by hand. */
@@ -29,6 +38,7 @@ describe('LeaderElector', () => {
     readonly log: string[] = [];
     readonly stop = new AbortController();
     readonly lock: FaultyResourceLock;
+    readonly witness: MemoryHolderWitness;
     readonly elector: LeaderElector;
     readonly metrics: string[] = [];
     workIgnoresItsSignal = false;
@@ -38,8 +48,10 @@ describe('LeaderElector', () => {
 
     constructor(identity: string, options: LeaderElectionOptions = {}) {
       this.lock = new FaultyResourceLock(new MemoryResourceLock(lease, identity), clock);
+      this.witness = new MemoryHolderWitness(identity, presence);
       this.elector = new LeaderElector({
         lock: this.lock,
+        witness: this.witness,
         clock,
         random: new SeededRandom(1),
         options,
@@ -47,6 +59,7 @@ describe('LeaderElector', () => {
           leading: (isLeading) => this.metrics.push(`leading ${isLeading}`),
           attempt: () => undefined,
           transition: () => this.metrics.push('transition'),
+          deposed: () => this.metrics.push('deposed'),
         },
         callbacks: {
           onStartedLeading: (signal, epoch) => this.work(signal, epoch),
@@ -54,6 +67,12 @@ describe('LeaderElector', () => {
           onNewLeader: (who) => this.log.push(`leader ${who}`),
         },
       });
+    }
+
+    /** Its connections close, and nothing that it does reaches anybody any more. */
+    die(): void {
+      this.lock.faults = { ...NO_FAULTS, loseRequests: true };
+      presence.hide(this.elector.identity);
     }
 
     run(): this {
@@ -314,6 +333,156 @@ describe('LeaderElector', () => {
     await stopped(a);
   });
 
+  describe('when its process dies', () => {
+    const NOTICED_WITHIN_MS = 80 * 1.5 + 100;
+
+    /** How long after now it leads. */
+    async function untilLeading({ elector }: Candidate): Promise<number> {
+      const since = clock.monotonicNow();
+      while (!elector.isLeader && clock.monotonicNow() - since < 10_000) await clock.advance(1);
+      return clock.monotonicNow() - since;
+    }
+
+    async function aPair(options?: LeaderElectionOptions): Promise<[Candidate, Candidate]> {
+      const pair: [Candidate, Candidate] = [await aLeader(options), new Candidate('b', options).run()];
+      await clock.advance(5000);
+      return pair;
+    }
+
+    it('is replaced as soon as its connections were gone for the grace, in the next epoch', async () => {
+      const [a, b] = await aPair();
+      a.die();
+      const tookMs = await untilLeading(b);
+      expect(tookMs).toBeGreaterThanOrEqual(100);
+      expect(tookMs).toBeLessThanOrEqual(NOTICED_WITHIN_MS);
+      expect(b.log).toEqual(['leader a', 'leader b', 'work 2']);
+      expect(b.metrics).toContain('deposed');
+      await stopped(a, b);
+    });
+
+    it('is replaced at the end of its lease, where that was chosen', async () => {
+      const [a, b] = await aPair({ takeover: 'expiry' });
+      a.die();
+      expect(await untilLeading(b)).toBeGreaterThan(LEASE_MS - 400 - 1);
+      expect(b.witness.looks).toBe(0);
+      expect(b.metrics).not.toContain('deposed');
+      await stopped(a, b);
+    });
+
+    it('is replaced at the end of its lease, where it could not be seen', async () => {
+      const [a, b] = await aPair();
+      a.witness.breakLink();
+      await clock.advance(1000);
+      a.die();
+      expect(await untilLeading(b)).toBeGreaterThan(LEASE_MS - 400 - 1);
+      await stopped(a, b);
+    });
+
+    it('is replaced by one of many, and the others follow that one', async () => {
+      const a = await aLeader();
+      const others = ['b', 'c', 'd'].map((name) => new Candidate(name).run());
+      await clock.advance(5000);
+      a.die();
+      await clock.advance(NOTICED_WITHIN_MS);
+      expect(others.filter(({ elector }) => elector.isLeader)).toHaveLength(1);
+      await clock.advance(10_000);
+      expect(others.map(({ elector }) => elector.epoch)).toEqual([2, 2, 2]);
+      await stopped(a, ...others);
+    });
+  });
+
+  describe('while its process lives', () => {
+    it('says at once that it cannot be seen, so that nobody takes it for dead', async () => {
+      const [a, b] = [await aLeader(), new Candidate('b').run()];
+      await clock.advance(5000);
+      a.witness.breakLink();
+      await clock.advance(0);
+      expect(lease.record?.witness).toBe('');
+      await clock.advance(60_000);
+      expect(a.elector.isLeader).toBe(true);
+      a.witness.join();
+      await clock.advance(400);
+      expect(lease.record?.witness).toBe(presence.runId);
+      await stopped(a, b);
+    });
+
+    it('may break all its connections for less than the grace', async () => {
+      const [a, b] = [await aLeader(), new Candidate('b').run()];
+      await clock.advance(5000);
+      for (let count = 0; count < 50; count++) {
+        // What it sends meanwhile waits for the next connection.
+        a.lock.faults = { ...NO_FAULTS, requestMs: 60 };
+        a.witness.breakLink();
+        await clock.advance(60);
+        a.lock.faults = NO_FAULTS;
+        a.witness.join();
+        await clock.advance(400);
+      }
+      expect(a.elector).toMatchObject({ isLeader: true, epoch: 1 });
+      await stopped(a, b);
+    });
+
+    it('keeps its lease when everybody loses the witness at once, and a new one comes', async () => {
+      const [a, b] = [await aLeader(), new Candidate('b').run()];
+      await clock.advance(5000);
+      // Nobody hears of it: the worst case.
+      a.lock.faults = { ...NO_FAULTS, loseRequests: true };
+      presence.restart();
+      await clock.advance(1000);
+      a.lock.faults = NO_FAULTS;
+      for (const { witness } of [a, b]) witness.join();
+      await clock.advance(10_000);
+      expect(a.elector).toMatchObject({ isLeader: true, epoch: 1 });
+      await stopped(a, b);
+    });
+
+    it('is deposed when it could be reached by nobody, and stops as soon as it hears so', async () => {
+      const [a, b] = [await aLeader(), new Candidate('b').run()];
+      await clock.advance(5000);
+      a.lock.faults = { ...NO_FAULTS, loseRequests: true };
+      a.witness.breakLink();
+      await clock.advance(300);
+      expect(b.elector).toMatchObject({ isLeader: true, epoch: 2 });
+      a.lock.faults = NO_FAULTS;
+      await clock.advance(RENEW_DEADLINE_MS);
+      expect(a.elector).toMatchObject({ isLeader: false, leader: 'b' });
+      expect(a.signal?.reason).toBeInstanceOf(LeaseLostError);
+      await stopped(a, b);
+    });
+  });
+
+  describe('whose work does not count', () => {
+    it('begins again in an epoch that is above the one in its way', async () => {
+      const [a, b] = [await aLeader(), new Candidate('b').run()];
+      await clock.advance(5000);
+      a.endWork(new SupersededError('older than it', { epoch: 41 }));
+      await clock.advance(LONGEST_RETRY_MS);
+      expect(a.log.slice(-2)).toEqual(['stopped SupersededError', 'work 42']);
+      expect(a.elector).toMatchObject({ isLeader: true, epoch: 42 });
+      expect(b.log).toEqual(['leader a']);
+      await clock.advance(60_000);
+      expect(a.elector).toMatchObject({ isLeader: true, epoch: 42 });
+      await stopped(a, b);
+    });
+
+    it('begins again in the same epoch where nothing is known of any', async () => {
+      const a = await aLeader();
+      a.endWork(new SupersededError('nothing known', { epoch: 0 }));
+      await clock.advance(LONGEST_RETRY_MS);
+      expect(a.log.slice(-2)).toEqual(['stopped SupersededError', 'work 1']);
+      await stopped(a);
+    });
+
+    it('follows whoever has the lease now', async () => {
+      const a = await aLeader();
+      lease.acquireOrRenew('b', 60_000, { deposing: lease.record });
+      a.endWork(new SupersededError('b leads', { epoch: 2 }));
+      await clock.advance(LONGEST_RETRY_MS);
+      expect(a.elector).toMatchObject({ isLeader: false, leader: 'b', epoch: 2 });
+      await stopped(a);
+    });
+  });
+
   it('remembers who led, in which epoch, why and when', async () => {
     const startMs = clock.now();
     const a = await aLeader();
@@ -323,8 +492,9 @@ describe('LeaderElector', () => {
     await stopped(a);
     expect(a.elector.history).toEqual([
       { who: 'a', epoch: 1, why: 'started leading', atMs: startMs },
-      { who: 'thief', epoch: 2, why: 'observed', atMs: startMs + 400 },
-      { who: 'a', epoch: 1, why: 'stopped: somebody else has taken the lease', atMs: startMs + 400 },
+      // The news of the release makes it look at once.
+      { who: 'thief', epoch: 2, why: 'observed', atMs: startMs },
+      { who: 'a', epoch: 1, why: 'stopped: somebody else has taken the lease', atMs: startMs },
       { who: 'a', epoch: 3, why: 'started leading', atMs: startMs + LEASE_MS },
       { who: 'a', epoch: 3, why: 'stopped: we are stopping', atMs: startMs + LEASE_MS },
     ]);

@@ -1,10 +1,18 @@
 import type { Clock, RandomSource } from '../clock/index.js';
 import { SystemClock, SystemRandom } from '../clock/index.js';
-import { IllegalStateError, LeaseLostError, ShutdownError, errorMessage } from '../errors/index.js';
+import {
+  IllegalStateError,
+  LeaseLostError,
+  ShutdownError,
+  SupersededError,
+  errorMessage,
+} from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
 import { silentLogger } from '../logging/index.js';
 import type { FinishedAttempt, StepDownReason } from './decide-lease-step.js';
 import { decideLeaseStep, leadsUntilMs } from './decide-lease-step.js';
+import { HolderVigil } from './holder-vigil.js';
+import type { HolderWitness } from './holder-witness.js';
 import type { LeaderElectionMetrics } from './leader-election-metrics.js';
 import { noLeaderElectionMetrics } from './leader-election-metrics.js';
 import type { CompiledLeaderElectionOptions, LeaderElectionOptions } from './leader-election.options.js';
@@ -12,13 +20,15 @@ import { compileLeaderElectionOptions } from './leader-election.options.js';
 import type { LeadershipTransition } from './leadership-history.js';
 import { LeadershipHistory } from './leadership-history.js';
 import { LeaseAttempts } from './lease-attempts.js';
-import type { LeaderElectionRecord, ResourceLock } from './resource-lock.js';
+import type { DeposedHolder, LeaderElectionRecord, ResourceLock } from './resource-lock.js';
+import { WakeableSleep } from './wakeable-sleep.js';
 
 export interface LeaderCallbacks {
   /**
    * The leading work. `signal` aborts with LeaseLostError when the lease is lost and with ShutdownError on a clean
    * stop; it must then end soon, because only after that this process campaigns again or releases the lease. Work
-   * that resolves earlier leaves us leading; work that rejects of itself gives the lease to another.
+   * that resolves earlier leaves us leading; work that rejects of itself gives the lease to another, and work that rejects
+   * with SupersededError begins again with an epoch that counts, if the lease is still ours.
    * @param epoch the fencing epoch, to be carried to wherever the work writes
    */
   onStartedLeading(signal: AbortSignal, epoch: number): Promise<void>;
@@ -30,6 +40,8 @@ export interface LeaderCallbacks {
 
 export interface LeaderElectorDependencies {
   readonly lock: ResourceLock;
+  /** Shows that we are there, and whether others are. @default none: a holder that dies keeps its lease until its end */
+  readonly witness?: HolderWitness | undefined;
   readonly callbacks: LeaderCallbacks;
   readonly options?: LeaderElectionOptions;
   readonly clock?: Clock;
@@ -55,12 +67,14 @@ const stepDownText: Record<StepDownReason, string> = {
 /**
  * Campaigns for a lease, leads while it holds it, and campaigns again when it has lost it; the process lives on.
  *
- * Guarantees: of all electors of one lock whose clocks run at about the same rate, at most one has `isLeader` at any
- * moment; a leader gives up by its own monotonic clock before anybody else can take over; the work of one term has
- * ended before the next one of this process begins; epochs given to the work never go back.
+ * Guarantees: the work of one term has ended before the next one of this process begins; epochs given to the work never
+ * go back; of all electors of one lock, at most one gives out an epoch. Without a witness, of all whose clocks run at about
+ * the same rate, at most one has `isLeader` at any moment: a leader gives up by its own monotonic clock before anybody
+ * else can take over. With one, a leader that lives on and cannot be seen any more has `isLeader` until it hears that it was
+ * deposed, at its next renewal; of those that died, or are paused, or cut off, the same holds as without.
  *
- * Not promised: that the work of a former leader has ended when the next one starts. A paused process, or work that
- * ignores its signal, may write late; the epoch is there to refuse that.
+ * Not promised: that the work of a former leader has ended when the next one starts. A paused process, one that was taken for
+ * dead, or work that ignores its signal may write late; the epoch is there to refuse that, wherever the work has an effect.
  *
  * Modelled on client-go `tools/leaderelection`, except that `run` survives a loss and awaits the work.
  */
@@ -80,7 +94,13 @@ export class LeaderElector {
   /** The lease is gone or going; the work may still be ending. */
   private isOver = false;
   private observed = { holder: '', epoch: 0 };
-  private wake: () => void = () => undefined;
+  private readonly witness: HolderWitness | undefined;
+  private readonly vigil: HolderVigil | undefined;
+  private readonly news: WakeableSleep;
+  /** Found by the vigil, and not yet tried to replace. */
+  private gone: DeposedHolder | undefined;
+  /** An epoch that was refused to us was not above this. */
+  private epochAbove = 0;
 
   /** @throws InvalidOptionError */
   constructor(deps: LeaderElectorDependencies) {
@@ -91,15 +111,21 @@ export class LeaderElector {
     this.logger = (deps.logger ?? silentLogger).child({ identity: deps.lock.identity });
     this.metrics = deps.metrics ?? noLeaderElectionMetrics;
     this.onTransition = deps.onTransition ?? (() => undefined);
-    this.attempts = new LeaseAttempts({
-      lock: this.lock,
+    this.news = new WakeableSleep(this.clock);
+    const common = {
       clock: this.clock,
       random: deps.random ?? new SystemRandom(),
       logger: this.logger,
-      metrics: this.metrics,
       options: this.options,
+    };
+    this.attempts = new LeaseAttempts({
+      ...common,
+      lock: this.lock,
+      metrics: this.metrics,
       onRecord: (record) => this.observe(record),
     });
+    this.witness = this.options.takeover === 'witness' ? deps.witness : undefined;
+    this.vigil = this.witness && new HolderVigil({ ...common, witness: this.witness });
   }
 
   get identity(): string {
@@ -148,36 +174,64 @@ export class LeaderElector {
     if (this.hasRun) throw new IllegalStateError('the elector has been run already');
     this.hasRun = true;
     this.metrics.leading(false);
-    const unsubscribe = this.lock.onReleased(() => this.wake());
+    const wake = (): void => this.news.wake();
+    const unsubscribes = [this.lock.onReleased(wake), this.witness?.onHidden(wake)];
+    const visible = new AbortController();
+    const witnessing = this.witness?.run(visible.signal);
     try {
       while (!signal.aborted) {
         this.term = await this.campaign(signal);
         if (this.term) await this.lead(this.term, signal);
       }
     } finally {
-      unsubscribe();
+      for (const unsubscribe of unsubscribes) unsubscribe?.();
       // Also if we have not led: an attempt whose answer we did not wait for may have succeeded.
       await this.release();
+      visible.abort();
+      await witnessing;
     }
   }
 
   /** Attempts until the lease is ours. `undefined` when `signal` aborts. */
   private async campaign(signal: AbortSignal): Promise<Term | undefined> {
+    const over = new AbortController();
+    const watching = this.vigil?.run((holder) => {
+      this.gone = holder;
+      this.news.wake();
+    }, over.signal);
+    try {
+      return await this.attemptUntilWon(signal);
+    } finally {
+      over.abort();
+      await watching;
+    }
+  }
+
+  private async attemptUntilWon(signal: AbortSignal): Promise<Term | undefined> {
     let last: FinishedAttempt | undefined;
     while (!signal.aborted) {
       const step = decideLeaseStep({ nowMs: this.clock.monotonicNow(), last }, this.options);
       if (step.step === 'attempt') {
-        const news = this.hearOfRelease();
-        last = await this.attempts.attempt(step.timeoutMs, signal);
+        this.news.takeNews();
+        last = await this.attempt(step.timeoutMs, signal);
         const won = this.termOf(last);
         if (won) return won;
-        // It was released while we asked: the answer may be older than that.
-        if (news.heard) last = undefined;
-      } else if (step.step === 'wait' && (await this.waitOrWake(step.waitMs, signal)) === 'woken') {
+        // What we heard while we asked may be newer than the answer.
+        if (this.news.takeNews()) last = undefined;
+      } else if (step.step === 'wait' && (await this.news.sleep(step.waitMs, signal))) {
         last = undefined;
       }
     }
     return undefined;
+  }
+
+  private async attempt(timeoutMs: number, signal: AbortSignal): Promise<FinishedAttempt> {
+    const { epochAbove, gone: deposing } = this;
+    this.gone = undefined;
+    const witness = this.witness?.place;
+    const finished = await this.attempts.attempt(timeoutMs, signal, { deposing, epochAbove, witness });
+    if (finished.result === 'acquired' && deposing) this.metrics.deposed();
+    return finished;
   }
 
   /** The term that an attempt has won; none if its time was over before we heard of it. */
@@ -221,6 +275,12 @@ export class LeaderElector {
     this.record(this.identity, term.epoch, `stopped: ${reason.message}`);
     this.safely(() => this.callbacks.onStoppedLeading(reason));
     if (signal.aborted || reason instanceof LeaseLostError) return;
+    if (reason instanceof SupersededError) {
+      // Either the lease is another's, and we shall hear so; or it is ours, and what counts is not: then we go beyond it.
+      this.epochAbove = Math.max(this.epochAbove, reason.epoch);
+      await this.clock.sleep(this.attempts.retryMs(), signal).catch(() => undefined);
+      return;
+    }
     // The work failed of itself: another shall have its turn, and so that it can, we pause.
     await this.release();
     await this.clock.sleep(this.attempts.retryMs(), signal).catch(() => undefined);
@@ -229,20 +289,29 @@ export class LeaderElector {
   /** Resolves with why the lease is lost, or `undefined` once nothing is to be renewed any more. */
   private async renewUntilLost(term: Term, done: AbortSignal): Promise<LeaseLostError | undefined> {
     let last: FinishedAttempt | undefined;
+    let isUrgent = false;
+    this.news.takeNews();
     while (!done.aborted) {
-      const step = decideLeaseStep({ nowMs: this.clock.monotonicNow(), term, last }, this.options);
-      if (step.step === 'stepDown') return new LeaseLostError(stepDownText[step.reason]);
+      const view = { nowMs: this.clock.monotonicNow(), term, last, isUrgent };
+      const step = decideLeaseStep(view, this.options);
+      if (step.step === 'stepDown') return new LeaseLostError(this.whyOver(step.reason));
       if (step.step === 'wait') {
-        await this.clock.sleep(step.waitMs, done).catch(() => undefined);
+        isUrgent = await this.news.sleep(step.waitMs, done);
         continue;
       }
-      last = await this.attempts.attempt(step.timeoutMs, done);
+      isUrgent = false;
+      last = await this.attempt(step.timeoutMs, done);
       // Too late an answer proves nothing: the deadline has been passed meanwhile.
       const isInTime = last.endedAtMs < leadsUntilMs(term.renewedAtMs, this.options);
       if (last.result === 'renewed' && last.epoch === term.epoch && isInTime)
         term.renewedAtMs = last.sentAtMs;
     }
     return undefined;
+  }
+
+  private whyOver(reason: StepDownReason): string {
+    const isAskedTo = reason === 'taken' && this.observed.holder === this.identity;
+    return isAskedTo ? 'somebody else shall have the lease' : stepDownText[reason];
   }
 
   /** Never rejects: resolves with the failure of the work, if it failed of itself. */
@@ -252,7 +321,9 @@ export class LeaderElector {
       return undefined;
     } catch (error) {
       if (signal.aborted) return undefined;
-      this.logger.error('the leading work failed, giving up the lease', { error });
+      if (error instanceof SupersededError)
+        this.logger.warn('leading does not count any more', { epoch, error: error.message });
+      else this.logger.error('the leading work failed, giving up the lease', { error });
       return error instanceof Error ? error : new Error(String(error));
     }
   }
@@ -267,8 +338,10 @@ export class LeaderElector {
     }
   }
 
-  private observe({ holderIdentity, leaderTransitions }: LeaderElectionRecord): void {
+  private observe(record: LeaderElectionRecord): void {
+    const { holderIdentity, leaderTransitions } = record;
     const { holder, epoch } = this.observed;
+    this.vigil?.watch(record);
     if (holderIdentity === holder && leaderTransitions === epoch) return;
     this.observed = { holder: holderIdentity, epoch: leaderTransitions };
     this.metrics.transition();
@@ -281,26 +354,6 @@ export class LeaderElector {
     this.transitions.add(transition);
     this.logger.info('leadership', { leader: who, epoch, why });
     this.safely(() => this.onTransition(transition));
-  }
-
-  private hearOfRelease(): { readonly heard: boolean } {
-    const news = { heard: false };
-    this.wake = () => (news.heard = true);
-    return news;
-  }
-
-  private async waitOrWake(waitMs: number, signal: AbortSignal): Promise<'woken' | 'elapsed'> {
-    const ended = new AbortController();
-    let isWoken = false;
-    const end = (): void => ended.abort();
-    this.wake = () => {
-      isWoken = true;
-      end();
-    };
-    signal.addEventListener('abort', end, { once: true });
-    await this.clock.sleep(waitMs, ended.signal).catch(() => undefined);
-    signal.removeEventListener('abort', end);
-    return isWoken ? 'woken' : 'elapsed';
   }
 
   private safely(callback: () => void): void {

@@ -5,7 +5,7 @@ import type { Logger } from '../logging/index.js';
 import type { FinishedAttempt } from './decide-lease-step.js';
 import type { LeaderElectionMetrics } from './leader-election-metrics.js';
 import type { CompiledLeaderElectionOptions } from './leader-election.options.js';
-import type { LeaderElectionRecord, LeaseAttempt, ResourceLock } from './resource-lock.js';
+import type { LeaderElectionRecord, LeaseAttempt, LeaseRequest, ResourceLock } from './resource-lock.js';
 
 export interface LeaseAttemptsDependencies {
   readonly lock: ResourceLock;
@@ -22,11 +22,15 @@ export interface LeaseAttemptsDependencies {
 export class LeaseAttempts {
   constructor(private readonly deps: LeaseAttemptsDependencies) {}
 
-  async attempt(timeoutMs: number, signal: AbortSignal): Promise<FinishedAttempt> {
+  async attempt(
+    timeoutMs: number,
+    signal: AbortSignal,
+    request: Omit<LeaseRequest, 'signal'> = {},
+  ): Promise<FinishedAttempt> {
     const { lock, clock, logger, metrics, options } = this.deps;
     const sentAtMs = clock.monotonicNow();
     const answer = await this.bounded(timeoutMs, signal, (limit) =>
-      lock.tryAcquireOrRenew(options.leaseDurationMs, limit),
+      lock.tryAcquireOrRenew(options.leaseDurationMs, { ...request, signal: limit }),
     ).catch((error: unknown) => {
       if (!signal.aborted) {
         logger.warn('attempt at the leader lease failed', {

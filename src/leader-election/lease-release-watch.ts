@@ -9,7 +9,7 @@ const TIMEOUT_SECONDS = 300;
 const IDLE_TIMEOUT_MS = 30_000;
 const RETRY_MS = 500;
 
-/** Watches one Lease, while somebody wants to know, for when nobody holds it any more. */
+/** Watches one Lease, while somebody wants to know, for when nobody holds it any more or it is news in another way. */
 export class LeaseReleaseWatch {
   private readonly wakes = new Set<() => void>();
   private stop: AbortController | undefined;
@@ -18,6 +18,8 @@ export class LeaseReleaseWatch {
     private readonly client: Pick<ApiClient, 'list' | 'watch'>,
     private readonly ref: { readonly namespace: string; readonly name: string },
     private readonly clock: Clock,
+    /** Whether there is something to be done about it. */
+    private readonly isNews: (lease: Lease) => boolean = () => false,
   ) {}
 
   onReleased(wake: () => void): () => void {
@@ -61,7 +63,7 @@ export class LeaseReleaseWatch {
     const only = { namespace, fieldSelector: `metadata.name=${name}` };
     const { items, resourceVersion } = await this.client.list<Lease>(LEASES, { ...only, signal });
     const present = items.find(({ metadata }) => metadata.name === name);
-    if (present && isFree(present)) this.wake();
+    if (present && this.concerns(present)) this.wake();
     const watch = {
       ...only,
       resourceVersion,
@@ -70,15 +72,15 @@ export class LeaseReleaseWatch {
     };
     for await (const event of this.client.watch<Lease>(LEASES, { ...watch, signal })) {
       if (event.type === 'BOOKMARK' || event.object.metadata.name !== name) continue;
-      if (event.type === 'DELETED' || isFree(event.object)) this.wake();
+      if (event.type === 'DELETED' || this.concerns(event.object)) this.wake();
     }
+  }
+
+  private concerns(lease: Lease): boolean {
+    return !lease.spec?.holderIdentity || this.isNews(lease);
   }
 
   private wake(): void {
     for (const wake of [...this.wakes]) wake();
   }
-}
-
-function isFree({ spec }: Lease): boolean {
-  return !spec?.holderIdentity;
 }

@@ -1,36 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { WatchEvent } from '../api-client/index.js';
 import { FakeClock } from '../clock/index.js';
 import { InvalidOptionError } from '../errors/index.js';
-import type { KubernetesObject, Lease, ResourceType } from '../kubernetes/index.js';
+import type { Lease } from '../kubernetes/index.js';
 import { LEASES } from '../kubernetes/index.js';
-import { FakeCluster } from '../testing/fake-cluster.js';
 import { runResourceLockContract } from '../testing/resource-lock-contract.js';
 import { waitFor } from '../testing/wait-for.js';
+import { WatchableCluster } from '../testing/watchable-cluster.js';
 import { DURATION_ANNOTATION } from './lease-object.js';
 import { LeaseResourceLock } from './lease-resource-lock.js';
-
-/** With a watch of everything that happens from now on. */
-class WatchableCluster extends FakeCluster {
-  override async *watch<T extends KubernetesObject>(
-    _type?: ResourceType,
-    { signal }: { signal?: AbortSignal } = {},
-  ): AsyncIterable<WatchEvent<T>> {
-    const waiting: WatchEvent<T>[] = [];
-    let wake = (): void => undefined;
-    const stop = this.onEvent((_, event) => {
-      waiting.push(event as unknown as WatchEvent<T>);
-      wake();
-    });
-    signal?.addEventListener('abort', () => wake());
-    while (!signal?.aborted) {
-      const next = waiting.shift();
-      if (next) yield next;
-      else await new Promise<void>((resolve) => (wake = resolve));
-    }
-    stop();
-  }
-}
 
 function setUp() {
   const clock = new FakeClock();

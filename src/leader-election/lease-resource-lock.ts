@@ -1,33 +1,35 @@
-import type { ApiClient } from '../api-client/index.js';
-import { isAlreadyExists, isConflict, isNotFound } from '../api-client/index.js';
 import type { Clock } from '../clock/index.js';
 import { SystemClock, toRfc3339Micro } from '../clock/index.js';
 import { InvalidOptionError, TimeoutError } from '../errors/index.js';
 import type { Lease } from '../kubernetes/index.js';
-import { LEASES } from '../kubernetes/index.js';
-import { leaseWith, nextRecord, recordOf } from './lease-object.js';
+import type { LeaseAttemptPlan } from './decide-lease-attempt.js';
+import { decideLeaseAttempt } from './decide-lease-attempt.js';
+import type { LeaseCandidacy } from './lease-candidate.js';
+import { nextRecord } from './lease-object.js';
+import type { LeaseClient, LeaseRef, ObservedLease } from './lease-observer.js';
+import { LeaseObserver } from './lease-observer.js';
 import { LeaseReleaseWatch } from './lease-release-watch.js';
-import type { LeaderElectionRecord, LeaseAttempt, ResourceLock } from './resource-lock.js';
+import type { LeaderElectionRecord, LeaseAttempt, LeaseRequest, ResourceLock } from './resource-lock.js';
 
 export interface LeaseResourceLockOptions {
-  readonly client: Pick<ApiClient, 'get' | 'list' | 'watch' | 'create' | 'update'>;
+  readonly client: LeaseClient;
   /** Who we are: unique to this process, also among its former lives. */
   readonly identity: string;
   readonly namespace: string;
   readonly name: string;
+  /** Under its identity we stand for the lease, and a coordinator gives it. @default whoever is the first takes it */
+  readonly candidacy?: Pick<LeaseCandidacy, 'isSupported'> | undefined;
   /** @default the system's */
   readonly clock?: Clock;
 }
 
-/** A lease as we saw it, and when by our own monotonic clock. */
-interface Observed {
-  readonly lease: Lease;
-  readonly record: LeaderElectionRecord;
-  readonly atMs: number;
-}
-
 /** Others were quicker so often in one attempt: it has failed, and the elector's next one comes soon. */
 const MAX_CONFLICTS = 5;
+
+const NOBODY: LeaderElectionRecord = {
+  ...{ holderIdentity: '', leaseDurationSeconds: 0, acquireTime: '', renewTime: '' },
+  ...{ leaderTransitions: 0, witness: '' },
+};
 
 /**
  * The lease as a `coordination.k8s.io` Lease, for who wants no Redis for it. Judged as client-go's
@@ -38,25 +40,35 @@ const MAX_CONFLICTS = 5;
  *
  * Different from client-go: the epoch (`leaseTransitions`) also grows when a holder takes its own lease again after
  * it had ended or was released; the first one is 1; and the news of a release comes by a watch.
+ *
+ * With a candidacy, as its coordinated leader election (KEP-4355): nobody takes the lease, the API server's coordinator names
+ * its holder.
  */
 export class LeaseResourceLock implements ResourceLock {
   readonly identity: string;
-  private readonly client: LeaseResourceLockOptions['client'];
-  private readonly ref: { readonly namespace: string; readonly name: string };
+  private readonly ref: LeaseRef;
+  private readonly observer: LeaseObserver;
   private readonly clock: Clock;
   private readonly releases: LeaseReleaseWatch;
-  private observed: Observed | undefined;
+  private readonly candidacy: LeaseResourceLockOptions['candidacy'];
+  private freeSinceMs: number | undefined;
+  private isYielding = false;
 
   /** @throws InvalidOptionError */
   constructor(options: LeaseResourceLockOptions) {
-    const { client, clock = new SystemClock(), identity, name, namespace } = options;
+    const { candidacy, client, clock = new SystemClock(), identity, name, namespace } = options;
     for (const [option, value] of Object.entries({ identity, name, namespace }))
       if (value === '') throw new InvalidOptionError(option, 'is empty');
     this.identity = identity;
-    this.client = client;
     this.ref = { namespace, name };
     this.clock = clock;
-    this.releases = new LeaseReleaseWatch(client, this.ref, clock);
+    this.observer = new LeaseObserver(client, this.ref, clock);
+    this.candidacy = candidacy;
+    this.releases = new LeaseReleaseWatch(client, this.ref, clock, ({ spec = {} }) => {
+      const isOurs = spec.holderIdentity === identity;
+      // Named by the coordinator, or to give way to another.
+      return candidacy !== undefined && isOurs && (!spec.acquireTime || Boolean(spec.preferredHolder));
+    });
   }
 
   describe(): string {
@@ -64,24 +76,33 @@ export class LeaseResourceLock implements ResourceLock {
   }
 
   async get(signal?: AbortSignal): Promise<LeaderElectionRecord | undefined> {
-    return (await this.look(signal))?.record;
+    return (await this.observer.look(signal))?.record;
   }
 
-  async tryAcquireOrRenew(leaseDurationMs: number, signal?: AbortSignal): Promise<LeaseAttempt> {
+  async tryAcquireOrRenew(leaseDurationMs: number, request: LeaseRequest = {}): Promise<LeaseAttempt> {
+    const { signal } = request;
     signal?.throwIfAborted();
+    const isCoordinated = (await this.candidacy?.isSupported(signal)) ?? false;
     // 1. What we know is enough while the lease is ours: should it be out of date, the write is refused.
-    const known = this.isOursNow() ? this.observed : undefined;
+    const known = this.isOursNow() ? this.observer.observed : undefined;
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
-      const current = conflicts === 0 && known ? known : await this.look(signal);
-      // 2. Somebody else has it, and it has changed not long ago.
-      const remainingMs = current ? this.remainingMs(current) : 0;
-      const isHeld = current !== undefined && current.record.holderIdentity !== '' && remainingMs > 0;
-      if (isHeld && current.record.holderIdentity !== this.identity)
-        return { outcome: 'held', record: current.record, remainingMs };
-      // 3. It is ours to renew, or free to take.
-      const outcome = isHeld ? 'renewed' : 'acquired';
-      const next = nextRecord(this.identity, leaseDurationMs, this.clock.now(), current?.record, outcome);
-      const written = await this.write(next, current?.lease, signal);
+      const current = conflicts === 0 && known ? known : await this.observer.look(signal);
+      const plan = this.decide(current, request, isCoordinated);
+      this.isYielding = plan.do === 'yield';
+      // 2. It is another's.
+      if (plan.do === 'leave' || plan.do === 'yield') return this.held(current, leaseDurationMs);
+      // 3. It is to be another's.
+      if (plan.do === 'vacate') {
+        if (await this.vacate(current, signal)) return this.held(this.observer.observed, leaseDurationMs);
+        continue;
+      }
+      // 4. It is ours to renew, or to take.
+      const { identity } = this;
+      const { outcome } = plan;
+      const nowMs = this.clock.now();
+      const before = current?.record;
+      const next = nextRecord({ identity, leaseDurationMs, nowMs, before, outcome, request });
+      const written = await this.observer.write(next, current?.lease, signal);
       if (written) return { outcome, record: written.record };
     }
     throw new TimeoutError(`${this.describe()} was changed by others ${MAX_CONFLICTS} times while we tried`);
@@ -90,19 +111,16 @@ export class LeaseResourceLock implements ResourceLock {
   async release(signal?: AbortSignal): Promise<boolean> {
     signal?.throwIfAborted();
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
-      const current = await this.look(signal);
+      const current = await this.observer.look(signal);
       if (current?.record.holderIdentity !== this.identity) return false;
-      const now = toRfc3339Micro(this.clock.now());
-      // As client-go leaves it, so that its electors take it at once.
-      const free = { ...current.record, holderIdentity: '', leaseDurationSeconds: 1, renewTime: now };
-      if (await this.write(free, current.lease, signal)) return true;
+      if (await this.vacate(current, signal)) return true;
     }
     throw new TimeoutError(`${this.describe()} was changed by others ${MAX_CONFLICTS} times while we tried`);
   }
 
   /** As it was seen last, for whoever wants to name it. */
   get lease(): Lease | undefined {
-    return this.observed?.lease;
+    return this.observer.observed?.lease;
   }
 
   /** News that is sent while the watch is broken comes when it stands again. */
@@ -115,55 +133,44 @@ export class LeaseResourceLock implements ResourceLock {
     this.releases.close();
   }
 
-  private isOursNow(): boolean {
-    const { observed } = this;
-    return observed?.record.holderIdentity === this.identity && this.remainingMs(observed) > 0;
+  private decide(
+    current: ObservedLease | undefined,
+    { deposing, epochAbove = 0 }: LeaseRequest,
+    isCoordinated: boolean,
+  ): LeaseAttemptPlan {
+    const { clock, identity, isYielding, observer } = this;
+    const { preferredHolder, strategy } = current?.lease.spec ?? {};
+    const found = current && {
+      ...{ record: current.record, remainingMs: observer.remainingMs(current), preferredHolder },
+      isCoordinated: Boolean(strategy),
+    };
+    const isFree = !found || found.record.holderIdentity === '' || found.remainingMs <= 0;
+    this.freeSinceMs = isFree ? (this.freeSinceMs ?? clock.monotonicNow()) : undefined;
+    const freeForMs = clock.monotonicNow() - (this.freeSinceMs ?? clock.monotonicNow());
+    const coordination = isCoordinated ? { coordination: { freeForMs, isYielding } } : {};
+    return decideLeaseAttempt({ identity, found, deposing, epochAbove, ...coordination });
   }
 
-  private remainingMs({ atMs, record }: Observed): number {
-    return atMs + record.leaseDurationSeconds * 1000 - this.clock.monotonicNow();
+  /** Of a lease that nobody has and somebody else is to give, nobody knows how long: we look again after our pause. */
+  private held(current: ObservedLease | undefined, leaseDurationMs: number): LeaseAttempt {
+    const remainingMs = current ? this.observer.remainingMs(current) : 0;
+    const record = current?.record ?? NOBODY;
+    return { outcome: 'held', record, remainingMs: remainingMs > 0 ? remainingMs : leaseDurationMs };
   }
 
-  private async look(signal: AbortSignal | undefined): Promise<Observed | undefined> {
-    try {
-      return this.observe(await this.client.get<Lease>(LEASES, this.ref, { signal }));
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-      this.observed = undefined;
-      return undefined;
-    }
-  }
-
-  /** Others' leases count from when we saw them change: never earlier than when it happened. */
-  private observe(lease: Lease): Observed {
-    const record = recordOf(lease);
-    const isSame = this.observed !== undefined && isSameRecord(this.observed.record, record);
-    const atMs = isSame && this.observed ? this.observed.atMs : this.clock.monotonicNow();
-    this.observed = { lease, record, atMs };
-    return this.observed;
-  }
-
-  /** `undefined` when somebody else was quicker. Our own lease counts from before the write was sent. */
-  private async write(
-    record: LeaderElectionRecord,
-    before: Lease | undefined,
+  /** As client-go leaves it, so that its electors take it at once. Returns whether nobody was quicker. */
+  private async vacate(
+    current: ObservedLease | undefined,
     signal: AbortSignal | undefined,
-  ): Promise<Observed | undefined> {
-    const sentAtMs = this.clock.monotonicNow();
-    const next = leaseWith(this.ref, record, before);
-    try {
-      const lease = before
-        ? await this.client.update<Lease>(LEASES, next, { signal })
-        : await this.client.create<Lease>(LEASES, next, { signal });
-      this.observed = { lease, record: recordOf(lease), atMs: sentAtMs };
-      return this.observed;
-    } catch (error) {
-      if (isConflict(error) || isAlreadyExists(error) || (before && isNotFound(error))) return undefined;
-      throw error;
-    }
+  ): Promise<boolean> {
+    if (!current) return true;
+    const nobody = { holderIdentity: '', witness: '', leaseDurationSeconds: 1 };
+    const free = { ...current.record, ...nobody, renewTime: toRfc3339Micro(this.clock.now()) };
+    return (await this.observer.write(free, current.lease, signal)) !== undefined;
   }
-}
 
-function isSameRecord(a: LeaderElectionRecord, b: LeaderElectionRecord): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
+  private isOursNow(): boolean {
+    const { observed } = this.observer;
+    return observed?.record.holderIdentity === this.identity && this.observer.remainingMs(observed) > 0;
+  }
 }

@@ -1,26 +1,17 @@
 import { abortable } from '../cancellation/index.js';
 import { toRfc3339 } from '../clock/index.js';
 import { InvalidOptionError } from '../errors/index.js';
-import type { Logger } from '../logging/index.js';
-import type { RedisConnection } from '../redis/index.js';
-import { LuaScript, createRedisConnection } from '../redis/index.js';
-import type { LeaderElectionRecord, LeaseAttempt, ResourceLock } from './resource-lock.js';
+import { LuaScript, assertRedisUrl } from '../redis/index.js';
+import type { RedisLeaseLinksOptions } from './redis-lease-links.js';
+import { RedisLeaseLinks } from './redis-lease-links.js';
+import type { LeaderElectionRecord, LeaseAttempt, LeaseRequest, ResourceLock } from './resource-lock.js';
 
 const acquireScript = new LuaScript(new URL('./lua/acquire-1.lua', import.meta.url));
 const releaseScript = new LuaScript(new URL('./lua/release-1.lua', import.meta.url));
 
-export interface RedisResourceLockOptions {
-  /** `redis://[user:password@]host:port[/db]`, or `rediss://` for TLS. */
-  url: string;
+export interface RedisResourceLockOptions extends RedisLeaseLinksOptions {
   /** Who we are: unique to this process, also among its former lives. */
-  identity: string;
-  /** In front of every key. @default 'rollkeeper:' */
-  keyPrefix?: string;
-  /** Which lease; electors of one name elect one leader. @default 'leader' */
-  name?: string;
-  /** After which time an attempt without an answer has failed. @default 1000 */
-  commandTimeoutMs?: number;
-  logger?: Logger;
+  readonly identity: string;
 }
 
 /**
@@ -31,42 +22,45 @@ export interface RedisResourceLockOptions {
  */
 export class RedisResourceLock implements ResourceLock {
   readonly identity: string;
-  private readonly redis: RedisConnection;
-  private readonly connectSubscriber: () => RedisConnection;
-  private subscriber: RedisConnection | undefined;
-  private readonly key: string;
-  private readonly channel: string;
+  /** Its connections, for whoever else of this process has to do with the lease. */
+  readonly links: RedisLeaseLinks;
   private readonly wakes = new Set<() => void>();
+  private isListening = false;
 
   /** @throws InvalidOptionError */
   constructor(options: RedisResourceLockOptions) {
-    const { url, logger, identity, keyPrefix = 'rollkeeper:', name = 'leader' } = options;
+    const { identity } = options;
     if (identity === '') throw new InvalidOptionError('identity', 'is empty');
     this.identity = identity;
-    this.key = `${keyPrefix}lease:${name}`;
-    this.channel = `${this.key}:released`;
-    const commandTimeoutMs = options.commandTimeoutMs ?? 1000;
-    this.redis = createRedisConnection({ url, logger, commandTimeoutMs, connectionName: 'lease' });
-    this.connectSubscriber = () =>
-      createRedisConnection({ url, logger, connectionName: 'lease-released', mode: 'blocking' });
+    this.links = new RedisLeaseLinks(options);
+    assertRedisUrl(options.url);
   }
 
   describe(): string {
-    return `redis lease ${this.key}`;
+    return `redis lease ${this.links.key}`;
   }
 
   async get(signal?: AbortSignal): Promise<LeaderElectionRecord | undefined> {
-    const fields = ['holder', 'epoch', 'durationMs', 'acquiredUs', 'renewedUs'] as const;
-    const values = await abortable(this.redis.hmget(this.key, ...fields), signal);
-    const [holder, epoch, durationMs, acquiredUs, renewedUs] = values;
+    const fields = ['holder', 'epoch', 'durationMs', 'acquiredUs', 'renewedUs', 'witness'] as const;
+    const values = await abortable(this.links.commands.hmget(this.links.key, ...fields), signal);
+    const [holder, epoch, durationMs, acquiredUs, renewedUs, witness] = values;
     if (typeof epoch !== 'string') return undefined;
-    return toRecord(holder ?? '', Number(epoch), Number(durationMs), String(acquiredUs), String(renewedUs));
+    return toRecord({
+      holder: holder ?? '',
+      epoch: Number(epoch),
+      durationMs: Number(durationMs),
+      acquiredUs: String(acquiredUs),
+      renewedUs: String(renewedUs),
+      witness: witness ?? '',
+    });
   }
 
-  async tryAcquireOrRenew(leaseDurationMs: number, signal?: AbortSignal): Promise<LeaseAttempt> {
+  async tryAcquireOrRenew(leaseDurationMs: number, request: LeaseRequest = {}): Promise<LeaseAttempt> {
+    const { deposing, epochAbove = 0, signal, witness = '' } = request;
     signal?.throwIfAborted();
-    const asked = acquireScript.run(this.redis, [this.key], [this.identity, leaseDurationMs]);
-    const reply = (await abortable(asked, signal)) as [
+    const gone = [deposing?.holderIdentity ?? '', deposing?.leaderTransitions ?? 0, deposing?.witness ?? ''];
+    const args = [this.identity, leaseDurationMs, epochAbove, witness, ...gone];
+    const reply = (await abortable(this.run(acquireScript, args), signal)) as [
       LeaseAttempt['outcome'],
       string,
       number,
@@ -74,64 +68,68 @@ export class RedisResourceLock implements ResourceLock {
       string,
       string,
       number,
+      string,
     ];
-    const [outcome, holder, epoch, durationMs, acquiredUs, renewedUs, remainingMs] = reply;
-    const record = toRecord(holder, epoch, durationMs, acquiredUs, renewedUs);
+    const [outcome, holder, epoch, durationMs, acquiredUs, renewedUs, remainingMs, seenAt] = reply;
+    const record = toRecord({ holder, epoch, durationMs, acquiredUs, renewedUs, witness: seenAt });
     return outcome === 'held' ? { outcome, record, remainingMs } : { outcome, record };
   }
 
   async release(signal?: AbortSignal): Promise<boolean> {
     signal?.throwIfAborted();
-    const asked = releaseScript.run(this.redis, [this.key], [this.identity, this.channel]);
+    const asked = this.run(releaseScript, [this.identity, this.links.releasedChannel]);
     return (await abortable(asked, signal)) === 1;
   }
 
   /** News that is sent while the link is down is lost: whoever waits must also look by itself. */
   onReleased(wake: () => void): () => void {
     this.wakes.add(wake);
-    this.subscribe();
-    return () => {
-      this.wakes.delete(wake);
-      if (this.wakes.size === 0) this.unsubscribe();
-    };
+    this.listen();
+    return () => this.wakes.delete(wake);
   }
 
   /** Ends the connections. */
   close(): void {
     this.wakes.clear();
-    this.unsubscribe();
-    this.redis.disconnect();
+    this.links.close();
   }
 
-  private subscribe(): void {
-    if (this.subscriber) return;
-    this.subscriber = this.connectSubscriber();
-    this.subscriber.on('message', () => {
-      for (const wake of [...this.wakes]) wake();
+  private listen(): void {
+    if (this.isListening) return;
+    this.isListening = true;
+    const { listener, releasedChannel } = this.links;
+    listener.on('message', (channel: string) => {
+      if (channel === releasedChannel) for (const wake of [...this.wakes]) wake();
     });
     // Rejects only when the connection is closed by us; the client subscribes again after each reconnect.
-    this.subscriber.subscribe(this.channel).catch(() => undefined);
+    listener.subscribe(releasedChannel).catch(() => undefined);
   }
 
-  private unsubscribe(): void {
-    this.subscriber?.disconnect();
-    this.subscriber = undefined;
+  private run(script: LuaScript, args: readonly (string | number)[]): Promise<unknown> {
+    return script.run(this.links.commands, [this.links.key], args);
   }
 }
 
-function toRecord(
-  holderIdentity: string,
-  leaderTransitions: number,
-  durationMs: number,
-  acquiredUs: string,
-  renewedUs: string,
-): LeaderElectionRecord {
+interface LeaseFields {
+  readonly holder: string;
+  readonly epoch: number;
+  readonly durationMs: number;
+  readonly acquiredUs: string;
+  readonly renewedUs: string;
+  /** With the epoch that it is of. */
+  readonly witness: string;
+}
+
+function toRecord(fields: LeaseFields): LeaderElectionRecord {
+  const { acquiredUs, durationMs, epoch, holder, renewedUs, witness } = fields;
+  const ofThisEpoch = `${epoch} `;
   return {
-    holderIdentity,
+    holderIdentity: holder,
     leaseDurationSeconds: durationMs / 1000,
     acquireTime: toMicroTime(acquiredUs),
     renewTime: toMicroTime(renewedUs),
-    leaderTransitions,
+    leaderTransitions: epoch,
+    witness: witness.startsWith(ofThisEpoch) ? witness.slice(ofThisEpoch.length) : '',
   };
 }
 

@@ -8,12 +8,30 @@ export interface LeaderElectionRecord {
   readonly renewTime: string;
   /** Grows each time another holder takes over: the fencing epoch. */
   readonly leaderTransitions: number;
+  /** Where it can be seen whether the holder is there, see `HolderWitness`; empty: nowhere. */
+  readonly witness: string;
 }
 
 /** Outcome of one attempt. `held` tells who has it and how long it can still last (milliseconds). */
 export type LeaseAttempt =
   | { readonly outcome: 'acquired' | 'renewed'; readonly record: LeaderElectionRecord }
   | { readonly outcome: 'held'; readonly record: LeaderElectionRecord; readonly remainingMs: number };
+
+/** A holder that was seen to be gone: the lease is taken from it although it has not run out. */
+export type DeposedHolder = Pick<LeaderElectionRecord, 'holderIdentity' | 'leaderTransitions' | 'witness'>;
+
+export interface LeaseRequest {
+  readonly signal?: AbortSignal | undefined;
+  /** Where we can be seen, for the record; stands there until our next request. @default nowhere */
+  readonly witness?: string | undefined;
+  /**
+   * Take the lease from this holder, provided that it is still in this very epoch and has not said otherwise of where it
+   * can be seen. @default nobody
+   */
+  readonly deposing?: DeposedHolder | undefined;
+  /** The next epoch must be greater than this: a lease of our own with an older one is taken anew. @default any */
+  readonly epochAbove?: number | undefined;
+}
 
 /**
  * Where the lease lives. Implementations decide one attempt atomically; loops, deadlines and callbacks are the
@@ -25,9 +43,22 @@ export interface ResourceLock {
   describe(): string;
   get(signal?: AbortSignal): Promise<LeaderElectionRecord | undefined>;
   /** client-go's `tryAcquireOrRenew`: renews if we hold it, takes it if it is free or expired, else says who holds it. */
-  tryAcquireOrRenew(leaseDurationMs: number, signal?: AbortSignal): Promise<LeaseAttempt>;
+  tryAcquireOrRenew(leaseDurationMs: number, request?: LeaseRequest): Promise<LeaseAttempt>;
   /** Gives up a lease that is ours and wakes the others. Returns whether it was ours. */
   release(signal?: AbortSignal): Promise<boolean>;
   /** Calls `wake` when somebody released the lease. Returns the unsubscribe. */
   onReleased(wake: () => void): () => void;
+}
+
+/** Whether the lease that this record shows may be taken from its holder, by what the request says. */
+export function isDeposed(
+  { holderIdentity, leaderTransitions, witness }: LeaderElectionRecord,
+  deposing: DeposedHolder | undefined,
+): boolean {
+  if (!deposing || deposing.witness === '') return false;
+  return (
+    holderIdentity === deposing.holderIdentity &&
+    leaderTransitions === deposing.leaderTransitions &&
+    witness === deposing.witness
+  );
 }

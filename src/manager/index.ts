@@ -4,6 +4,7 @@ export type { ControllerTroubles, NeededInformer } from './needs.js';
 export type {
   Elector,
   InformerGroup,
+  LeaderRunnable,
   ManagedController,
   ManagerOptions,
   ManagerState,

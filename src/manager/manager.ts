@@ -6,6 +6,8 @@ import type { EnqueuerOptions } from '../controller/index.js';
 import { Enqueuer } from '../controller/index.js';
 import { IllegalStateError, ShutdownError, hasCode } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
+import type { LeaderAdds, LeaderTerm } from '../work-queue/index.js';
+import { beginTerm, tellingOfRefusal } from './leader-term.js';
 import type { NeededInformer } from './needs.js';
 import { missingOf } from './needs.js';
 
@@ -22,11 +24,19 @@ export interface InformerGroup extends Runnable {
   deletionsSeen?(): ReturnType<NonNullable<EnqueuerOptions['deletionsSeen']>>;
 }
 
-/** The elector, as the manager sees it: calls `lead` each time we are elected and awaits it before it gives up the lease. */
+/**
+ * The elector, as the manager sees it: calls `lead` each time we are elected and awaits it before it gives up the lease.
+ * `lead` rejects with SupersededError when the term does not count where it would have an effect.
+ */
 export interface Elector {
   /** Whether we lead at this moment, by the clock. @default until the signal of the leading work aborts */
   readonly isLeader?: boolean;
-  run(lead: (signal: AbortSignal, epoch: number) => Promise<void>, signal: AbortSignal): Promise<void>;
+  run(lead: (signal: AbortSignal, term: LeaderTerm) => Promise<void>, signal: AbortSignal): Promise<void>;
+}
+
+/** Something that is done while we lead, with the adds of our term. */
+export interface LeaderRunnable {
+  run(adds: LeaderAdds, signal: AbortSignal): Promise<void>;
 }
 
 /** A controller with its two halves: what every replica works on, and what only the leader watches. */
@@ -34,7 +44,7 @@ export interface ManagedController {
   readonly controller: Controller;
   readonly built: BuiltController;
   /** Run while we lead. */
-  readonly sweep?: Runnable;
+  readonly sweep?: LeaderRunnable;
   /** The caches without which it does not start; it does as soon as all of them have synced. @default none */
   readonly needs?: readonly NeededInformer[];
   /** See {@link ControllerDefinition.worksOn}. @default 'all' */
@@ -109,7 +119,7 @@ export class Manager {
       logger.info('the caches are filled; working');
       const everywhere = this.options.controllers.filter((managed) => this.worksEverywhere(managed));
       const work = everywhere.map((managed) => guard(this.work(managed, stop)));
-      const election = guard(elector.run((leading, epoch) => this.lead(leading, epoch), stop));
+      const election = guard(elector.run((leading, term) => this.lead(leading, term), stop));
       await aborted(stop);
       logger.info('stopping');
       await Promise.all([...work, election]);
@@ -154,12 +164,13 @@ export class Manager {
   }
 
   /** The leader's part: turns every change that its informers see, and first of all everything there is, into keys. */
-  private async lead(signal: AbortSignal, epoch: number): Promise<void> {
+  private async lead(signal: AbortSignal, term: LeaderTerm): Promise<void> {
     const { controllers, logger } = this.options;
+    const { epoch } = term;
     logger.info('leading', { epoch });
-    // One that fails takes the others with it: we are about to give up the lease.
+    // One that fails, or whose adds are refused, takes the others with it: we are about to give up the lease.
     const failed = new AbortController();
-    const work = controllers.map((managed) => this.leadOne(managed, signal, failed));
+    const work = controllers.map((managed) => this.leadOne(managed, term, signal, failed));
     try {
       await Promise.all([aborted(signal), ...work]);
     } finally {
@@ -171,24 +182,28 @@ export class Manager {
   /** One controller's leading work, from when it has what it needs until we lead no more or one controller's work fails. */
   private async leadOne(
     managed: ManagedController,
+    term: LeaderTerm,
     signal: AbortSignal,
     failed: AbortController,
   ): Promise<void> {
     const { built, sweep } = managed;
     const until = AbortSignal.any([signal, failed.signal]);
+    const refusal = new AbortController();
     // Goes on until the last key has ended: the keys go by what it keeps.
     const over = new AbortController();
     const leading = built.leading?.run(over.signal) ?? Promise.resolve();
     const work: Promise<void>[] = [];
     let unsubscribe = (): void => undefined;
     try {
-      await Promise.race([this.prepared(managed, until), failureOf(leading)]);
-      if (!until.aborted) {
-        unsubscribe = built.watch(this.enqueuerOf(managed).enqueueUntil(signal));
+      const adds = await Promise.race([this.prepared(managed, term, until), failureOf(leading)]);
+      if (adds && !until.aborted) {
+        const telling = tellingOfRefusal(adds, (error) => refusal.abort(error));
+        unsubscribe = built.watch(this.enqueuerOf(managed, telling).enqueueUntil(until));
         if (!this.worksEverywhere(managed)) work.push(this.work(managed, until));
-        if (sweep) work.push(sweep.run(until));
+        if (sweep) work.push(sweep.run(telling, until));
       }
-      await Promise.race([Promise.all([aborted(until), ...work]), failureOf(leading)]);
+      const ended = abortedOrRefused(until, refusal.signal);
+      await Promise.race([Promise.all([ended, ...work]), failureOf(leading)]);
     } catch (error) {
       failed.abort(new ShutdownError('the leading work has failed', { cause: error }));
       throw error;
@@ -200,21 +215,33 @@ export class Manager {
     }
   }
 
-  /** Resolves once there is what the controller needs to lead, or on abort. */
-  private async prepared(managed: ManagedController, signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves once no former leader adds anything and there is what the controller needs to lead: only after the first may we
+   * look at what there is. `undefined` on abort.
+   */
+  private async prepared(
+    managed: ManagedController,
+    term: LeaderTerm,
+    signal: AbortSignal,
+  ): Promise<LeaderAdds | undefined> {
+    const { clock, logger } = this.options;
     try {
+      const adds = await beginTerm(managed.controller.queue, term, { clock, logger, signal });
+      if (signal.aborted) return undefined;
       await this.untilFilled(managed, signal);
       await managed.built.leading?.waitUntilReady(signal);
+      return adds;
     } catch (error) {
       if (!signal.aborted) throw error;
+      return undefined;
     }
   }
 
-  private enqueuerOf({ built, controller }: ManagedController): Enqueuer {
+  private enqueuerOf({ built, controller }: ManagedController, queue: LeaderAdds): Enqueuer {
     const { actors, clock, elector, informers, logger, tracer } = this.options;
     return new Enqueuer({
       controller: controller.name,
-      queue: controller.queue,
+      queue,
       actors,
       clock,
       logger,
@@ -248,6 +275,16 @@ export class Manager {
     if (signal.aborted) onAbort();
     await managed.controller.run(signal, lost.signal);
   }
+}
+
+/** Resolves with the abort of the first; rejects with the reason of the second. */
+function abortedOrRefused(signal: AbortSignal, refusal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const refuse = (): void => reject(refusal.reason as Error);
+    if (refusal.aborted) refuse();
+    refusal.addEventListener('abort', refuse, { once: true });
+    void aborted(signal).then(resolve);
+  });
 }
 
 /** Rejects as `work` does, and never resolves. */

@@ -37,6 +37,8 @@ export interface RedisConnectionOptions {
    * @default true
    */
   resendUnanswered?: boolean;
+  /** Whether shard channels can be subscribed to in a Cluster, where that takes connections of its own. @default false */
+  shardChannels?: boolean;
   /** Whether a broken link is built again. Without, the first failure is final. @default true */
   reconnect?: boolean;
   logger?: Logger;
@@ -109,6 +111,7 @@ function createCluster(target: RedisTarget, options: RedisConnectionOptions): Cl
     {
       lazyConnect: true,
       enableAutoPipelining: false,
+      shardedSubscribers: options.shardChannels ?? false,
       clusterRetryStrategy: retryStrategyOf(rest),
       // A node that is gone closes all that was sent to it, answered or not: there is no telling them apart.
       retryDelayOnFailover: (options.resendUnanswered ?? true) ? CLUSTER_RETRY_MS : 0,
@@ -143,7 +146,7 @@ function commandTimeoutMs(options: RedisConnectionOptions): number {
 type Backoff = (attempt: number) => number | null;
 
 function retryStrategyOf({ reconnect = true }: RedisConnectionOptions): Backoff {
-  return (attempt) => (reconnect ? Math.min(50 * 2 ** Math.min(attempt, 5), 1000) : null);
+  return (attempt) => (reconnect ? Math.min(50 * 2 ** Math.min(attempt - 1, 5), 1000) : null);
 }
 
 /**

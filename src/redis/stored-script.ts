@@ -3,7 +3,7 @@ import type { RedisConnection } from './redis-connection.js';
 
 /** Lua that is sent by its hash; a server that has forgotten it (restart, failover) is sent the text again. */
 export class StoredScript {
-  private readonly sha: string;
+  readonly sha: string;
 
   constructor(readonly source: string) {
     this.sha = createHash('sha1').update(source).digest('hex');
@@ -12,7 +12,7 @@ export class StoredScript {
   async run(
     redis: RedisConnection,
     keys: readonly string[],
-    args: readonly (string | number)[],
+    args: readonly (string | number | Buffer)[],
   ): Promise<unknown> {
     try {
       return await redis.evalsha(this.sha, keys.length, ...keys, ...args);

@@ -4,12 +4,19 @@ import { RedisActorRuntime, RedisQueuedActors } from '../actor/index.js';
 import type { Clock, RandomSource } from '../clock/index.js';
 import type { ApiClient } from '../api-client/index.js';
 import type { EventRecorder } from '../events/index.js';
-import { LeaseResourceLock, RedisResourceLock } from '../leader-election/index.js';
+import {
+  LeaseCandidacy,
+  LeaseResourceLock,
+  RedisHolderWitness,
+  RedisLeaseLinks,
+  RedisResourceLock,
+} from '../leader-election/index.js';
 import type { Logger } from '../logging/index.js';
 import { parseRedisUrl } from '../redis/index.js';
 import type { Metrics } from '../telemetry/index.js';
 import { createLeaderElectionMetrics, createWorkQueueMetrics } from '../telemetry/index.js';
 import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../work-queue/index.js';
+import { VERSION } from '../version.js';
 import { KubernetesApiModule } from './kubernetes-api.module.js';
 import type { QueueFactory } from './queue-factory.js';
 import { ReplicaElector } from './replica-elector.js';
@@ -96,8 +103,29 @@ function createElector(
   logger: Logger,
   { meter }: Metrics,
 ): ReplicaElector {
+  // A process that comes back under its old name must not take its former life's lease for its own.
+  const identity = `${options.identity}_${randomUUID()}`;
+  const { 'key-prefix': prefix, 'redis-url': url } = options;
+  const candidacy = options['leader-elect-coordinated']
+    ? new LeaseCandidacy({
+        ...{ client, clock, logger, name: identity, version: VERSION },
+        ...{ namespace: leaseOf(options).namespace, leaseName: leaseOf(options).name },
+      })
+    : undefined;
+  const inRedis = { url, keyPrefix: `${prefix}:`, name: LEASE, logger };
+  const lock =
+    options['leader-elect-resource-lock'] === 'leases'
+      ? new LeaseResourceLock({ client, identity, clock, candidacy, ...leaseOf(options) })
+      : new RedisResourceLock({ ...inRedis, identity });
+  const links = lock instanceof RedisResourceLock ? lock.links : new RedisLeaseLinks(inRedis);
   return new ReplicaElector({
-    lock: createLock(options, client, clock, logger),
+    lock,
+    candidacy,
+    witness: new RedisHolderWitness({ links, identity, clock, logger }),
+    close: () => {
+      lock.close();
+      links.close();
+    },
     lease: leaseOf(options),
     events,
     clock,
@@ -106,20 +134,6 @@ function createElector(
     metrics: createLeaderElectionMetrics(meter, LEASE),
     options: leaderElectionOf(options),
   });
-}
-
-function createLock(
-  options: CompiledReplicaOptions,
-  client: ApiClient,
-  clock: Clock,
-  logger: Logger,
-): RedisResourceLock | LeaseResourceLock {
-  // A process that comes back under its old name must not take its former life's lease for its own.
-  const identity = `${options.identity}_${randomUUID()}`;
-  if (options['leader-elect-resource-lock'] === 'leases')
-    return new LeaseResourceLock({ client, identity, clock, ...leaseOf(options) });
-  const keyPrefix = `${options['key-prefix']}:`;
-  return new RedisResourceLock({ url: options['redis-url'], keyPrefix, name: LEASE, identity, logger });
 }
 
 function leaseOf(options: CompiledReplicaOptions): { readonly namespace: string; readonly name: string } {

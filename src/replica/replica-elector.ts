@@ -3,6 +3,7 @@ import type {
   LeaderElectionRecord,
   LeaderElectorDependencies,
   LeadershipTransition,
+  LeaseCandidacy,
   LeaseResourceLock,
   RedisResourceLock,
 } from '../leader-election/index.js';
@@ -10,13 +11,17 @@ import { LeaderElector } from '../leader-election/index.js';
 import { LEASES, apiVersionOf } from '../kubernetes/index.js';
 import type { Elector } from '../manager/index.js';
 
-type Work = (signal: AbortSignal, epoch: number) => Promise<void>;
+type Work = Parameters<Elector['run']>[0];
 
 export interface ReplicaElectorDependencies extends Omit<
   LeaderElectorDependencies,
   'lock' | 'callbacks' | 'onTransition'
 > {
   readonly lock: RedisResourceLock | LeaseResourceLock;
+  /** Stands for the lease for as long as we campaign. */
+  readonly candidacy?: LeaseCandidacy | undefined;
+  /** Ends the connections of lock and witness. */
+  readonly close: () => void;
   readonly events: EventRecorder;
   /** The Lease that our events are about, also while the lease itself is in Redis and no such object exists. */
   readonly lease: { readonly namespace: string; readonly name: string };
@@ -31,7 +36,7 @@ export class ReplicaElector implements Elector {
     this.elector = new LeaderElector({
       ...deps,
       callbacks: {
-        onStartedLeading: (signal, epoch) => this.work(signal, epoch),
+        onStartedLeading: (signal, epoch) => this.work(signal, { epoch, holder: deps.lock.identity }),
         onStoppedLeading: () => undefined,
         onNewLeader: () => undefined,
       },
@@ -71,13 +76,16 @@ export class ReplicaElector implements Elector {
     return this.elector.checkHealth();
   }
 
-  run(work: Work, signal: AbortSignal): Promise<void> {
+  async run(work: Work, signal: AbortSignal): Promise<void> {
     this.work = work;
-    return this.elector.run(signal);
+    const standing = new AbortController();
+    // Withdrawn from only when the lease is free: who leads is a candidate.
+    const campaign = this.elector.run(signal).finally(() => standing.abort());
+    await Promise.all([campaign, this.deps.candidacy?.run(standing.signal)]);
   }
 
   close(): void {
-    this.deps.lock.close();
+    this.deps.close();
   }
 
   /** Of our own transitions, as client-go's `LeaseLock.RecordEvent`; those of others they record themselves. */

@@ -14,6 +14,11 @@ describe('the options of a replica', () => {
       'namespace',
     ]);
     expect(options).toMatchObject({ 'admin-host': '127.0.0.1', 'admin-port': 0, 'reconcile-on': 'all' });
+    expect(options).toMatchObject({
+      'leader-elect-resource-lock': 'redis',
+      'leader-elect-resource-name': 'rollkeeper',
+      'leader-takeover': 'witness',
+    });
     expect(Object.isFrozen(options)).toBe(true);
   });
 
@@ -58,12 +63,16 @@ describe('the options of a replica', () => {
       'renew-deadline-ms': '10000',
       'retry-period-ms': '2000',
       'leader-health-tolerance-ms': '0',
+      'leader-takeover': 'expiry',
+      'leader-takeover-grace-ms': '50',
     };
     expect(leaderElectionOf(compileReplicaOptions({ ...needed, ...given }))).toEqual({
       leaseDurationMs: 15_000,
       renewDeadlineMs: 10_000,
       retryPeriodMs: 2000,
       healthToleranceMs: 0,
+      takeover: 'expiry',
+      witnessGraceMs: 50,
     });
     const byDefault = leaderElectionOf(compileReplicaOptions(needed));
     expect(compileLeaderElectionOptions()).toMatchObject(byDefault);
@@ -88,6 +97,17 @@ describe('the options of a replica', () => {
     {
       wrong: { 'sync-timeout-ms': '9000,replicaset=4000' },
       says: 'sync-timeout-ms: 4000 of replicaset must be more than caught-up-timeout-ms, 5000',
+    },
+    {
+      wrong: { 'leader-elect-coordinated': true },
+      says: 'leader-elect-coordinated: needs leader-elect-resource-lock=leases',
+    },
+    {
+      wrong: {
+        ...{ 'leader-elect-coordinated': true, 'leader-elect-resource-lock': 'leases' },
+        identity: 'a/b',
+      },
+      says: 'identity: must be up to 216 letters',
     },
     { wrong: { controllers: 'daemonset' }, says: 'controllers: "daemonset" is none of' },
   ])('are refused by name: $says', ({ wrong, says }) => {

@@ -9,6 +9,9 @@ import { compileOptions } from '../options/compile-options.js';
 import { assertRedisUrl } from '../redis/index.js';
 import type { AdminTls } from './admin-tls.js';
 import { decideAdminTls } from './admin-tls.js';
+import { readLeaderMigration } from './leader-migration.js';
+import type { LeadershipOptions } from './leadership-options.js';
+import { decideLeadershipOptions } from './leadership-options.js';
 import { numbersPerController } from './per-controller.js';
 
 const wholeNumber = (least: number, most: number) =>
@@ -52,11 +55,15 @@ const schema = z.object({
   'lease-duration-ms': milliseconds(2500),
   'renew-deadline-ms': milliseconds(1800),
   'retry-period-ms': milliseconds(400),
+  'leader-takeover': z.enum(['witness', 'expiry'], 'must be witness or expiry').optional(),
+  'leader-takeover-grace-ms': wholeNumber(0, LONGEST_MS).default(100),
   'leader-health-tolerance-ms': wholeNumber(0, LONGEST_MS).default(10_000),
-  'leader-elect-resource-lock': z.enum(['redis', 'leases'], 'must be redis or leases').default('redis'),
+  'leader-elect-resource-lock': z.enum(['redis', 'leases'], 'must be redis or leases').optional(),
   'leader-elect-resource-namespace': z.string().min(1, 'must name a namespace').default('kube-system'),
-  'leader-elect-resource-name': z.string().min(1, 'must name a Lease').default('rollkeeper'),
-  'reconcile-on': z.enum(['all', 'leader'], 'must be all or leader').default('all'),
+  'leader-elect-resource-name': z.string().min(1, 'must name a Lease').optional(),
+  'leader-elect-coordinated': z.boolean().default(false),
+  'leader-migration-config': z.string().min(1, 'must name a file').optional(),
+  'reconcile-on': z.enum(['all', 'leader'], 'must be all or leader').optional(),
   'drain-timeout-ms': wholeNumber(1, LONGEST_DRAIN_MS).default(3000),
   'caught-up-timeout-ms': milliseconds(5000),
   'sync-timeout-ms': z.string().optional(),
@@ -81,10 +88,17 @@ const schema = z.object({
  * - `admin-open-metrics`: whether `/metrics` is for everybody who reaches the port; else it is read like anything else
  * - `recent-traces`: traces kept in memory for the console; 0, the default, makes none for it
  * - `lease-duration-ms`, `renew-deadline-ms`, `retry-period-ms`: leader election, default 2500/1800/400
+ * - `leader-takeover`: whether a leader whose process is gone is replaced as soon as Redis has seen its connections close
+ *   (`witness`, default) or at the end of its lease (`expiry`); `leader-takeover-grace-ms`: for how long they must have been
+ *   gone, default 100
  * - `leader-health-tolerance-ms`: `/livez` fails when leading work goes on for so long after its lease ended, default 10000
  * - `leader-elect-resource-lock`: where the lease is, `redis` (default) or `leases`: the Lease that
  *   `leader-elect-resource-namespace` (default `kube-system`) and `leader-elect-resource-name` (default
  *   `rollkeeper`) name; events about the leadership are about that Lease in both cases
+ * - `leader-elect-coordinated`: that Lease is given by the API server's coordinator, to the oldest release (KEP-4355)
+ * - `leader-migration-config`: a file that says which controllers run here while they go over from or to another controller
+ *   manager, and the Lease that both share (KEP-2436); the lock is `leases` then, `reconcile-on` is `leader`, and
+ *   `leader-takeover` is `expiry` by default
  * - `reconcile-on`: whether `all` replicas work on keys (default) or only the `leader`
  * - `drain-timeout-ms`: how long running keys may go on after a stop, default 3000, at most an hour; then they are handed
  *   over. The process has ended 1.2 s later, see {@link stopsWithinMs}
@@ -95,7 +109,7 @@ const schema = z.object({
  */
 export type ReplicaOptions = z.input<typeof schema>;
 
-export type CompiledReplicaOptions = Readonly<z.output<typeof schema>> & {
+export type CompiledReplicaOptions = Readonly<z.output<typeof schema> & LeadershipOptions> & {
   readonly definitions: readonly ControllerDefinition[];
   /** Workers by controller. */
   readonly workersOf: ReadonlyMap<string, number>;
@@ -108,7 +122,10 @@ export type CompiledReplicaOptions = Readonly<z.output<typeof schema>> & {
 export function compileReplicaOptions(options: unknown): CompiledReplicaOptions {
   const compiled = compileOptions(schema, options);
   assertRedisUrl(compiled['redis-url']);
-  const definitions = selectControllers(compiled.controllers);
+  const selected = selectControllers(compiled.controllers);
+  const file = compiled['leader-migration-config'];
+  const migration = file === undefined ? undefined : readLeaderMigration(file, selected);
+  const { definitions = selected } = migration ?? {};
   const workersOf = numbersPerController(compiled.workers, definitions, {
     option: 'workers',
     forAll: false,
@@ -117,6 +134,7 @@ export function compileReplicaOptions(options: unknown): CompiledReplicaOptions 
   });
   return Object.freeze({
     ...compiled,
+    ...decideLeadershipOptions(compiled, migration),
     definitions,
     workersOf,
     syncTimeoutMsOf: syncTimeouts(compiled, definitions),
@@ -135,6 +153,8 @@ export function leaderElectionOf(options: CompiledReplicaOptions): LeaderElectio
     leaseDurationMs: options['lease-duration-ms'],
     renewDeadlineMs: options['renew-deadline-ms'],
     retryPeriodMs: options['retry-period-ms'],
+    takeover: options['leader-takeover'],
+    witnessGraceMs: options['leader-takeover-grace-ms'],
     healthToleranceMs: options['leader-health-tolerance-ms'],
   };
 }

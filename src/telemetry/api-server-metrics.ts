@@ -1,4 +1,4 @@
-import type { ApiServerMetrics } from '../api-server/index.js';
+import type { ApiServerMetrics, ServedRequest } from '../api-server/index.js';
 import { METRICS, REQUEST_BUCKETS } from './metric-names.js';
 import type { Metrics } from './metrics.js';
 
@@ -19,6 +19,12 @@ export function createApiServerMetrics(metrics: Metrics): ApiServerMetrics {
   const watches = meter.createUpDownCounter(METRICS.apiserverWatches, {
     description: 'Watches being served',
   });
+  const terminations = meter.createCounter(METRICS.apiserverTerminations, {
+    description: 'Requests that were refused or ended early so that others are served',
+  });
+  const terminatedWatchers = meter.createCounter(METRICS.apiserverTerminatedWatchers, {
+    description: 'Watches that were ended because their client did not read',
+  });
   const storage = meter.createHistogram(METRICS.storageDuration, {
     description: 'Seconds that an operation of the store took, by operation, resource and outcome',
     advice,
@@ -26,8 +32,9 @@ export function createApiServerMetrics(metrics: Metrics): ApiServerMetrics {
   for (const kind of ['mutating', 'readOnly']) inFlight.add(0, { request_kind: kind });
   watches.add(0, { verb: 'WATCH' });
   return {
-    served({ group, resource, scope, subresource, verb, version }, code, durationMs) {
-      const labels = { verb, group, version, resource, subresource, scope, component: 'apiserver' };
+    served(request, code, durationMs) {
+      const { verb } = request;
+      const labels = labelsOf(request);
       total.add(1, { ...labels, code: String(code) });
       if (verb !== 'WATCH') duration.record(durationMs / 1000, labels);
     },
@@ -35,8 +42,17 @@ export function createApiServerMetrics(metrics: Metrics): ApiServerMetrics {
       kind === 'watch'
         ? watches.add(change, { verb: 'WATCH' })
         : inFlight.add(change, { request_kind: kind }),
+    terminated(request, code) {
+      const { group, resource, verb } = request;
+      terminations.add(1, { ...labelsOf(request), code: String(code) });
+      if (verb === 'WATCH' && code === 200) terminatedWatchers.add(1, { group, resource });
+    },
     stored: (operation, resource, outcome, durationMs) =>
       storage.record(durationMs / 1000, { operation, resource, outcome }),
     serialize: () => metrics.serialize(),
   };
+}
+
+function labelsOf({ group, resource, scope, subresource, verb, version }: ServedRequest) {
+  return { verb, group, version, resource, subresource, scope, component: 'apiserver' };
 }

@@ -15,10 +15,14 @@ export function createLeaderElectionMetrics(meter: Meter, lease: string): Leader
   const transitions = meter.createCounter(METRICS.leaderTransitions, {
     description: 'Changes of the leader or of its epoch that this replica has seen',
   });
-  transitions.add(0, { name: lease });
+  const depositions = meter.createCounter(METRICS.leaderDepositions, {
+    description: 'Leases that this replica took before they had run out, because their holder was gone',
+  });
+  for (const counter of [transitions, depositions]) counter.add(0, { name: lease });
   return {
     leading: (isLeading) => void (leads = isLeading),
     attempt: (result, durationMs) => attempts.record(durationMs / 1000, { name: lease, result }),
     transition: () => transitions.add(1, { name: lease }),
+    deposed: () => depositions.add(1, { name: lease }),
   };
 }

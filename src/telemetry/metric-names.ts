@@ -26,6 +26,7 @@ export const METRICS = {
   leaderStatus: 'leader_election_master_status',
   leaderAttemptDuration: 'rollkeeper_leader_election_attempt_duration_seconds',
   leaderTransitions: 'rollkeeper_leader_transitions_total',
+  leaderDepositions: 'rollkeeper_leader_depositions_total',
   rolloutDuration: 'rollkeeper_rollout_duration_seconds',
   restClientRequests: 'rest_client_requests_total',
   restClientDuration: 'rest_client_request_duration_seconds',
@@ -39,6 +40,8 @@ export const METRICS = {
   apiserverDuration: 'apiserver_request_duration_seconds',
   apiserverInFlight: 'apiserver_current_inflight_requests',
   apiserverWatches: 'apiserver_longrunning_requests',
+  apiserverTerminations: 'apiserver_request_terminations_total',
+  apiserverTerminatedWatchers: 'apiserver_terminated_watchers_total',
   storageDuration: 'rollkeeper_storage_operation_duration_seconds',
 } as const;
 

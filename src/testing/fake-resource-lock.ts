@@ -1,6 +1,12 @@
 import type { Clock } from '../clock/index.js';
 import { toRfc3339Micro } from '../clock/index.js';
-import type { LeaderElectionRecord, LeaseAttempt, ResourceLock } from '../leader-election/index.js';
+import type {
+  LeaderElectionRecord,
+  LeaseAttempt,
+  LeaseRequest,
+  ResourceLock,
+} from '../leader-election/index.js';
+import { isDeposed } from '../leader-election/index.js';
 
 interface HeldLease {
   readonly record: LeaderElectionRecord;
@@ -24,20 +30,24 @@ export class MemoryLease {
     return this.held.record.holderIdentity;
   }
 
-  acquireOrRenew(identity: string, leaseDurationMs: number): LeaseAttempt {
+  acquireOrRenew(identity: string, leaseDurationMs: number, request: LeaseRequest = {}): LeaseAttempt {
+    const { deposing, epochAbove = 0, witness = '' } = request;
     const nowMs = this.clock.monotonicNow();
     const now = toRfc3339Micro(this.clock.now());
     const before = this.held?.record;
-    if (this.held && this.holder !== '' && this.holder !== identity) {
+    const isFree = this.holder === '' || this.holder === identity;
+    if (this.held && !isFree && !isDeposed(this.held.record, deposing)) {
       return { outcome: 'held', record: this.held.record, remainingMs: this.held.expiresAtMs - nowMs };
     }
-    const isRenewal = this.holder === identity;
+    const epoch = before?.leaderTransitions ?? 0;
+    const isRenewal = this.holder === identity && epoch > epochAbove;
     const record: LeaderElectionRecord = {
       holderIdentity: identity,
       leaseDurationSeconds: leaseDurationMs / 1000,
       acquireTime: isRenewal && before ? before.acquireTime : now,
       renewTime: now,
-      leaderTransitions: (before?.leaderTransitions ?? 0) + (isRenewal ? 0 : 1),
+      leaderTransitions: isRenewal ? epoch : Math.max(epoch, epochAbove) + 1,
+      witness,
     };
     this.held = { record, expiresAtMs: nowMs + leaseDurationMs };
     return { outcome: isRenewal ? 'renewed' : 'acquired', record };
@@ -45,7 +55,7 @@ export class MemoryLease {
 
   release(identity: string): boolean {
     if (this.held?.record.holderIdentity !== identity) return false;
-    this.held = { record: { ...this.held.record, holderIdentity: '' }, expiresAtMs: 0 };
+    this.held = { record: { ...this.held.record, holderIdentity: '', witness: '' }, expiresAtMs: 0 };
     for (const wake of [...this.wakes]) wake();
     return true;
   }
@@ -72,9 +82,9 @@ export class MemoryResourceLock implements ResourceLock {
     return this.lease.record;
   }
 
-  async tryAcquireOrRenew(leaseDurationMs: number, signal?: AbortSignal): Promise<LeaseAttempt> {
-    signal?.throwIfAborted();
-    return this.lease.acquireOrRenew(this.identity, leaseDurationMs);
+  async tryAcquireOrRenew(leaseDurationMs: number, request: LeaseRequest = {}): Promise<LeaseAttempt> {
+    request.signal?.throwIfAborted();
+    return this.lease.acquireOrRenew(this.identity, leaseDurationMs, request);
   }
 
   async release(signal?: AbortSignal): Promise<boolean> {
@@ -131,8 +141,9 @@ export class FaultyResourceLock implements ResourceLock {
     return this.send(() => this.inner.get());
   }
 
-  tryAcquireOrRenew(leaseDurationMs: number): Promise<LeaseAttempt> {
-    return this.send(() => this.inner.tryAcquireOrRenew(leaseDurationMs));
+  tryAcquireOrRenew(leaseDurationMs: number, request: LeaseRequest = {}): Promise<LeaseAttempt> {
+    const { signal: _, ...rest } = request;
+    return this.send(() => this.inner.tryAcquireOrRenew(leaseDurationMs, rest));
   }
 
   release(): Promise<boolean> {
@@ -145,7 +156,8 @@ export class FaultyResourceLock implements ResourceLock {
     });
   }
 
-  private send<T>(ask: () => Promise<T>): Promise<T> {
+  /** Any question to the store's side of the link. */
+  send<T>(ask: () => Promise<T>): Promise<T> {
     const { requestMs, answerMs, loseRequests, loseAnswers } = this.faults;
     return new Promise((resolve, reject) => {
       if (loseRequests) return;

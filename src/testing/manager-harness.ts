@@ -10,13 +10,15 @@ import { Manager } from '../manager/index.js';
 import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../work-queue/index.js';
 import { FakeCluster } from './fake-cluster.js';
 
+type Lead = Parameters<Elector['run']>[0];
+
 /** Leads when it is told to, and stops when it is told why. */
 export class ScriptedElector implements Elector {
   log: string[] = [];
-  private lead: ((signal: AbortSignal, epoch: number) => Promise<void>) | undefined;
+  private lead: Lead | undefined;
   private term: { stop: AbortController; ended: Promise<void> } | undefined;
 
-  async run(lead: (signal: AbortSignal, epoch: number) => Promise<void>, signal: AbortSignal): Promise<void> {
+  async run(lead: Lead, signal: AbortSignal): Promise<void> {
     this.lead = lead;
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
     await this.lose(new ShutdownError('stop'));
@@ -31,14 +33,14 @@ export class ScriptedElector implements Elector {
   /** Ends when the leading work has; rejects when that fails. */
   win(epoch: number): Promise<void> {
     const stop = new AbortController();
-    const ended = this.lead?.(stop.signal, epoch) ?? Promise.resolve();
+    const ended = this.lead?.(stop.signal, { epoch, holder: 'us' }) ?? Promise.resolve();
     this.term = { stop, ended };
     return ended;
   }
 
   async lose(reason: Error): Promise<void> {
     this.term?.stop.abort(reason);
-    await this.term?.ended;
+    await this.term?.ended.catch(() => undefined);
     this.term = undefined;
   }
 }

@@ -12,9 +12,9 @@ export interface TestRedisServer {
   stop(): Promise<void>;
 }
 
-/** A real `redis-server` of its own on a free loopback port, keeping nothing. */
-export async function startTestRedisServer(): Promise<TestRedisServer> {
-  const port = await freePort();
+/** A real `redis-server` of its own on a loopback port, by default a free one, keeping nothing. */
+export async function startTestRedisServer(wantedPort?: number): Promise<TestRedisServer> {
+  const port = wantedPort ?? (await freePort());
   const dir = mkdtempSync(join(tmpdir(), 'rollkeeper-redis-'));
   const child = spawn(
     'redis-server',

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { LeaseAttempt, ResourceLock } from '../leader-election/index.js';
+import type { LeaderElectionRecord, LeaseAttempt, ResourceLock } from '../leader-election/index.js';
 import { waitFor } from './wait-for.js';
 
 export interface ResourceLocksUnderTest {
@@ -133,10 +133,94 @@ export function runResourceLockContract(name: string, make: () => Promise<Resour
       expect(new Set(attempts.map(({ record }) => record.holderIdentity)).size).toBe(1);
     });
 
+    describe('taking it from a holder that was seen to be gone', () => {
+      const witness = 'server-1';
+      const acquired = async (): Promise<LeaderElectionRecord> =>
+        (await a.tryAcquireOrRenew(LONG_LEASE_MS, { witness })).record;
+
+      it('shows where the holder can be seen, for as long as it says so', async () => {
+        expect((await acquired()).witness).toBe(witness);
+        expect((await b.get())?.witness).toBe(witness);
+        expect((await b.tryAcquireOrRenew(LEASE_MS)).record.witness).toBe(witness);
+        expect((await a.tryAcquireOrRenew(LONG_LEASE_MS)).record.witness).toBe('');
+        expect((await b.tryAcquireOrRenew(LEASE_MS)).record.witness).toBe('');
+      });
+
+      it('gives it at once, with the next epoch', async () => {
+        const deposing = await acquired();
+        const taken = await b.tryAcquireOrRenew(LONG_LEASE_MS, { deposing, witness: 'server-2' });
+        expect(taken).toMatchObject({
+          outcome: 'acquired',
+          record: { holderIdentity: 'b', leaderTransitions: 2, witness: 'server-2' },
+        });
+        expect(taken.record.acquireTime).toBe(taken.record.renewTime);
+        expect(await a.tryAcquireOrRenew(LONG_LEASE_MS, { witness })).toMatchObject({
+          outcome: 'held',
+          record: { holderIdentity: 'b' },
+        });
+        expect(await a.release()).toBe(false);
+      });
+
+      it('leaves it to a holder that has said meanwhile that it can be seen nowhere, or elsewhere', async () => {
+        const deposing = await acquired();
+        for (const other of [undefined, 'server-2']) {
+          await a.tryAcquireOrRenew(LONG_LEASE_MS, { witness: other });
+          expect((await b.tryAcquireOrRenew(LEASE_MS, { deposing })).outcome).toBe('held');
+        }
+      });
+
+      it('leaves it to a holder that never said where it can be seen', async () => {
+        const { record } = await a.tryAcquireOrRenew(LONG_LEASE_MS);
+        expect((await b.tryAcquireOrRenew(LEASE_MS, { deposing: record })).outcome).toBe('held');
+      });
+
+      it('leaves it to the next term, of the same holder or of another', async () => {
+        const deposing = await acquired();
+        await a.release();
+        const again = await acquired();
+        expect(again.leaderTransitions).toBe(2);
+        expect((await b.tryAcquireOrRenew(LEASE_MS, { deposing })).outcome).toBe('held');
+        const c = subject.lock('c');
+        expect((await c.tryAcquireOrRenew(LONG_LEASE_MS, { deposing: again, witness })).outcome).toBe(
+          'acquired',
+        );
+        expect((await b.tryAcquireOrRenew(LEASE_MS, { deposing: again })).outcome).toBe('held');
+      });
+
+      it('gives it to exactly one of many that saw it', async () => {
+        const deposing = await acquired();
+        const locks = Array.from({ length: 5 }, (_, i) => subject.lock(`candidate-${i}`));
+        const attempts = await Promise.all(
+          locks.map((lock) => lock.tryAcquireOrRenew(LONG_LEASE_MS, { deposing, witness })),
+        );
+        expect(attempts.filter(({ outcome }) => outcome === 'acquired')).toHaveLength(1);
+      });
+    });
+
+    describe('an epoch that must be greater', () => {
+      it('is given to a free lease', async () => {
+        const attempt = await a.tryAcquireOrRenew(LONG_LEASE_MS, { epochAbove: 41 });
+        expect(attempt).toMatchObject({ outcome: 'acquired', record: { leaderTransitions: 42 } });
+      });
+
+      it('is given to a lease of our own, and the renewals keep it', async () => {
+        await a.tryAcquireOrRenew(LONG_LEASE_MS);
+        for (const outcome of ['acquired', 'renewed', 'renewed']) {
+          const attempt = await a.tryAcquireOrRenew(LONG_LEASE_MS, { epochAbove: 41 });
+          expect(attempt).toMatchObject({ outcome, record: { leaderTransitions: 42 } });
+        }
+      });
+
+      it('gives nobody the lease of another', async () => {
+        await a.tryAcquireOrRenew(LONG_LEASE_MS);
+        expect((await b.tryAcquireOrRenew(LEASE_MS, { epochAbove: 41 })).outcome).toBe('held');
+      });
+    });
+
     it('rejects with the reason of an aborted signal', async () => {
       const reason = new Error('enough');
       const signal = AbortSignal.abort(reason);
-      await expect(a.tryAcquireOrRenew(LEASE_MS, signal)).rejects.toBe(reason);
+      await expect(a.tryAcquireOrRenew(LEASE_MS, { signal })).rejects.toBe(reason);
       await expect(a.release(signal)).rejects.toBe(reason);
       expect(await b.get()).toBeUndefined();
     });

@@ -1,11 +1,18 @@
 import { randomInt } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Storage, StorageEvent, StorageKey, StorageList } from '../api-server/storage/index.js';
+import type {
+  Storage,
+  StorageCursor,
+  StorageEvent,
+  StorageKey,
+  StorageList,
+} from '../api-server/storage/index.js';
 import {
   StorageConflictError,
   StorageExistsError,
   StorageExpiredError,
   StorageNotFoundError,
+  StorageTooLargeError,
 } from '../api-server/storage/index.js';
 import { FakeClock } from '../clock/index.js';
 import { IllegalStateError } from '../errors/index.js';
@@ -70,6 +77,20 @@ export function runStorageContract(
         const created = await storage.create(pod('a'), object('a', { resourceVersion: '77' }));
         expect(created.object.metadata.resourceVersion).toBe(String(created.revision));
         expect(await storage.get(pod('a'))).toEqual(created);
+      });
+
+      it('refuses an object that is too large and changes nothing', async () => {
+        const before = await storage.currentRevision();
+        const large = 'x'.repeat(1536 * 1024);
+        await expect(storage.create(pod('a'), object('a', { value: large }))).rejects.toThrow(
+          StorageTooLargeError,
+        );
+        const { revision } = await storage.create(pod('a'), object('a'));
+        await expect(storage.update(pod('a'), object('a', { value: large }), revision)).rejects.toThrow(
+          StorageTooLargeError,
+        );
+        expect(revision).toBe(before + 1);
+        expect(await storage.currentRevision()).toBe(revision);
       });
 
       it('refuses a key that is taken and changes nothing', async () => {
@@ -289,6 +310,25 @@ export function runStorageContract(
         ]);
         expect([one, two, three].map(({ remaining }) => remaining)).toEqual([3, 1, 0]);
         expect(three.next).toBeUndefined();
+      });
+
+      it('ends a page early when its objects are long enough together, and goes on behind it', async () => {
+        const long = 'x'.repeat(100_000);
+        for (const i of range(50))
+          await storage.create(pod(`p${10 + i}`), object(`p${10 + i}`, { value: long }));
+        const names: string[] = [];
+        let pages = 0;
+        let next: StorageCursor | undefined;
+        do {
+          const page = await storage.list(PODS, { maxTextLength: 1000, limit: 45, continueFrom: next });
+          expect(page.items.length).toBeLessThan(30);
+          expect(page.remaining).toBe(50 - names.length - page.items.length);
+          names.push(...namesOf(page));
+          next = page.next;
+          pages++;
+        } while (next);
+        expect(names).toEqual(range(50).map((i) => `default/p${10 + i}`));
+        expect(pages).toBeGreaterThan(1);
       });
 
       it('ends a page without a next one when nothing is behind it', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { hasCode } from '../errors/index.js';
 import type { WorkHandler, WorkItem, WorkQueue, WorkQueueOptions } from '../work-queue/index.js';
 import { ExclusiveProbe, gate } from './exclusive-probe.js';
 import type { MakeWorkQueueHarness, WorkQueueHarness } from './work-queue-harness.js';
@@ -377,6 +378,112 @@ export function runWorkQueueContract(
         await queue.park('a', new Error('hopeless'));
         expect(await queue.parked()).toMatchObject([{ key: 'a', error: 'hopeless', retries: 0 }]);
         expect(await queue.counts()).toEqual({ waiting: 0, active: 0, delayed: 0, parked: 1 });
+      });
+    });
+
+    describe('terms of leaders', () => {
+      const [a1, b1, b2] = [
+        { epoch: 1, holder: 'a' },
+        { epoch: 1, holder: 'b' },
+        { epoch: 2, holder: 'b' },
+      ];
+      const refused = (epoch: number): object => ({ code: 'SUPERSEDED', epoch });
+      const known = async (queue: WorkQueue, key: string): Promise<boolean> => {
+        const { hasJob, waiting } = await queue.inspectKey(key);
+        return hasJob || waiting !== undefined;
+      };
+
+      it('runs what is added under the term that has begun', async () => {
+        const queue = await setUp();
+        const items: WorkItem[] = [];
+        consume(async (item) => void items.push(item));
+        const adds = await queue.beginTerm(a1);
+        await adds.add('ns/a', { reason: 'user-change', priority: 'high' });
+        await harness.until(() => items.length > 0);
+        expect(items[0]).toMatchObject({ key: 'ns/a', reason: 'user-change', priority: 'high' });
+      });
+
+      it('refuses every add of a term once a newer one has begun, on any replica, without any trace of it', async () => {
+        const queue = await setUp();
+        await queue.park('parked', new Error('no'));
+        const old = await queue.beginTerm(a1);
+        await harness.queue().beginTerm(b2);
+        for (const key of ['ns/a', 'parked'])
+          await expect(old.add(key, { reason: 'user-change' })).rejects.toMatchObject(refused(2));
+        if (old.addWithCauses)
+          await expect(old.addWithCauses('ns/a', { pods: '7' })).rejects.toMatchObject(refused(2));
+        expect(await known(queue, 'ns/a')).toBe(false);
+        expect(await queue.counts()).toEqual({ waiting: 0, active: 0, delayed: 0, parked: 1 });
+      });
+
+      it('refuses an add that meets a running key like any other', async () => {
+        const queue = await setUp();
+        const behind = await consumeBehindGate(queue);
+        const old = await queue.beginTerm(a1);
+        await queue.beginTerm(b2);
+        await expect(old.add('first', { priority: 'high' })).rejects.toMatchObject(refused(2));
+        behind.release();
+        await harness.until(async () => !(await known(queue, 'first')));
+        await harness.pass(50);
+        expect(behind.items).toHaveLength(1);
+      });
+
+      it('refuses a term that begins after a newer one, and lets that one go on', async () => {
+        const queue = await setUp();
+        const adds = await queue.beginTerm(b2);
+        await expect(harness.queue().beginTerm(a1)).rejects.toMatchObject(refused(2));
+        await adds.add('ns/a');
+        expect(await known(queue, 'ns/a')).toBe(true);
+      });
+
+      it('lets only the first of two holders of one epoch begin', async () => {
+        const queue = await setUp();
+        const adds = await queue.beginTerm(a1);
+        await expect(harness.queue().beginTerm(b1)).rejects.toMatchObject(refused(1));
+        await adds.add('ns/a');
+        expect(await known(queue, 'ns/a')).toBe(true);
+      });
+
+      it('lets the same term begin again', async () => {
+        const queue = await setUp();
+        const before = await queue.beginTerm(b2);
+        const after = await queue.beginTerm(b2);
+        for (const [index, adds] of [before, after].entries()) {
+          await adds.add(`ns/${index}`);
+          expect(await known(queue, `ns/${index}`)).toBe(true);
+        }
+      });
+
+      it('asks nothing of those who add under no term', async () => {
+        const queue = await setUp();
+        await queue.beginTerm(b2);
+        await harness.queue().add('ns/a');
+        expect(await known(queue, 'ns/a')).toBe(true);
+      });
+
+      it('lets nothing of an old leader in that it begins to add after the new one has begun', async () => {
+        const queue = await setUp();
+        const old = await queue.beginTerm(a1);
+        let [isOver, wereRefused] = [false, 0];
+        const late: string[] = [];
+        const addUntilRefused = async (lane: number): Promise<void> => {
+          for (let count = 0; count < 200; count++) {
+            const [key, beganAfter] = [`${lane}-${count}`, isOver];
+            const isRefused = await old.add(key).then(
+              () => false,
+              (error: unknown) => hasCode(error, 'SUPERSEDED'),
+            );
+            if (isRefused) wereRefused += 1;
+            else if (beganAfter) late.push(key);
+          }
+        };
+        const begin = async (): Promise<void> => {
+          await harness.queue().beginTerm(b2);
+          isOver = true;
+        };
+        await Promise.all([...Array.from({ length: 4 }, (_, lane) => addUntilRefused(lane)), begin()]);
+        expect(wereRefused).toBeGreaterThan(0);
+        expect(late).toEqual([]);
       });
     });
 

@@ -7,9 +7,10 @@ import { silentLogger } from '../logging/index.js';
 import type { LuaCall, RedisConnection } from '../redis/index.js';
 import { LuaScript, createRedisConnection } from '../redis/index.js';
 import { ConcurrencyLimit } from '../concurrency/index.js';
+import { BullMqOneStep } from './bullmq-one-step.js';
 import type { PendingAdd } from './pending-add.js';
 import { PRIORITY_RANK, pendingAddOf } from './pending-add.js';
-import { RedisQueueState } from './redis-queue-state.js';
+import { RedisQueueState, throwSuperseded } from './redis-queue-state.js';
 import type { WorkQueueMetrics } from './work-queue-metrics.js';
 import { noWorkQueueMetrics } from './work-queue-metrics.js';
 import type { CompiledWorkQueueOptions, WorkQueueOptions } from './work-queue.options.js';
@@ -17,6 +18,8 @@ import { compileWorkQueueOptions } from './work-queue.options.js';
 import type {
   AddOptions,
   KeyView,
+  LeaderAdds,
+  LeaderTerm,
   ParkedKey,
   RetryOptions,
   WorkItem,
@@ -57,6 +60,12 @@ export type QueueJobData = ({ key: string; add: PendingAdd } | { key: string; du
 export const JOB_FORMAT = 1;
 export type QueueJobName = 'key' | 'timer';
 
+/** What goes with an add, in the same step. */
+interface AddsWith {
+  readonly causes?: ResourceVersions;
+  readonly term?: LeaderTerm;
+}
+
 const ageWaiting = new LuaScript(new URL('./lua/age-waiting-4.lua', import.meta.url));
 const clearStray = new LuaScript(new URL('./lua/clear-stray-4.lua', import.meta.url));
 
@@ -74,8 +83,8 @@ const CLOSE_GRACE_MS = 500;
  *
  * - A key that waits is one job, deduplicated by the key with `keepLastIfActive`: BullMQ has at most one job per
  *   key and stores at most one successor while it runs. That is client-go's dirty and processing.
- * - What an add carries is merged beside the queue first, because BullMQ drops the data of an add that meets a
- *   waiting job. One that crashes between the two steps is finished by {@link sweepStray}.
+ * - What an add carries is merged beside the queue in the same step, because BullMQ drops the data of an add that meets
+ *   a waiting job.
  * - Delayed adds are timers of our own, the earliest per key. A delayed job under an id of its own wakes a worker
  *   when one is due, and all it does is an immediate add. Sharing the key's deduplication id would make the add wait
  *   behind the delay.
@@ -91,6 +100,7 @@ export class BullMqWorkQueue implements WorkQueue {
   readonly prefix: string;
   private readonly redis: RedisConnection;
   private readonly state: RedisQueueState;
+  private readonly jobs: BullMqOneStep;
   private readonly logger: Logger;
   private readonly actors: QueuedActors | undefined;
   readonly addWithCauses: WorkQueue['addWithCauses'];
@@ -110,8 +120,7 @@ export class BullMqWorkQueue implements WorkQueue {
     this.actors = actors;
     this.addWithCauses =
       actors &&
-      ((key, causes, options = {}) =>
-        this.addNow(key, pendingAddOf(options, this.clock.now()), actors.recordCauses(key, causes)));
+      ((key, causes, options = {}) => this.addNow(key, pendingAddOf(options, this.clock.now()), { causes }));
     this.logger = (dependencies.logger ?? silentLogger).child({ queue: name });
     this.prefix = `{${keyPrefix}:queue:${name}}`;
     this.redis = createRedisConnection({
@@ -121,11 +130,23 @@ export class BullMqWorkQueue implements WorkQueue {
       autoPipelining: false,
       logger: this.logger,
     });
+    this.jobs = new BullMqOneStep(this.redis);
     this.state = new RedisQueueState(this.redis, this.prefix);
   }
 
   async add(key: string, options: AddOptions = {}): Promise<void> {
     await this.addNow(key, pendingAddOf(options, this.clock.now()));
+  }
+
+  async beginTerm(term: LeaderTerm): Promise<LeaderAdds> {
+    await this.state.beginTerm(term);
+    const { actors } = this;
+    const add = (key: string, options: AddOptions = {}, causes?: ResourceVersions): Promise<void> =>
+      this.addNow(key, pendingAddOf(options, this.clock.now()), { term, ...(causes && { causes }) });
+    return {
+      add,
+      ...(actors && { addWithCauses: (key, causes, options) => add(key, options, causes) }),
+    };
   }
 
   async addAfter(key: string, delayMs: number, options: AddOptions = {}): Promise<void> {
@@ -297,31 +318,38 @@ export class BullMqWorkQueue implements WorkQueue {
     if (add) await this.enqueue(key, add, PRIORITY_RANK[add.priority]);
   }
 
-  private addNow(key: string, add: PendingAdd, causes?: LuaCall): Promise<void> {
-    return this.addLimit.run(() => this.sendAdd(key, add, causes));
+  private addNow(key: string, add: PendingAdd, more: AddsWith = {}): Promise<void> {
+    const rank = PRIORITY_RANK[add.priority];
+    return this.addLimit.run(() => this.sendAdd(key, add, more).catch(throwSuperseded), rank);
   }
 
   /**
-   * Both steps travel together, in this order; but nobody may get the key before its causes are recorded, and the first
-   * step may have to be sent again (a server that has forgotten the script), so with causes the second one waits. Only
-   * where the run has a higher priority than this add does more follow: BullMQ has given the successor of a running job
-   * the priority of the add that came last.
+   * One step: nobody may get the key before its causes are recorded, and nothing of an add may happen under a term that is
+   * over. Only where the run has a higher priority than this add does more follow: BullMQ has given the successor of a
+   * running job the priority of the add that came last.
    */
-  private async sendAdd(key: string, add: PendingAdd, causes?: LuaCall): Promise<void> {
+  private async sendAdd(key: string, add: PendingAdd, { causes, term }: AddsWith): Promise<void> {
     const ownRank = PRIORITY_RANK[add.priority];
-    await this.open();
-    const merging = this.state.mergePending(key, add, causes);
-    if (causes) await merging;
-    const [{ rank, raised }] = await Promise.all([merging, this.enqueue(key, add, ownRank)]);
-    if (rank < ownRank) await this.enqueue(key, add, rank);
+    const recording = causes && this.actors ? [this.actors.recordCauses(key, causes)] : [];
+    const checking = term ? [this.state.checkTerm(term)] : [];
+    const before = [...recording, ...checking, this.state.merging(key, add)];
+    const { rank, raised } = this.state.readMerged((await this.enqueue(key, add, ownRank, before)).at(-1));
+    if (rank < ownRank) await this.enqueue(key, add, rank, checking);
     if (rank < ownRank || raised) await this.raise(key, rank);
     this.metrics.added(this.name);
   }
 
-  private async enqueue(key: string, add: PendingAdd, rank: number): Promise<void> {
+  /** Returns the replies of what is done before, in the same step. */
+  private async enqueue(
+    key: string,
+    add: PendingAdd,
+    rank: number,
+    before: readonly LuaCall[] = [],
+  ): Promise<unknown[]> {
     const queue = await this.open();
     const deduplication = { id: key, keepLastIfActive: true };
-    await queue.add('key', { key, add, v: JOB_FORMAT }, { priority: rank, deduplication });
+    const options = { priority: rank, deduplication };
+    return this.jobs.add(queue, 'key', { key, add, v: JOB_FORMAT }, options, before);
   }
 
   /** Moves the waiting job of the key up; one that has started or ended meanwhile needs no help. */

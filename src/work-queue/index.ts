@@ -16,6 +16,8 @@ export type {
   AddOptions,
   DelayedKey,
   KeyView,
+  LeaderAdds,
+  LeaderTerm,
   ParkedKey,
   Priority,
   ReconcileReason,

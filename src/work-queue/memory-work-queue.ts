@@ -1,5 +1,5 @@
 import type { Clock, TimerHandle } from '../clock/index.js';
-import { errorMessage } from '../errors/index.js';
+import { SupersededError, errorMessage } from '../errors/index.js';
 import type { PendingAdd } from './pending-add.js';
 import { PRIORITY_RANK, mergePendingAdds, pendingAddOf, waitingKeyOf, tracesOf } from './pending-add.js';
 import type { TokenBucketState } from './rate-limiters.js';
@@ -11,6 +11,8 @@ import { compileWorkQueueOptions } from './work-queue.options.js';
 import type {
   AddOptions,
   KeyView,
+  LeaderAdds,
+  LeaderTerm,
   ParkedKey,
   RetryOptions,
   WorkItem,
@@ -49,6 +51,7 @@ export class MemoryWorkQueue implements WorkQueue {
   private readonly parkedKeys = new Map<string, ParkedKey>();
   private readonly listeners = new Set<() => void>();
   private bucket: TokenBucketState | undefined;
+  private term: LeaderTerm | undefined;
 
   constructor(dependencies: MemoryWorkQueueDependencies) {
     this.name = dependencies.name;
@@ -59,6 +62,18 @@ export class MemoryWorkQueue implements WorkQueue {
 
   async add(key: string, options: AddOptions = {}): Promise<void> {
     this.addNow(key, pendingAddOf(options, this.clock.now()));
+  }
+
+  async beginTerm(term: LeaderTerm): Promise<LeaderAdds> {
+    const { epoch = 0, holder } = this.term ?? {};
+    if (epoch > term.epoch || (epoch === term.epoch && holder !== term.holder)) this.refuse();
+    this.term = term;
+    return {
+      add: async (key, options) => {
+        if (this.term?.epoch !== term.epoch || this.term.holder !== term.holder) this.refuse();
+        return this.add(key, options);
+      },
+    };
   }
 
   async addAfter(key: string, delayMs: number, options: AddOptions = {}): Promise<void> {
@@ -167,6 +182,11 @@ export class MemoryWorkQueue implements WorkQueue {
   onWork(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
+  }
+
+  private refuse(): never {
+    const epoch = this.term?.epoch ?? 0;
+    throw new SupersededError(`refused: in this queue the term of epoch ${epoch} has begun`, { epoch });
   }
 
   private viewOf(key: string): KeyView {

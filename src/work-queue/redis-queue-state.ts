@@ -1,4 +1,4 @@
-import { errorMessage } from '../errors/index.js';
+import { SupersededError, errorMessage } from '../errors/index.js';
 import type { LuaCall, RedisConnection } from '../redis/index.js';
 import { LuaScript, runInOneStep } from '../redis/index.js';
 import type { PendingAdd } from './pending-add.js';
@@ -6,7 +6,7 @@ import { PRIORITY_RANK, parsePending, traceTextOf } from './pending-add.js';
 import type { QueueStateKeys } from './redis-queue-view.js';
 import { RedisQueueView } from './redis-queue-view.js';
 import type { CompiledWorkQueueOptions } from './work-queue.options.js';
-import type { AddOptions } from './work-queue.js';
+import type { AddOptions, LeaderTerm } from './work-queue.js';
 
 const script = (name: string): LuaScript => new LuaScript(new URL(`./lua/${name}.lua`, import.meta.url));
 
@@ -22,8 +22,8 @@ export interface DueTimer {
 
 /**
  * What a queue keeps in Redis beside BullMQ's own keys, all under the queue's hash tag: adds whose run has not
- * started, failures in a row, the token bucket, parked keys, and timers (earliest per key). Grows with the keys
- * that wait, fail or are parked, not with time.
+ * started, failures in a row, the token bucket, parked keys, timers (earliest per key), and the leader's term. Grows with
+ * the keys that wait, fail or are parked, not with time.
  */
 export class RedisQueueState {
   private readonly merge = script('merge-pending-3');
@@ -34,6 +34,8 @@ export class RedisQueueState {
   private readonly timersOverdue = script('overdue-timers-1');
   private readonly limit = script('rate-limit-3');
   private readonly parkKey = script('park-2');
+  private readonly termBegin = script('begin-term-1');
+  private readonly termCheck = script('check-term-1');
   /** For people. */
   readonly view: RedisQueueView;
   private readonly keys: QueueStateKeys;
@@ -51,25 +53,36 @@ export class RedisQueueState {
       parked: key('parked'),
       timers: key('timers'),
       timerData: key('timer-data'),
+      term: key('term'),
     };
     this.view = new RedisQueueView(redis, this.keys);
   }
 
-  /**
-   * Returns the rank of the key's next run, and whether this add raised that of an earlier one.
-   * @param before what is done in the same step, before it
-   */
-  async mergePending(
-    key: string,
-    add: PendingAdd,
-    before?: LuaCall,
-  ): Promise<{ rank: number; raised: boolean }> {
+  /** See `WorkQueue.beginTerm`. */
+  async beginTerm({ epoch, holder }: LeaderTerm): Promise<void> {
+    await this.termBegin.run(this.redis, [this.keys.term], [epoch, holder]).catch(throwSuperseded);
+  }
+
+  /** In front of what is done for a term: fails, and with it the step, once that does not count any more. */
+  checkTerm({ epoch, holder }: LeaderTerm): LuaCall {
+    return this.termCheck.call([this.keys.term], [epoch, holder]);
+  }
+
+  /** What {@link mergePending} sends; its reply is for {@link readMerged}. */
+  merging(key: string, add: PendingAdd): LuaCall {
     const { pending, parked, failures } = this.keys;
     const args = [key, PRIORITY_RANK[add.priority], add.reason, add.readySinceMs, traceTextOf(add)];
-    const call = this.merge.call([pending, parked, failures], args);
-    const answer = before ? (await runInOneStep(this.redis, before, call))[1] : await this.run(call);
-    const [rank, raised] = answer as number[];
+    return this.merge.call([pending, parked, failures], args);
+  }
+
+  /** The rank of the key's next run, and whether this add raised that of an earlier one. */
+  readMerged(reply: unknown): { rank: number; raised: boolean } {
+    const [rank, raised] = reply as number[];
     return { rank: rank ?? PRIORITY_RANK.normal, raised: raised === 1 };
+  }
+
+  async mergePending(key: string, add: PendingAdd): Promise<void> {
+    await this.run(this.merging(key, add));
   }
 
   /**
@@ -82,7 +95,7 @@ export class RedisQueueState {
   ): Promise<{ pending: PendingAdd | undefined; failures: number; reply: unknown }> {
     const call = this.take.call([this.keys.pending, this.keys.failures], [key]);
     const [answer, reply] = after
-      ? await runInOneStep(this.redis, call, after)
+      ? await runInOneStep(this.redis, [call, after])
       : [await this.run(call), undefined];
     const [json, failures] = answer as [string | null, number];
     return { pending: json === null ? undefined : parsePending(json), failures, reply };
@@ -169,6 +182,14 @@ export class RedisQueueState {
   private run({ args, keys, script }: LuaCall): Promise<unknown> {
     return script.run(this.redis, keys, args);
   }
+}
+
+/** Throws what our scripts mean by an error of theirs, or the error as it is. */
+export function throwSuperseded(error: unknown): never {
+  const [, epoch] = /^SUPERSEDED (\d+)/.exec(errorMessage(error)) ?? [];
+  if (epoch === undefined) throw error;
+  const what = epoch === '0' ? 'no term has begun' : `the term of epoch ${epoch} has begun`;
+  throw new SupersededError(`refused: in this queue ${what}`, { epoch: Number(epoch), cause: error });
 }
 
 function errorText(error: unknown): string {

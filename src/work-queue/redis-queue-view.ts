@@ -4,7 +4,7 @@ import type { AddOptions, DelayedKey, KeyView, ParkedKey, WorkQueueView } from '
 
 /** The keys of a queue's own state in Redis, all of one slot. */
 export type QueueStateKeys = Readonly<
-  Record<'pending' | 'failures' | 'bucket' | 'parked' | 'timers' | 'timerData', string>
+  Record<'pending' | 'failures' | 'bucket' | 'parked' | 'timers' | 'timerData' | 'term', string>
 >;
 
 /** Of very long queues so many entries are looked at, so that a look costs no more than that. */

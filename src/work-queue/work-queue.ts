@@ -93,6 +93,17 @@ export interface DelayedKey {
   readonly failures: number;
 }
 
+/** One term of one leader: what the effects of leading are fenced with. */
+export interface LeaderTerm {
+  /** Grows from term to term. */
+  readonly epoch: number;
+  /** Unique to one life of one process: should a store lose its last writes, an epoch may be given twice. */
+  readonly holder: string;
+}
+
+/** The adds of one term. Each is refused with SupersededError, without any effect, once the queue's term is another. */
+export type LeaderAdds = Pick<WorkQueue, 'add' | 'addWithCauses'>;
+
 /** What is in a queue, for people; taken in several reads, so not of one instant. */
 export interface WorkQueueView {
   /** Longest waiting first. A key that runs at the moment waits here for the run after. */
@@ -123,6 +134,7 @@ export interface KeyView {
  * 4. `addRateLimited` waits the longer of the per-key exponential backoff and the global token bucket.
  * 5. Of several pending delayed adds of one key, the earliest counts.
  * 6. After `maxRetries` rate-limited adds in a row the key is parked instead; a new `add` takes it out again.
+ * 7. An add of a leader is judged by its term in the same step in which it happens.
  *
  * All methods reject when Redis cannot be reached within the operation's timeout; callers retry, nothing is swallowed.
  */
@@ -134,6 +146,12 @@ export interface WorkQueue {
    * kept on one server.
    */
   readonly addWithCauses?: (key: string, causes: ResourceVersions, options?: AddOptions) => Promise<void>;
+  /**
+   * Makes `term` the one whose adds count: once this has resolved, an add of any other is refused, however late it
+   * comes. Of adds under no term (by whoever works on keys, by people) nothing is asked. May be repeated.
+   * @throws SupersededError when a newer term, or the same epoch of another holder, has begun; tells which epoch
+   */
+  beginTerm(term: LeaderTerm): Promise<LeaderAdds>;
   addAfter(key: string, delayMs: number, options?: AddOptions): Promise<void>;
   /** Returns whether the key was parked instead of delayed. */
   addRateLimited(

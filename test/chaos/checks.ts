@@ -1,5 +1,6 @@
 import { ActivationsChecker } from './checkers/activations.js';
 import { findLostChanges } from './checkers/changes.js';
+import type { TermLine } from './checkers/epochs.js';
 import { EpochsChecker } from './checkers/epochs.js';
 import { LimitsChecker } from './checkers/limits.js';
 import { PodsOfReplicaSetChecker } from './checkers/pods-of-replicaset.js';
@@ -18,14 +19,22 @@ export class Checks {
   private readonly epochs = new EpochsChecker();
   private changes = 0;
 
-  /** @param history in the store's order; @param journal in the order of its times */
-  checkRecorded(history: readonly HistoryEvent[], journal: readonly JournalLine[]): Violation[] {
+  /**
+   * @param history in the store's order
+   * @param journal in the order of its times
+   * @param terms in the order of each queue, read after the journal
+   */
+  checkRecorded(
+    history: readonly HistoryEvent[],
+    journal: readonly JournalLine[],
+    terms: readonly TermLine[],
+  ): Violation[] {
     const found: Violation[] = [];
     for (const event of history) {
       this.replay.apply(event);
       found.push(...this.limits.check(event), ...this.pods.check(event));
     }
-    return [...found, ...this.activations.check(journal), ...this.epochs.check(journal)];
+    return [...found, ...this.activations.check(journal), ...this.epochs.check(journal, terms)];
   }
 
   /** Once everything is at rest. */
@@ -38,7 +47,8 @@ export class Checks {
   counts(): Record<string, number> {
     return {
       activations: this.activations.activations,
-      epochs: this.epochs.enqueues,
+      epochs: this.epochs.adds,
+      'refused adds of former leaders': this.epochs.refused,
       limits: this.limits.checks,
       'pods of a ReplicaSet': this.pods.checks,
       'acknowledged changes': this.changes,

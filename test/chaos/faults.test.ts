@@ -11,6 +11,7 @@ import { Probes } from './probes.js';
 import { findQueued } from './queues.js';
 import { SeededRandom } from './random.js';
 import { ChaosSet } from './set/chaos-set.js';
+import { takeTerms } from './terms.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 
 const DIST = join(import.meta.dirname, '..', '..', 'dist');
@@ -69,8 +70,10 @@ describe('three replicas go on', () => {
     );
     await history.untilComplete();
     expect(history.gaps).toBe(0);
-    expect(checks.checkRecorded(history.take(), journal.take())).toEqual([]);
+    const lines = journal.take();
+    expect(checks.checkRecorded(history.take(), lines, await takeTerms(set.redis))).toEqual([]);
     expect(checks.checkAtRest(load.last())).toEqual([]);
     expect(checks.counts()['activations']).toBeGreaterThan(100);
+    expect(checks.counts()['epochs']).toBeGreaterThan(100);
   });
 });

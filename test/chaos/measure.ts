@@ -3,19 +3,30 @@ import { parseArgs } from 'node:util';
 import { CRASH_POINTS } from './measures/crash-points.js';
 import { runCrashPoint } from './measures/run-crash-points.js';
 import { measureFollowerCrashes } from './measures/run-follower-crash.js';
+import type { Loss } from './measures/run-failover.js';
 import { measureFailover } from './measures/run-failover.js';
 import { percentile } from './report.js';
 import { ChaosSet } from './set/chaos-set.js';
 
 // `npm run chaos -- --measure crash-points|failover|follower-crash`: one kind of fault many times, with figures.
-const { values } = parseArgs({
+// `--loss SIGKILL,SIGTERM,SIGSTOP`: which failovers; what follows `--` goes to the replicas (`--leader-takeover expiry`).
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
   options: {
     measure: { type: 'string', default: 'failover' },
     times: { type: 'string', default: '50' },
+    loss: { type: 'string', default: 'SIGKILL,SIGTERM,SIGSTOP' },
     dist: { type: 'string', default: join(import.meta.dirname, '..', '..', 'dist') },
   },
 });
-const set = await ChaosSet.start({ dist: values.dist, replicas: 3, random: Math.random });
+const set = await ChaosSet.start({
+  dist: values.dist,
+  replicas: 3,
+  random: Math.random,
+  controllerArgs: positionals,
+  // What is measured shall be the replicas, not proxies and journals.
+  links: values.measure === 'failover' ? 'none' : 'all',
+});
 const seconds = (ms: number): string => (ms / 1000).toFixed(2);
 let failed = false;
 try {
@@ -39,9 +50,14 @@ async function crashPoints(): Promise<void> {
 
 async function failover(): Promise<void> {
   const rows = [];
-  for (const signal of ['SIGKILL', 'SIGTERM'] as const)
-    rows.push(await measureFailover(set, signal, Number(values.times), (line) => console.log(line)));
-  printTimes(rows.map(({ reactedMs, what }) => ({ what, times: reactedMs })));
+  for (const loss of values.loss.split(',') as Loss[])
+    rows.push(await measureFailover(set, loss, Number(values.times), (line) => console.log(line)));
+  printTimes(
+    rows.flatMap(({ loss, reactedMs, takenOverMs }) => [
+      { what: `leader, ${loss}: taken over`, times: takenOverMs },
+      { what: `leader, ${loss}: a change observed`, times: reactedMs },
+    ]),
+  );
 }
 
 async function followerCrash(): Promise<void> {

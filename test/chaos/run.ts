@@ -13,6 +13,7 @@ import { Resources } from './resources.js';
 import { makeFaults } from './round.js';
 import type { ScheduledFault } from './schedule.js';
 import type { SeededRandom } from './random.js';
+import { takeTerms } from './terms.js';
 import { writeTrace } from './trace.js';
 import type { ChaosSet } from './set/chaos-set.js';
 
@@ -103,8 +104,9 @@ export class ChaosRun {
       this.found('history', 'watch', 'changes were missed; nothing can be said about them');
     const history = this.history.take();
     const journal = this.journal.take();
+    const terms = await takeTerms(set.redis);
     const problems = [
-      ...this.checks.checkRecorded(history, journal),
+      ...this.checks.checkRecorded(history, journal, terms),
       ...this.checks.checkAtRest(this.load.last()),
     ];
     this.add(problems);

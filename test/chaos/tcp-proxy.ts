@@ -79,6 +79,11 @@ export class TcpProxy {
     this.destroyAll();
   }
 
+  /** Breaks every connection; new ones stand at once. */
+  reset(): void {
+    this.destroyAll();
+  }
+
   hold(...directions: Direction[]): void {
     for (const direction of directions) this.link.held.add(direction);
   }

@@ -11,7 +11,7 @@ import {
   MemoryStorage,
   writeKubeconfig,
 } from '../../src/api-server/index.js';
-import type { Storage } from '../../src/api-server/index.js';
+import type { ServerLimits, Storage } from '../../src/api-server/index.js';
 import { SystemClock, SystemRandom } from '../../src/clock/index.js';
 import { silentLogger } from '../../src/logging/index.js';
 
@@ -40,7 +40,7 @@ export interface ApiAnswer {
 
 /** A real server on a real port, on its own store in memory. */
 export async function startApiServer(
-  options: { tls?: boolean; storage?: Storage; drainTimeoutMs?: number } = {},
+  options: { tls?: boolean; storage?: Storage; drainTimeoutMs?: number; limits?: ServerLimits } = {},
 ): Promise<RunningApiServer> {
   const clock = new SystemClock();
   const storage = options.storage ?? new MemoryStorage({ clock });
@@ -56,6 +56,7 @@ export async function startApiServer(
     token: TOKEN,
     drainTimeoutMs: options.drainTimeoutMs ?? 1000,
     ...(tls && { tls }),
+    ...(options.limits && { limits: options.limits }),
   });
   const stop = new AbortController();
   const storeStop = new AbortController();

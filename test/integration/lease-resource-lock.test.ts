@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/api-client/index.js';
 import { createHttpApiClient, loadKubeconfig } from '../../src/api-client/index.js';
 import { SystemClock } from '../../src/clock/index.js';
-import { LeaderElector, LeaseResourceLock } from '../../src/leader-election/index.js';
+import { LeaderElector, LeaseCandidacy, LeaseResourceLock } from '../../src/leader-election/index.js';
+import { silentLogger } from '../../src/logging/index.js';
 import { runResourceLockContract } from '../../src/testing/resource-lock-contract.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import type { RunningApiServer } from './api-server-harness.js';
@@ -41,8 +42,9 @@ runResourceLockContract('LeaseResourceLock on an API server', async () => {
 });
 
 describe('electors on a Lease', () => {
-  function candidate(name: string, identity: string) {
-    const lock = new LeaseResourceLock({ client, identity, namespace: 'kube-system', name, clock });
+  function candidate(name: string, identity: string, candidacy?: LeaseCandidacy) {
+    const ref = { namespace: 'kube-system', name };
+    const lock = new LeaseResourceLock({ client, identity, ...ref, clock, candidacy });
     const stop = new AbortController();
     const elector = new LeaderElector({
       lock,
@@ -86,5 +88,21 @@ describe('electors on a Lease', () => {
       leaseTransitions: 2,
     });
     for (const each of all) if (each !== first) await each.stop();
+  });
+
+  it('that stand for it are elected without coordination where the API knows no candidates', async () => {
+    const leaseName = `lease-${randomUUID()}`;
+    const candidacy = new LeaseCandidacy({
+      ...{ client, clock, logger: silentLogger, namespace: 'kube-system', leaseName },
+      ...{ name: 'a', version: '1.0.0' },
+    });
+    const standing = new AbortController();
+    const ended = candidacy.run(standing.signal);
+    const only = candidate(leaseName, 'a', candidacy);
+    await waitFor(() => only.elector.isLeader, { timeoutMs: 20_000, what: 'a leader' });
+    expect(await candidacy.isSupported()).toBe(false);
+    await only.stop();
+    standing.abort();
+    await ended;
   });
 });

@@ -120,4 +120,26 @@ describe('a queue and actors on one server', () => {
     monitor.disconnect();
     expect(recorded()).toBeLessThan(runnable());
   });
+
+  it('an add with causes under a term is one command, which the term stands in front of', async () => {
+    const adds = await queue.beginTerm({ epoch: 1, holder: 'a' });
+    await adds.addWithCauses?.('ns/other', { pods: '1' });
+    const monitor = await redis.duplicate().monitor();
+    const commands: { name: string; text: string; source: string }[] = [];
+    monitor.on('monitor', (_time: string, args: string[], source: string) =>
+      commands.push({ name: args[0] ?? '', text: args.join(' '), source }),
+    );
+    await adds.addWithCauses?.(KEY, { pods: '1' });
+    await redis.get(`${keyPrefix}:end`);
+    const isEnd = ({ text }: { text: string }): boolean => text === `get ${keyPrefix}:end`;
+    await waitFor(() => commands.some(isEnd), { what: 'the end to be seen' });
+    monitor.disconnect();
+    const ours = commands.filter((command) => command.text.includes(keyPrefix) && !isEnd(command));
+    expect(ours.filter(({ source }) => source !== 'lua').map(({ name }) => name)).toEqual(['evalsha']);
+    const inside = ours.filter(({ source }) => source === 'lua').map(({ text }) => text.toLowerCase());
+    const termAt = inside.findIndex((text) => /^hmget \S*:state:term epoch holder$/.test(text));
+    const jobAt = inside.findIndex((text) => /^zadd \S*:prioritized /.test(text));
+    expect(termAt).toBeGreaterThanOrEqual(0);
+    expect(jobAt).toBeGreaterThan(termAt);
+  });
 });

@@ -4,7 +4,12 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { RedisActorRuntime } from '../../src/actor/index.js';
 import { RedisStorage } from '../../src/api-server/storage/index.js';
 import { SystemClock } from '../../src/clock/index.js';
-import { LeaderElector, RedisResourceLock } from '../../src/leader-election/index.js';
+import {
+  LeaderElector,
+  RedisHolderWitness,
+  RedisResourceLock,
+  noLeaderElectionMetrics,
+} from '../../src/leader-election/index.js';
 import type { LogFields } from '../../src/logging/index.js';
 import { assertUsableRedis, createRedisConnection } from '../../src/redis/index.js';
 import type { SentinelTopology } from '../../src/testing/redis-topologies.js';
@@ -98,6 +103,53 @@ describe('when Sentinels fail over', () => {
     await Promise.all([...running, watching]);
     await Promise.all([queue.close(), actors.close()]);
     lock.close();
+  });
+});
+
+describe('when Sentinels fail over, and everybody loses sight of everybody at once,', () => {
+  it('nobody is taken for dead: the leader leads on, and can be seen at the new master', async () => {
+    const redis = await startSentinelTrio();
+    const keyPrefix = `${randomUUID()}:`;
+    let depositions = 0;
+    const all = ['a', 'b', 'c'].map((identity) => {
+      const lock = new RedisResourceLock({ url: redis.url, keyPrefix, identity });
+      const stop = new AbortController();
+      const elector = new LeaderElector({
+        lock,
+        witness: new RedisHolderWitness({ links: lock.links, identity, clock }),
+        callbacks: {
+          onStartedLeading: (signal) =>
+            new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true })),
+          onStoppedLeading: () => undefined,
+          onNewLeader: () => undefined,
+        },
+        metrics: { ...noLeaderElectionMetrics, deposed: () => depositions++ },
+        // Longer than a failover takes: by expiry alone nothing would happen either.
+        options: { leaseDurationMs: 60_000, renewDeadlineMs: 50_000 },
+      });
+      const running = elector.run(stop.signal);
+      const end = async (): Promise<void> => {
+        stop.abort();
+        await running;
+        lock.close();
+      };
+      return { elector, end, lock };
+    });
+    const leader = await waitFor(() => all.find(({ elector }) => elector.isLeader));
+    const placeOf = async (): Promise<string> =>
+      (await leader.lock.get().catch(() => undefined))?.witness ?? '';
+    const eventually = { timeoutMs: 20_000, intervalMs: 50 };
+    const before = await waitFor(placeOf, eventually);
+    await redis.failOver();
+    const after = await waitFor(async () => {
+      const place = await placeOf();
+      return place !== before && place;
+    }, eventually);
+    expect(after).not.toBe(before);
+    expect(leader.elector).toMatchObject({ isLeader: true, epoch: 1 });
+    expect(depositions).toBe(0);
+    for (const { end } of all) await end();
+    await redis.stop();
   });
 });
 

@@ -5,7 +5,9 @@ import { RedisStorage } from '../../src/api-server/storage/index.js';
 import { FakeClock, SystemClock } from '../../src/clock/index.js';
 import { RedisResourceLock } from '../../src/leader-election/index.js';
 import { assertUsableRedis, createRedisConnection, describeRedis } from '../../src/redis/index.js';
+import { redisWitnesses } from './support/redis-witnesses.js';
 import { runActorContract } from '../../src/testing/actor-contract.js';
+import { runHolderWitnessContract } from '../../src/testing/holder-witness-contract.js';
 import type { RedisTopology } from '../../src/testing/redis-topologies.js';
 import { startRedisCluster, startSentinelTrio, startTlsRedis } from '../../src/testing/redis-topologies.js';
 import { runResourceLockContract } from '../../src/testing/resource-lock-contract.js';
@@ -53,6 +55,8 @@ describe.each(topologies)('on $name', ({ start }) => {
       },
     };
   });
+
+  runHolderWitnessContract('RedisHolderWitness', async () => redisWitnesses(redis.url, `${newPrefix()}:`));
 
   runWorkQueueContract(
     'BullMqWorkQueue',

@@ -91,9 +91,9 @@ describe('the work queue when things go wrong', () => {
       logger: silentLogger,
       metrics: { unqueued: () => found++ },
     });
-    expect(await sweep.look(stop.signal)).toEqual([]);
-    expect(await sweep.look(stop.signal)).toEqual(['ns/lost']);
-    expect(await sweep.look(stop.signal)).toEqual([]);
+    expect(await sweep.look(queue, stop.signal)).toEqual([]);
+    expect(await sweep.look(queue, stop.signal)).toEqual(['ns/lost']);
+    expect(await sweep.look(queue, stop.signal)).toEqual([]);
     expect(found).toBe(1);
     const reasons: string[] = [];
     consume(queue, async (item) => void reasons.push(item.reason));

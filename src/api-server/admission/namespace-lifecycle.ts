@@ -5,9 +5,11 @@ import type { KubernetesObject, Namespace } from '../../kubernetes/index.js';
 import { errorMessage } from '../../errors/index.js';
 import { forbidden, notFound } from '../errors/index.js';
 import type { KindDefinition } from '../kinds/index.js';
-import type { Storage } from '../storage/index.js';
+import type { Storage, StorageList } from '../storage/index.js';
 
 const RETRY_MS = 200;
+/** Characters of what is read together. */
+const PAGE_LENGTH = 1024 * 1024;
 
 interface KnownNamespace {
   readonly revision: number;
@@ -79,14 +81,23 @@ export class NamespaceLifecycle {
 
   private async follow(signal: AbortSignal): Promise<void> {
     const resource = qualifiedResource(NAMESPACES);
-    const list = await this.storage.list(resource);
-    this.known.clear();
-    for (const { object } of list.items) this.observe(object);
-    for await (const events of this.storage.watch({ resource, after: list.revision }, signal)) {
+    const after = await this.listAll(resource);
+    for await (const events of this.storage.watch({ resource, after }, signal)) {
       for (const event of events) {
         if (event.type === 'deleted') this.forget(event.key.name);
         else if (event.type !== 'progress') this.observe(event.object);
       }
     }
+  }
+
+  /** Page by page: a namespace may be large. Returns the revision that is known then. */
+  private async listAll(resource: string): Promise<number> {
+    this.known.clear();
+    let page: StorageList | undefined;
+    do {
+      page = await this.storage.list(resource, { maxTextLength: PAGE_LENGTH, continueFrom: page?.next });
+      for (const { object } of page.items) this.observe(object);
+    } while (page.next);
+    return page.revision;
   }
 }

@@ -1,8 +1,8 @@
-import { parseJson, stringifyJson } from '../../kubernetes/index.js';
+import { stringifyJson } from '../../kubernetes/index.js';
 import type { ResourceType, UnstructuredObject } from '../../kubernetes/index.js';
 import { badRequest, unsupportedMediaType } from '../errors/index.js';
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/index.js';
-import { DecodeError, decodeObject } from '../schema/index.js';
+import { DecodeError, decodeObject, readJsonText } from '../schema/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import { judgeFindings } from './field-validation.js';
 import type { FieldValidation } from './field-validation.js';
@@ -31,10 +31,10 @@ const TEXT_TYPES = new Set([
  * Reads a body as an object of a kind.
  * @throws StatusError 400 for what cannot be read, 415 for a media type that we have not
  */
-export function decodeBody(
+export async function decodeBody(
   body: Buffer,
   options: DecodeBodyOptions,
-): { readonly object: UnstructuredObject; readonly warnings: readonly string[] } {
+): Promise<{ readonly object: UnstructuredObject; readonly warnings: readonly string[] }> {
   const { contentType, kind } = options;
   if (contentType !== PROTOBUF_MEDIA_TYPE && !TEXT_TYPES.has(contentType)) {
     throw unsupportedMediaType(contentType, ACCEPTED);
@@ -44,7 +44,7 @@ export function decodeBody(
       ? stringifyJson(decodeProtobuf(body, options))
       : body.toString('utf8');
   try {
-    const { object, findings } = decodeObject(
+    const { object, findings } = await decodeObject(
       text,
       isYaml(contentType, text) ? 'application/yaml' : 'application/json',
       options.schemas,
@@ -65,7 +65,7 @@ function isYaml(contentType: string, text: string): boolean {
 
 function isJson(text: string): boolean {
   try {
-    parseJson(text);
+    readJsonText(text);
     return true;
   } catch {
     return false;

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { parseJson, toInt64 } from '../../kubernetes/index.js';
+import { toInt64 } from '../../kubernetes/index.js';
 import type { Int64 } from '../../kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
+import { errorMessage } from '../../errors/index.js';
+import { DocumentLimitError, parseYaml, readJsonText } from '../schema/index.js';
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/index.js';
-import { parseYaml } from '../schema/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 
 const schema = z.object({
@@ -24,12 +25,12 @@ export interface DeleteOptionsBody {
 }
 
 /** @throws StatusError 400 */
-export function decodeDeleteOptions(
+export async function decodeDeleteOptions(
   body: Buffer,
   contentType: string,
   schemas: SchemaRegistry,
-): DeleteOptionsBody {
-  const parsed = schema.safeParse(parse(body, contentType, schemas));
+): Promise<DeleteOptionsBody> {
+  const parsed = schema.safeParse(await parse(body, contentType, schemas));
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     throw badRequest(
@@ -52,15 +53,13 @@ export function decodeDeleteOptions(
 
 const SCHEMA = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions';
 
-function parse(body: Buffer, contentType: string, schemas: SchemaRegistry): unknown {
+async function parse(body: Buffer, contentType: string, schemas: SchemaRegistry): Promise<unknown> {
   if (contentType === PROTOBUF_MEDIA_TYPE) return decodeProtobuf(body, { schemas, schema: SCHEMA });
   try {
     const text = body.toString('utf8');
-    return contentType.includes('yaml') ? parseYaml(text).value : parseJson(text);
+    return contentType.includes('yaml') ? (await parseYaml(text)).value : readJsonText(text);
   } catch (error) {
-    throw badRequest(
-      `couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : String(error)}`,
-      error,
-    );
+    if (error instanceof DocumentLimitError) throw error;
+    throw badRequest(`couldn't get version/kind; json parse error: ${errorMessage(error)}`, error);
   }
 }

@@ -20,9 +20,13 @@ export function fieldValidationOf(query: URLSearchParams): FieldValidation {
   ]);
 }
 
+const MAX_SHOWN = 200;
+
 /** `strict decoding error: unknown field "spec.foo", …` */
 export function strictErrorText(findings: readonly FieldFinding[]): string {
-  return `strict decoding error: ${findings.map(describeFinding).join(', ')}`;
+  const shown = findings.slice(0, MAX_SHOWN).map(describeFinding);
+  const rest = findings.length - shown.length;
+  return `strict decoding error: ${shown.join(', ')}${rest > 0 ? `, and ${rest} more` : ''}`;
 }
 
 /**

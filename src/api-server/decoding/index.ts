@@ -4,3 +4,4 @@ export { decodeDeleteOptions } from './decode-delete-options.js';
 export type { DeleteOptionsBody } from './decode-delete-options.js';
 export { fieldValidationOf, judgeFindings, strictErrorText } from './field-validation.js';
 export type { FieldValidation } from './field-validation.js';
+export { translateDocumentLimit } from './refuse-document.js';

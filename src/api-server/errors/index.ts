@@ -1,9 +1,10 @@
-export { StatusError } from './status-error.js';
+export { shortened, StatusError } from './status-error.js';
 export type { StatusBody, StatusCause, StatusDetails, StatusSubject } from './status-error.js';
 export {
   alreadyExists,
   applyConflict,
   badRequest,
+  bodyTooLarge,
   conflict,
   expired,
   forbidden,
@@ -17,6 +18,7 @@ export {
   resourceVersionTooLarge,
   serverTimeout,
   serviceUnavailable,
+  tooManyRequests,
   unauthorized,
   unknownPath,
   unprocessable,

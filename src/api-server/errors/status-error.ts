@@ -31,6 +31,11 @@ export interface StatusSubject {
   readonly resource: string;
 }
 
+/** What a refusal may say: enough for whoever reads it, and no multiple of what a client has sent. */
+const MAX_MESSAGE_LENGTH = 32 * 1024;
+const MAX_CAUSE_LENGTH = 4 * 1024;
+const MAX_CAUSES = 500;
+
 /** The request is refused; `status` is the whole answer. Everything a handler throws on purpose is one of these. */
 export class StatusError extends Error {
   readonly status: StatusBody & { readonly code: number };
@@ -52,12 +57,28 @@ export class StatusError extends Error {
       apiVersion: 'v1',
       metadata: extra.continueToken === undefined ? {} : { continue: extra.continueToken },
       status: 'Failure',
-      message,
+      message: shortened(message, MAX_MESSAGE_LENGTH),
       reason,
-      ...(extra.details && { details: extra.details }),
+      ...(extra.details && { details: withFewCauses(extra.details) }),
       code,
     };
   }
+}
+
+/** A text that is no longer than that; one that was tells how much is missing. */
+export function shortened(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  return `${text.slice(0, maxLength)}… (${text.length - maxLength} more characters)`;
+}
+
+function withFewCauses(details: StatusDetails): StatusDetails {
+  const { causes } = details;
+  if (!causes) return details;
+  const few = causes.slice(0, MAX_CAUSES).map(({ message, ...cause }) => ({
+    ...cause,
+    ...(message !== undefined && { message: shortened(message, MAX_CAUSE_LENGTH) }),
+  }));
+  return { ...details, causes: few };
 }
 
 /** `deployments.apps`: how messages name a resource. */

@@ -122,8 +122,12 @@ export function expired(message: string, continueToken?: string): StatusError {
   return new StatusError(410, 'Expired', message, { continueToken });
 }
 
-export function requestTooLarge(limitBytes: number): StatusError {
-  return new StatusError(413, 'RequestEntityTooLarge', `Request entity is too large: limit is ${limitBytes}`);
+export function requestTooLarge(problem: string): StatusError {
+  return new StatusError(413, 'RequestEntityTooLarge', problem);
+}
+
+export function bodyTooLarge(limitBytes: number): StatusError {
+  return requestTooLarge(`Request entity is too large: limit is ${limitBytes}`);
 }
 
 /** A resourceVersion from the future: come back when the store has reached it. */
@@ -139,6 +143,13 @@ export function resourceVersionTooLarge(asked: number, current: number): StatusE
       },
     },
   );
+}
+
+/** Nothing has been done; the client may come back. In the words of the genuine server. */
+export function tooManyRequests(): StatusError {
+  return new StatusError(429, 'TooManyRequests', 'Too many requests, please try again later.', {
+    details: { retryAfterSeconds: 1 },
+  });
 }
 
 export function serviceUnavailable(message: string, cause?: unknown): StatusError {

@@ -17,6 +17,8 @@ export interface EventExpiryOptions {
 }
 
 const PAGE = 500;
+/** Characters. */
+const PAGE_LENGTH = 1024 * 1024;
 
 /** Removes Events that nobody has seen again for an hour. */
 export class EventExpiry {
@@ -41,7 +43,11 @@ export class EventExpiry {
     let removed = 0;
     let cursor: StorageCursor | undefined;
     do {
-      const page = await storage.list(qualifiedResource(EVENTS), { limit: PAGE, continueFrom: cursor });
+      const page = await storage.list(qualifiedResource(EVENTS), {
+        limit: PAGE,
+        maxTextLength: PAGE_LENGTH,
+        continueFrom: cursor,
+      });
       for (const { object, revision } of page.items) {
         if (lastSeen(object) >= before) continue;
         if (await this.remove(object, revision)) removed++;

@@ -19,7 +19,7 @@ interface Binding extends UnstructuredObject {
 
 /** `POST` to a pod's `binding`: puts it on a node, once (apiserver's pod `BindingREST`). */
 export async function handleBinding(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
-  const { object } = decodeBody(await call.request.readBody(), {
+  const { object } = await decodeBody(await call.request.readBody(), {
     contentType: call.request.contentType,
     schemas: context.schemas,
     schema: 'io.k8s.api.core.v1.Binding',

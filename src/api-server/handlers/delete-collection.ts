@@ -1,15 +1,16 @@
-import { apiVersionOf } from '../../kubernetes/index.js';
 import type { UnstructuredObject } from '../../kubernetes/index.js';
 import { StatusError } from '../errors/index.js';
-import { ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
 import { deleteObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { parseSelection } from '../selectors/index.js';
-import { presentList } from '../table/index.js';
 import { readDeleteOptions } from './delete-options.js';
+import type { ReadDeleteOptions } from './delete-options.js';
 import type { ResourceCall } from './handler.js';
-import { parseNumber, selectPage } from './list.js';
+import { listPages } from './list-pages.js';
+import type { SelectedPage } from './list-pages.js';
+import { respondWithList } from './list-response.js';
+import { parseNumber } from './list.js';
 
 /** How many deletions are under way at once. */
 const PARALLEL = 16;
@@ -22,29 +23,30 @@ export async function handleDeleteCollection(
   const options = await readDeleteOptions(call.request, context.schemas);
   const selection = parseSelection(call.request.query, call.kind);
   const limit = parseNumber(call.request.query, 'limit');
-  const page = await selectPage(context, call, selection, { limit });
-  const waiting = [...page.items];
-  const deleted: UnstructuredObject[] = [];
-  const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) {
-      const { namespace = '', name } = next.metadata;
-      const outcome = await deleteObject(
-        context,
-        { kind: call.kind, namespace, name },
-        options,
-        options,
-      ).catch(ignoreNotFound);
-      if (outcome) deleted.push(outcome.object);
-    }
-  };
-  await Promise.all(Array.from({ length: PARALLEL }, work));
-  const list = {
-    kind: `${call.kind.type.kind}List`,
-    apiVersion: apiVersionOf(call.kind.type),
-    metadata: { resourceVersion: String(page.revision) },
-    items: deleted,
-  };
-  return ok(presentList(list, call.kind, call, context.clock.now()));
+  const pages = deletedPages(context, call, listPages(context, call, selection, { limit }), options);
+  return respondWithList(context, call, pages, ({ revision }) => ({ resourceVersion: String(revision) }));
+}
+
+/** The pages with what became of their objects, which are deleted when the page is asked for. */
+async function* deletedPages(
+  context: RegistryContext,
+  { kind }: ResourceCall,
+  pages: AsyncGenerator<SelectedPage, void, undefined>,
+  options: ReadDeleteOptions,
+): AsyncGenerator<SelectedPage, void, undefined> {
+  for await (const page of pages) {
+    const waiting = page.items.values();
+    const deleted: UnstructuredObject[] = [];
+    const work = async (): Promise<void> => {
+      for (const { metadata } of waiting) {
+        const target = { kind, namespace: metadata.namespace ?? '', name: metadata.name };
+        const outcome = await deleteObject(context, target, options, options).catch(ignoreNotFound);
+        if (outcome) deleted.push(outcome.object);
+      }
+    };
+    await Promise.all(Array.from({ length: PARALLEL }, work));
+    yield { ...page, items: deleted };
+  }
 }
 
 /** Somebody else deleted it meanwhile: what was wanted has come true. */

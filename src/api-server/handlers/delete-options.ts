@@ -2,6 +2,7 @@ import { exactInteger, parseInt64 } from '../../kubernetes/index.js';
 import type { Int64 } from '../../kubernetes/index.js';
 import { badRequest, invalid } from '../errors/index.js';
 import { decodeDeleteOptions } from '../decoding/index.js';
+import type { DeleteOptionsBody } from '../decoding/index.js';
 import type { ApiRequest } from '../http/index.js';
 import type { DeletionRequest, PropagationPolicy } from '../registry/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
@@ -20,7 +21,14 @@ export async function readDeleteOptions(
 ): Promise<ReadDeleteOptions> {
   const body = await request.readBody();
   const options =
-    body.length > 0 ? decodeDeleteOptions(body, request.contentType, schemas) : fromQuery(request.query);
+    body.length > 0
+      ? await decodeDeleteOptions(body, request.contentType, schemas)
+      : fromQuery(request.query);
+  return checkDeleteOptions(options, request.query);
+}
+
+/** @throws StatusError 400, 422 */
+export function checkDeleteOptions(options: DeleteOptionsBody, query: URLSearchParams): ReadDeleteOptions {
   const grace = options.gracePeriodSeconds;
   if (grace !== undefined && grace < 0) {
     throw badRequest(`gracePeriodSeconds: Invalid value: ${grace}: must be greater than or equal to 0`);
@@ -29,11 +37,11 @@ export async function readDeleteOptions(
     gracePeriodSeconds: grace,
     propagationPolicy: policyOf(options),
     preconditions: options.preconditions,
-    dryRun: isDryRun(request.query, options.dryRun),
+    dryRun: isDryRun(query, options.dryRun),
   };
 }
 
-function fromQuery(query: URLSearchParams): ReturnType<typeof decodeDeleteOptions> {
+function fromQuery(query: URLSearchParams): DeleteOptionsBody {
   const orphan = query.get('orphanDependents');
   return {
     gracePeriodSeconds: graceOf(query.get('gracePeriodSeconds') ?? ''),
@@ -49,7 +57,7 @@ function graceOf(text: string): Int64 | undefined {
   throw badRequest(`gracePeriodSeconds: Invalid value: ${JSON.stringify(text)}: must be an int64`);
 }
 
-function policyOf(options: ReturnType<typeof decodeDeleteOptions>): PropagationPolicy | undefined {
+function policyOf(options: DeleteOptionsBody): PropagationPolicy | undefined {
   const { propagationPolicy, orphanDependents } = options;
   if (propagationPolicy !== undefined && orphanDependents !== undefined) {
     throw badRequest('Invalid value: orphanDependents and deletionPropagation cannot be both set');

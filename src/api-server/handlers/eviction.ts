@@ -1,25 +1,23 @@
-import { parseJson, stringifyJson } from '../../kubernetes/index.js';
+import { errorMessage } from '../../errors/index.js';
+import { stringifyJson } from '../../kubernetes/index.js';
 import { decodeDeleteOptions } from '../decoding/index.js';
 import { badRequest } from '../errors/index.js';
 import { created } from '../http/index.js';
 import type { ApiRequest, ApiResponse } from '../http/index.js';
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/index.js';
 import { deleteObject } from '../registry/index.js';
-import type { PropagationPolicy, RegistryContext } from '../registry/index.js';
-import { isDryRun } from './dry-run.js';
+import type { RegistryContext } from '../registry/index.js';
+import { JsonSyntaxError, readJsonText } from '../schema/index.js';
+import { checkDeleteOptions } from './delete-options.js';
 import type { ResourceCall } from './handler.js';
 
 /** `POST` to a pod's `eviction`: a deletion, as there are no disruption budgets here. */
 export async function handleEviction(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
-  const { deleteOptions = {} } = await readEviction(context, call.request);
-  const options = decodeDeleteOptions(
-    Buffer.from(stringifyJson(deleteOptions)),
-    'application/json',
-    context.schemas,
-  );
-  const dryRun = isDryRun(call.request.query, options.dryRun);
-  const propagationPolicy = options.propagationPolicy as PropagationPolicy | undefined;
-  await deleteObject(context, call, { ...options, propagationPolicy }, { dryRun });
+  const { deleteOptions } = await readEviction(context, call.request);
+  const text = Buffer.from(stringifyJson(deleteOptions ?? {}));
+  const sent = await decodeDeleteOptions(text, 'application/json', context.schemas);
+  const options = checkDeleteOptions(sent, call.request.query);
+  await deleteObject(context, call, options, options);
   return created({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
 }
 
@@ -28,12 +26,22 @@ const SCHEMA = 'io.k8s.api.policy.v1.Eviction';
 async function readEviction(
   { schemas }: RegistryContext,
   request: ApiRequest,
-): Promise<{ deleteOptions?: unknown }> {
+): Promise<{ readonly deleteOptions?: unknown }> {
   const body = await request.readBody();
   if (request.contentType === PROTOBUF_MEDIA_TYPE) return decodeProtobuf(body, { schemas, schema: SCHEMA });
+  const eviction = readJson(body.toString());
+  if (typeof eviction === 'object' && eviction !== null && !Array.isArray(eviction)) return eviction;
+  throw unreadable('it is no object');
+}
+
+function readJson(text: string): unknown {
   try {
-    return parseJson(body.toString()) as { deleteOptions?: unknown };
+    return readJsonText(text);
   } catch (error) {
-    throw badRequest(`Eviction in version "v1" cannot be handled as an Eviction: ${String(error)}`, error);
+    throw error instanceof JsonSyntaxError ? unreadable(errorMessage(error), error) : error;
   }
+}
+
+function unreadable(problem: string, cause?: unknown): Error {
+  return badRequest(`Eviction in version "v1" cannot be handled as an Eviction: ${problem}`, cause);
 }

@@ -1,6 +1,6 @@
 import type { UnstructuredObject } from '../../kubernetes/index.js';
 import { apiVersionOf } from '../../kubernetes/index.js';
-import { badRequest, invalid } from '../errors/index.js';
+import { badRequest, invalid, shortened } from '../errors/index.js';
 import type { StatusError } from '../errors/index.js';
 import { fieldValidationOf, strictErrorText } from '../decoding/index.js';
 import type { FieldValidation } from '../decoding/index.js';
@@ -18,6 +18,9 @@ import { isDryRun } from './dry-run.js';
 import { fieldManagerOf } from './field-manager.js';
 import type { ResourceCall } from './handler.js';
 import { checkName } from './read-object.js';
+
+/** Characters of a patch that a refusal repeats. */
+const MAX_SHOWN_PATCH = 2048;
 
 /** `PATCH` of an object or of its status, again from the newest state when somebody else was faster. */
 export async function handlePatch(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
@@ -85,7 +88,8 @@ function checkFindings(findings: readonly FieldFinding[], patch: string, level: 
 }
 
 function invalidPatch(patch: string, problem: string): StatusError {
-  const message = `Invalid value: ${JSON.stringify(patch)}: ${problem}`;
+  const shown = shortened(JSON.stringify(patch), MAX_SHOWN_PATCH);
+  const message = `Invalid value: ${shown}: ${problem}`;
   return invalid({ group: '', kind: '' }, '', [{ type: 'FieldValueInvalid', field: 'patch', message }]);
 }
 

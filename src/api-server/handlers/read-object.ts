@@ -21,7 +21,7 @@ export async function readObject(
 ): Promise<ReadObject> {
   const { request, kind } = call;
   const body = await request.readBody();
-  const decoded = decodeBody(body, {
+  const decoded = await decodeBody(body, {
     contentType: request.contentType,
     schemas: context.schemas,
     schema: kind.schema,

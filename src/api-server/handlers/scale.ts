@@ -31,7 +31,7 @@ export async function handleScale(context: RegistryContext, call: ResourceCall):
   if (call.request.method === 'GET') return ok(toScale(await getObject(context, call), scale));
   const body = await call.request.readBody();
   const change =
-    call.request.method === 'PUT' ? replacement(context, call, body) : patched(context, call, body);
+    call.request.method === 'PUT' ? await replacement(context, call, body) : patched(context, call, body);
   const updated = await updateObject(context, call, (current) => scaled(current, scale, call, change), {
     subresource: '',
     manager: fieldManagerOf(call),
@@ -42,8 +42,8 @@ export async function handleScale(context: RegistryContext, call: ResourceCall):
 
 type ScaleChange = (current: UnstructuredObject) => UnstructuredObject;
 
-function replacement(context: RegistryContext, call: ResourceCall, body: Buffer): ScaleChange {
-  const { object } = decodeBody(body, {
+async function replacement(context: RegistryContext, call: ResourceCall, body: Buffer): Promise<ScaleChange> {
+  const { object } = await decodeBody(body, {
     contentType: call.request.contentType,
     schemas: context.schemas,
     schema: SCALE_SCHEMA,

@@ -7,12 +7,13 @@ import { translateStoreFailure } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { parseSelection } from '../selectors/index.js';
 import type { Selection } from '../selectors/index.js';
-import { StorageExpiredError } from '../storage/index.js';
+import { lengthOfEvent, StorageExpiredError } from '../storage/index.js';
 import type { StorageEvent, StorageWatchOptions } from '../storage/index.js';
 import { presentObject } from '../table/index.js';
 import type { SharedEvent } from '../watch-events/index.js';
 import type { ResourceCall } from './handler.js';
-import { parseNumber, selectPage } from './list.js';
+import { listPages, PAGE_ROOM } from './list-pages.js';
+import { parseNumber } from './list.js';
 import { bookmark, initialEventsEnd, watchStart } from './watch-start.js';
 import type { WatchStart } from './watch-start.js';
 
@@ -20,6 +21,9 @@ import type { WatchStart } from './watch-start.js';
 const DEFAULT_TIMEOUT_SECONDS = 1800;
 /** How often a quiet watch tells where it stands. Above the genuine server's pace of a minute there is no need. */
 const BOOKMARK_INTERVAL_MS = 15_000;
+
+/** About so many characters of events are made and sent together. */
+const PIECE_LENGTH = 64 * 1024;
 
 interface WireEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
@@ -37,21 +41,17 @@ export async function handleWatch(context: RegistryContext, call: ResourceCall):
   return { status: 200, stream, contentType: 'application/json' };
 }
 
-/** First what there is, if the watch begins so, then what happens to it; what happened together in one piece. */
+/** First what there is, if the watch begins so, then what happens to it; what happened together in few pieces. */
 async function* watchLines(
   context: RegistryContext,
   call: ResourceCall,
   selection: Selection,
   start: WatchStart,
-): AsyncGenerator<string> {
+): AsyncGenerator<string | Buffer> {
   const present = presenter(context, call);
   const { initialEvents, markEnd } = start;
   let revision = start.after;
-  if (initialEvents) {
-    const page = await selectPage(context, call, selection, {});
-    revision = page.revision;
-    for (const object of page.items) yield lineOf({ type: 'ADDED', object: present(object) });
-  }
+  if (initialEvents) revision = yield* initialLines(context, call, selection, present);
   if (markEnd)
     yield lineOf({ type: 'BOOKMARK', object: present(initialEventsEnd(call, revision), 'BOOKMARK') });
   const bookmarks = call.request.flag('allowWatchBookmarks');
@@ -59,13 +59,85 @@ async function* watchLines(
   const { signal, release } = timeLimited(context, call);
   try {
     for await (const events of context.storage.watch(watchOptions(call, revision, bookmarks), signal)) {
-      let lines = '';
-      for (const event of events) lines += encode(context.events.of(event), view);
-      if (lines !== '') yield lines;
+      yield* eventLines(context, events, view);
     }
   } finally {
     release();
   }
+}
+
+/** Page by page, so that a client that reads slowly holds one page only. Returns the revision that they show. */
+async function* initialLines(
+  context: RegistryContext,
+  call: ResourceCall,
+  selection: Selection,
+  present: ReturnType<typeof presenter>,
+): AsyncGenerator<string, number, undefined> {
+  const room = await call.request.reserve(PAGE_ROOM);
+  let revision = 0;
+  try {
+    for await (const page of listPages(context, call, selection, {})) {
+      revision = page.revision;
+      let lines = '';
+      for (const object of page.items) {
+        lines += lineOf({ type: 'ADDED', object: present(object) });
+        if (lines.length < PIECE_LENGTH) continue;
+        yield lines;
+        room.progress(lines.length);
+        lines = '';
+      }
+      if (lines !== '') yield lines;
+      room.progress(lines.length);
+    }
+    return revision;
+  } finally {
+    room.release();
+  }
+}
+
+/** Nothing is made of the events before there is room for it, and it is given back when the client has read it. */
+async function* eventLines(
+  context: RegistryContext,
+  events: readonly StorageEvent[],
+  view: WatchView,
+): AsyncGenerator<string | Buffer> {
+  const { request } = view.call;
+  for (let from = 0; from < events.length;) {
+    const { length, to } = pieceOf(events, from);
+    const room = request.tryReserve(length) ?? (await request.reserve(length));
+    try {
+      const piece = linesOf(context, events.slice(from, to), view);
+      if (piece.length > 0) yield piece;
+    } finally {
+      room.release();
+    }
+    from = to;
+  }
+}
+
+/** Up to which event a piece goes, and how many characters that is about; a large event is a piece of its own. */
+function pieceOf(
+  events: readonly StorageEvent[],
+  from: number,
+): { readonly to: number; readonly length: number } {
+  let length = lengthOfEvent(events[from]!);
+  let to = from + 1;
+  while (to < events.length && length + lengthOfEvent(events[to]!) <= PIECE_LENGTH) {
+    length += lengthOfEvent(events[to++]!);
+  }
+  return { to, length };
+}
+
+function linesOf(
+  context: RegistryContext,
+  events: readonly StorageEvent[],
+  view: WatchView,
+): string | Buffer {
+  const [first] = events;
+  if (first && lengthOfEvent(first) > PIECE_LENGTH) return encodeLarge(context.events.of(first), view);
+  let lines = '';
+  for (const event of events) lines += encode(context.events.of(event), view);
+  return lines;
 }
 
 /** How one client sees what happens. */
@@ -77,16 +149,27 @@ interface WatchView {
 }
 
 /** Empty for what the client shall not see. */
-function encode(shared: SharedEvent, { call, selection, bookmarks, present }: WatchView): string {
+function encode(shared: SharedEvent, view: WatchView): string {
   const { event } = shared;
-  // Who sees everything as it is needs nobody to look into the object.
-  const isPlain = selection.all && call.accept.as === undefined;
-  if (isPlain && event.type !== 'progress') return shared.line(WIRE_TYPES[event.type]);
+  const { call, selection, bookmarks, present } = view;
+  if (seesAll(view) && event.type !== 'progress') return shared.line(WIRE_TYPES[event.type]);
   const wire = decideWireEvent(event, selection, bookmarks ? call : undefined);
   if (!wire) return '';
   const object = present(wire.object, wire.type);
   const isOwn = event.type !== 'progress' && object === event.object;
   return isOwn ? shared.line(wire.type) : lineOf({ type: wire.type, object });
+}
+
+/** The same of an event whose line is too long for every watcher to have its own. */
+function encodeLarge(shared: SharedEvent, view: WatchView): string | Buffer {
+  const { event } = shared;
+  if (event.type === 'progress' || !seesAll(view)) return encode(shared, view);
+  return shared.lineBytes(WIRE_TYPES[event.type]);
+}
+
+/** Who sees everything as it is needs nobody to look into the object. */
+function seesAll({ call, selection }: WatchView): boolean {
+  return selection.all && call.accept.as === undefined;
 }
 
 function watchOptions(call: ResourceCall, after: number, bookmarks: boolean): StorageWatchOptions {
@@ -95,6 +178,7 @@ function watchOptions(call: ResourceCall, after: number, bookmarks: boolean): St
     resource: qualifiedResource(call.kind.type),
     ...(call.kind.type.namespaced && namespace !== '' && { namespace }),
     after,
+    reserve: (length) => call.request.reserve(length),
     ...(bookmarks && { progressIntervalMs: BOOKMARK_INTERVAL_MS }),
   };
 }
@@ -161,9 +245,9 @@ function timeLimited(
 }
 
 /** A watch that has begun can refuse only by an event. */
-async function* withErrorEvent(lines: AsyncIterable<string>): AsyncGenerator<string> {
+async function* withErrorEvent(lines: AsyncGenerator<string | Buffer>): AsyncGenerator<string | Buffer> {
   try {
-    for await (const line of lines) yield line;
+    yield* lines;
   } catch (error) {
     yield lineOf({ type: 'ERROR', object: watchFailure(error).status });
   }

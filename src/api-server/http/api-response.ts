@@ -1,9 +1,13 @@
+import type { Reservation } from './byte-budget.js';
+
 /** A whole answer; `body` is encoded as the client asked. */
 export interface ObjectResponse {
   readonly status: number;
   readonly body: object;
   /** Texts of `Warning` headers. */
   readonly warnings?: readonly string[];
+  /** Held for it already; otherwise it is asked for when the answer is large. Given back once it has been sent. */
+  readonly room?: Reservation;
 }
 
 /** An answer that is already bytes or text. */
@@ -17,8 +21,11 @@ export interface RawResponse {
 /** An answer that goes on until its source ends: a watch. */
 export interface StreamResponse {
   readonly status: number;
-  readonly stream: AsyncIterable<string>;
+  /** Asked for the next piece when the client has read the last. */
+  readonly stream: AsyncIterable<string | Buffer>;
   readonly contentType: string;
+  /** Has an end that does not depend on what happens, and may be sent compressed. @default false */
+  readonly isWhole?: boolean;
 }
 
 export type ApiResponse = ObjectResponse | RawResponse | StreamResponse;

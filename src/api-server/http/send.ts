@@ -1,13 +1,27 @@
 import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { createGzip, gzip } from 'node:zlib';
 import { stringify as toYaml } from 'yaml';
 import { stringifyJson } from '../../kubernetes/index.js';
 import type { StatusError } from '../errors/index.js';
+import type { ApiRequest } from './api-request.js';
 import type { ApiResponse, ObjectResponse, RawResponse, StreamResponse } from './api-response.js';
+import type { Reservation } from './byte-budget.js';
+import { warningHeaders } from './warning-headers.js';
 
 /** Answers below this many bytes are not worth compressing (the genuine server's threshold). */
 const GZIP_FROM_BYTES = 128 * 1024;
+/** Answers below this many bytes find room in the system's own buffers. */
+const SMALL_BYTES = 64 * 1024;
+/** So much of an answer is handed to the system at once. */
+const PART_BYTES = 32 * 1024;
+/**
+ * Beyond this many characters an answer asked for as YAML is written as JSON, which is YAML too: the library would hold
+ * everybody up for seconds.
+ */
+const MAX_BLOCK_YAML = 256 * 1024;
 
 const gzipAsync = promisify(gzip);
 
@@ -16,15 +30,18 @@ export interface SendOptions {
   readonly acceptsGzip: boolean;
 }
 
+type Requester = Pick<ApiRequest, 'reserve' | 'onClose'>;
+
 /** Writes an answer; resolves when it has been handed to the socket. */
 export async function send(
+  request: Requester,
   response: ServerResponse,
   answer: ApiResponse,
   options: SendOptions,
 ): Promise<void> {
-  if ('stream' in answer) return sendStream(response, answer);
-  if ('raw' in answer) return sendRaw(response, answer, options);
-  return sendObject(response, answer, options);
+  if ('stream' in answer) return sendStream(response, answer, options);
+  if ('raw' in answer) return sendRaw(request, response, answer, options);
+  return sendObject(request, response, answer, options);
 }
 
 /** Writes a refusal. */
@@ -36,31 +53,44 @@ export function sendError(response: ServerResponse, error: StatusError): void {
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(text),
     ...(retryAfter !== undefined && retryAfter > 0 && { 'Retry-After': String(retryAfter) }),
-    ...(status.code === 413 && { Connection: 'close' }),
   });
   response.end(text);
 }
 
 async function sendObject(
+  request: Requester,
   response: ServerResponse,
   answer: ObjectResponse,
   options: SendOptions,
 ): Promise<void> {
-  const raw = options.format === 'yaml' ? toYaml(answer.body) : stringifyJson(answer.body);
-  const headers =
-    answer.warnings && answer.warnings.length > 0
-      ? { Warning: answer.warnings.map((text) => `299 - ${JSON.stringify(text)}`) }
-      : undefined;
-  for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
+  const raw = encode(answer.body, options.format);
+  const warnings = warningHeaders(answer.warnings ?? []);
+  if (warnings.length > 0) response.setHeader('Warning', warnings);
+  const { room, status } = answer;
   await sendRaw(
+    request,
     response,
-    { status: answer.status, raw, contentType: `application/${options.format}` },
+    { status, raw, contentType: `application/${options.format}` },
     options,
+    room,
   );
 }
 
-async function sendRaw(response: ServerResponse, answer: RawResponse, options: SendOptions): Promise<void> {
+function encode(body: object, format: SendOptions['format']): string {
+  const json = stringifyJson(body);
+  return format === 'json' || json.length > MAX_BLOCK_YAML ? json : toYaml(body);
+}
+
+async function sendRaw(
+  request: Requester,
+  response: ServerResponse,
+  answer: RawResponse,
+  options: SendOptions,
+  given?: Reservation,
+): Promise<void> {
   let body = answer.raw;
+  const room = given ?? (body.length > SMALL_BYTES ? await request.reserve(body.length) : undefined);
+  if (room) request.onClose(() => room.release());
   if (options.acceptsGzip && body.length > GZIP_FROM_BYTES) {
     body = await gzipAsync(body, { level: 1 });
     response.setHeader('Content-Encoding', 'gzip');
@@ -75,30 +105,59 @@ async function sendRaw(response: ServerResponse, answer: RawResponse, options: S
     'Content-Length': typeof body === 'string' ? Buffer.byteLength(body) : body.length,
     ...answer.headers,
   });
-  response.end(body);
+  if (room) await writeAll(response, body, (length) => room.progress(length));
+  response.end(room ? undefined : body);
 }
 
-/** Waits for a slow reader before asking the source for more; the source's own limit ends readers that stall. */
-async function sendStream(response: ServerResponse, answer: StreamResponse): Promise<void> {
-  response.writeHead(answer.status, { 'Content-Type': answer.contentType });
+async function sendStream(
+  response: ServerResponse,
+  answer: StreamResponse,
+  { acceptsGzip }: SendOptions,
+): Promise<void> {
+  const isCompressed = answer.isWhole === true && acceptsGzip;
+  response.writeHead(answer.status, {
+    'Content-Type': answer.contentType,
+    ...(isCompressed && { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' }),
+  });
   response.flushHeaders();
+  if (isCompressed) {
+    await pipeline(Readable.from(answer.stream, { highWaterMark: 1 }), createGzip({ level: 1 }), response);
+    return;
+  }
   for await (const chunk of answer.stream) {
     if (response.destroyed) break;
-    if (!response.write(chunk)) await drained(response);
+    await writeAll(response, chunk);
   }
   response.end();
 }
 
-/** Resolves when the client has read on, or has gone; leaves no listener behind. */
-function drained(response: ServerResponse): Promise<void> {
+/**
+ * In parts, each when the one before has left this process: what a connection holds for a reader that does not read is
+ * one part then, in all the forms that it takes on its way, and not the whole.
+ */
+async function writeAll(
+  response: ServerResponse,
+  chunk: string | Buffer,
+  onWritten?: (length: number) => void,
+): Promise<void> {
+  const whole = typeof chunk === 'string' && chunk.length > PART_BYTES ? Buffer.from(chunk) : chunk;
+  if (typeof whole === 'string') return write(response, whole);
+  for (let from = 0; from < whole.length && !response.destroyed; from += PART_BYTES) {
+    const part = whole.subarray(from, from + PART_BYTES);
+    await write(response, part);
+    onWritten?.(part.length);
+  }
+}
+
+/** Resolves when the part has left this process, or the client has gone; leaves no listener behind. */
+function write(response: ServerResponse, part: string | Buffer): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
-      response.off('drain', done);
       response.off('close', done);
       resolve();
     };
-    response.on('drain', done);
     response.on('close', done);
+    response.write(part, done);
     if (response.destroyed) done();
   });
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringifyJson } from '../../kubernetes/index.js';
-import { createSchemaRegistry, decodeObject, normalizeObject } from '../schema/index.js';
+import { createSchemaRegistry, decodeJson, normalizeObject } from '../schema/index.js';
 import type { ObjectSchema } from '../schema/index.js';
 import { decideDeletion } from '../registry/decide-deletion.js';
 import { createKindRegistry } from './kind-registry.js';
@@ -85,7 +85,7 @@ describe.each(createKindRegistry().kinds)('any $type.kind that can be decoded', 
   it('goes through everything without an accident', () => {
     fc.assert(
       fc.property(bodies, (body) => {
-        const { object, findings } = decodeObject(body, 'application/json', schemas, kind.schema);
+        const { object, findings } = decodeJson(body, schemas, kind.schema);
         expect(findings).toEqual([]);
         kind.applyDefaults(object);
         const once = structuredClone(object);

@@ -2,6 +2,7 @@ import type { Int64, UnstructuredObject } from '../../kubernetes/index.js';
 import { carryOverSystemFields, clearSystemFields } from './common/prepare-meta.js';
 import { semanticEqual } from './common/semantic-equal.js';
 import type { FieldError, KindDefinition, Subresource } from './kind-definition.js';
+import { collectErrors } from './validation/field-errors.js';
 import { validateObjectMeta, validateObjectMetaUpdate } from './validation/object-meta.js';
 import type { MetaRules } from './validation/object-meta.js';
 
@@ -110,18 +111,18 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
       if (rules.generationOf) countGeneration(rules, object, old);
     },
     validateCreate(object) {
-      const errors: FieldError[] = [];
-      validateObjectMeta(object, meta, errors);
-      rules.validate?.(object, errors);
-      return errors;
+      return collectErrors((errors) => {
+        validateObjectMeta(object, meta, errors);
+        rules.validate?.(object, errors);
+      });
     },
     validateUpdate(object, old, subresource) {
-      const errors: FieldError[] = [];
-      validateObjectMeta(object, meta, errors);
-      validateObjectMetaUpdate(object, old, errors);
-      if (rules.validateUpdate) rules.validateUpdate(object, old, subresource, errors);
-      else if (subresource === '') rules.validate?.(object, errors);
-      return errors;
+      return collectErrors((errors) => {
+        validateObjectMeta(object, meta, errors);
+        validateObjectMetaUpdate(object, old, errors);
+        if (rules.validateUpdate) rules.validateUpdate(object, old, subresource, errors);
+        else if (subresource === '') rules.validate?.(object, errors);
+      });
     },
     gracefulDeletion: (object, requested) => ({
       gracePeriodSeconds: rules.graceSeconds?.(object, requested) ?? 0,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { UnstructuredObject } from '../../kubernetes/index.js';
-import { createSchemaRegistry, decodeObject } from '../schema/index.js';
+import { createSchemaRegistry, decodeJson } from '../schema/index.js';
 import { semanticEqual } from './common/semantic-equal.js';
 import { createKindRegistry } from './kind-registry.js';
 
@@ -40,7 +40,7 @@ function kindOf(value: unknown) {
 function decoded(value: unknown): UnstructuredObject {
   const kind = kindOf(value);
   if (!kind) throw new Error('not one of our kinds');
-  return decodeObject(JSON.stringify(value), 'application/json', schemas, kind.schema).object;
+  return decodeJson(JSON.stringify(value), schemas, kind.schema).object;
 }
 
 /** What newer servers than the recorded one say of a service, and what is chosen for one when it is stored. */
@@ -111,12 +111,7 @@ describe('the kinds, beside a genuine API server', () => {
     'knows every field of an answer, adds nothing, and finds no fault: $command',
     ({ object }) => {
       const kind = kindOf(object);
-      const { object: known, findings } = decodeObject(
-        JSON.stringify(object),
-        'application/json',
-        schemas,
-        kind?.schema ?? '',
-      );
+      const { object: known, findings } = decodeJson(JSON.stringify(object), schemas, kind?.schema ?? '');
       expect(findings.filter(({ problem }) => problem === 'unknown')).toEqual([]);
       const before = structuredClone(known);
       kind?.applyDefaults(known);

@@ -1,3 +1,4 @@
+import { ownField } from '../../kubernetes/index.js';
 import type { FieldSet } from './field-set.js';
 import { FieldSetBuilder } from './field-set.js';
 import type { Shape } from './shape.js';
@@ -70,14 +71,15 @@ function walkFields(
   const old = isRecord(before) ? before : {};
   const now = isRecord(after) ? after : {};
   const visit = (name: string): void => {
-    if (old[name] === now[name]) return;
+    const [was, is] = [ownField(old, name), ownField(now, name)];
+    if (was === is) return;
     const field = shape.kind === 'map' ? shape.item : shape.field(name);
     if (!field) return;
     const isValue = valued && field.kind !== 'atomic' && ALWAYS_THERE.has(name);
-    walkBelow(`f:${name}`, old[name], now[name], field, found, isValue);
+    walkBelow(`f:${name}`, was, is, field, found, isValue);
   };
   for (const name in now) visit(name);
-  for (const name in old) if (!(name in now)) visit(name);
+  for (const name in old) if (!Object.hasOwn(now, name)) visit(name);
 }
 
 function walkItems(
@@ -122,7 +124,7 @@ function deepEqual(a: unknown, b: unknown): boolean {
     return Array.isArray(b) && a.length === b.length && a.every((item, index) => deepEqual(item, b[index]));
   }
   if (!isRecord(a) || !isRecord(b)) return false;
-  for (const key in a) if (!deepEqual(a[key], b[key])) return false;
-  for (const key in b) if (b[key] !== undefined && a[key] === undefined) return false;
+  for (const key in a) if (!deepEqual(a[key], ownField(b, key))) return false;
+  for (const key in b) if (b[key] !== undefined && ownField(a, key) === undefined) return false;
   return true;
 }

@@ -1,6 +1,7 @@
 import { parseJson, stringifyJson } from '../../kubernetes/index.js';
 import type { FieldSet } from './field-set.js';
 import { FieldSetBuilder, LEAF, sortedChildren } from './field-set.js';
+import { isRecord } from './shape.js';
 
 /** The `fieldsV1` of a `managedFields` entry: a nested map, in which `.` stands for the path itself. */
 export interface FieldsV1 {
@@ -32,12 +33,37 @@ function read(fields: unknown, into: FieldSetBuilder): boolean {
       into.insert();
       continue;
     }
-    if (!/^[fkvi]:/.test(element)) return false;
+    if (!isElement(element)) return false;
     const child = into.child(element);
     if (!read(below, child)) return false;
     if (Object.keys(below as object).length === 0) child.insert();
   }
   return true;
+}
+
+/** Whether clients may write it: keys and values stand in them as JSON, positions as numbers. */
+function isElement(element: string): boolean {
+  const value = element.slice(2);
+  switch (element.slice(0, 2)) {
+    case 'f:':
+      return true;
+    case 'i:':
+      return /^\d+$/.test(value);
+    case 'k:':
+      return isRecord(tryParse(value));
+    case 'v:':
+      return tryParse(value) !== undefined;
+    default:
+      return false;
+  }
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The path as Kubernetes writes it in messages: `.spec.containers[name="nginx"].image`. */

@@ -1,5 +1,5 @@
 import type { FieldSet } from './field-set.js';
-import { EMPTY_SET, isEmptySet, union } from './field-set.js';
+import { EMPTY_SET, isEmptySet, unionAll } from './field-set.js';
 import { fromFieldsV1, toFieldsV1 } from './fields-v1.js';
 import type { FieldsV1 } from './fields-v1.js';
 
@@ -96,19 +96,20 @@ export function ownedFields(owners: Owners, manager: Manager): FieldSet {
 
 /** What anybody owns. */
 export function allOwned(owners: Owners): FieldSet {
-  let all = EMPTY_SET;
-  for (const { fields } of owners.values()) all = union(all, fields);
-  return all;
+  return unionAll([...owners.values()].map(({ fields }) => fields));
 }
 
 function capped(owners: Owners): Owners {
   const updaters = [...owners.values()].filter(({ manager }) => manager.operation === 'Update');
   if (updaters.length <= MAX_UPDATERS) return owners;
-  let kept = owners;
-  for (const { manager, fields, time } of updaters.sort(byServerOrder).slice(0, -MAX_UPDATERS + 1)) {
+  const kept = new Map(owners);
+  const oldest = updaters.sort(byServerOrder).slice(0, -MAX_UPDATERS + 1);
+  for (const { manager } of oldest) kept.delete(managerKey(manager));
+  for (const together of Map.groupBy(oldest, ({ manager }) => manager.apiVersion).values()) {
+    const { manager, time } = together.at(-1)!;
     const old: Manager = { ...manager, name: OLD_UPDATERS, subresource: '' };
-    kept = withOwner(kept, manager, EMPTY_SET, undefined);
-    kept = withOwner(kept, old, union(ownedFields(kept, old), fields), time);
+    const fields = unionAll([ownedFields(kept, old), ...together.map((one) => one.fields)]);
+    kept.set(managerKey(old), { manager: old, fields, ...(time && { time }) });
   }
   return kept;
 }

@@ -1,3 +1,4 @@
+import { ownField, setField } from '../../kubernetes/index.js';
 import type { Shape } from './shape.js';
 import { isNothing, isRecord, itemsByElement } from './shape.js';
 
@@ -28,7 +29,7 @@ function mergeFields(
   const merged: Record<string, unknown> = { ...live };
   for (const [name, value] of Object.entries(config)) {
     const field = shape.kind === 'map' ? shape.item : shape.field(name);
-    merged[name] = mergeConfig(live[name], value, field ?? { kind: 'atomic' });
+    setField(merged, name, mergeConfig(ownField(live, name), value, field ?? { kind: 'atomic' }));
   }
   return merged;
 }
@@ -46,13 +47,15 @@ function mergeItems(
   const wanted = itemsByElement(config, shape);
   const itemShape: Shape = shape.kind === 'list' ? shape.item : { kind: 'atomic' };
   const merged: unknown[] = [];
-  const rest = [...wanted];
+  const rest = wanted.entries();
   const emitted = new Set<string>();
   const emitUpTo = (element: string | undefined): void => {
-    while (rest.length > 0 && (element === undefined || !emitted.has(element))) {
-      const [next, item] = rest.shift()!;
-      emitted.add(next);
-      merged.push(mergeConfig(there.get(next), item, itemShape));
+    while (element === undefined || !emitted.has(element)) {
+      const next = rest.next();
+      if (next.done) return;
+      const [name, item] = next.value;
+      emitted.add(name);
+      merged.push(mergeConfig(there.get(name), item, itemShape));
     }
   };
   for (const [element, item] of there) {

@@ -1,3 +1,4 @@
+import { setField } from '../../kubernetes/index.js';
 import type { FieldSet } from './field-set.js';
 import { difference, isEmptySet } from './field-set.js';
 import type { Shape } from './shape.js';
@@ -42,7 +43,7 @@ function removeFields(value: unknown, remove: FieldSet, shape: Shape): unknown {
     if (found?.member) continue;
     const below = shapeBelow(shape, `f:${name}`);
     const rest = found && below ? removeFields(field, found, below) : field;
-    if (rest !== undefined) kept[name] = rest;
+    if (rest !== undefined) setField(kept, name, rest);
   }
   return Object.keys(kept).length > 0 ? kept : undefined;
 }

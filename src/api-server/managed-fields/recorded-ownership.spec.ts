@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { UnstructuredObject } from '../../kubernetes/index.js';
 import { createKindRegistry } from '../kinds/index.js';
-import { createSchemaRegistry, decodeObject } from '../schema/index.js';
+import { createSchemaRegistry, decodeJson } from '../schema/index.js';
 import { applyConfig } from './apply.js';
 import type { ManagedFieldsEntry, Manager } from './managers.js';
 import { readOwners, writeOwners } from './managers.js';
@@ -44,7 +44,7 @@ const deployments = exchanges.filter(
 );
 
 function decoded(value: unknown): UnstructuredObject {
-  return decodeObject(JSON.stringify(value), 'application/json', schemas, SCHEMA).object;
+  return decodeJson(JSON.stringify(value), schemas, SCHEMA).object;
 }
 
 function entriesOf(object: UnstructuredObject | undefined): ManagedFieldsEntry[] {

@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../kubernetes/index.js';
+import { ownField, setField, stringifyJson } from '../../kubernetes/index.js';
 import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';
 
 /** How ownership looks at a value of some type: as one, field by field, or item by item. */
@@ -64,8 +64,8 @@ export function elementOf(item: unknown, shape: Extract<Shape, { kind: 'list' | 
   const fields = isRecord(item) ? item : {};
   const keys: Record<string, unknown> = {};
   for (const name of shape.keys) {
-    const value = fields[name] ?? KEY_DEFAULTS[name];
-    if (value !== undefined) keys[name] = value;
+    const value = ownField(fields, name) ?? ownField(KEY_DEFAULTS, name);
+    if (value !== undefined) setField(keys, name, value);
   }
   return `k:${stringifyJson(keys)}`;
 }

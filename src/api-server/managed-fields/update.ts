@@ -4,7 +4,7 @@ import { difference, equalSets, intersection, isEmptySet, union } from './field-
 import type { FieldSet } from './field-set.js';
 import { withoutOtherPart, withoutServerFields } from './ignored-fields.js';
 import { managerKey, ownedFields, withOwner } from './managers.js';
-import type { Manager, Owners } from './managers.js';
+import type { Manager, Owners, Ownership } from './managers.js';
 import type { Shape } from './shape.js';
 
 /**
@@ -37,8 +37,9 @@ export function conflictsOf(
 ): { readonly manager: Manager; readonly fields: FieldSet }[] {
   const changed = union(found.added, found.modified);
   const conflicts = [];
+  const own = managerKey(manager);
   for (const [key, owner] of owners) {
-    if (key === managerKey(manager)) continue;
+    if (key === own) continue;
     const fields = intersection(owner.fields, changed);
     if (!isEmptySet(fields)) conflicts.push({ manager: owner.manager, fields });
   }
@@ -48,11 +49,12 @@ export function conflictsOf(
 /** The other owners without what was changed or taken away. */
 export function takeAway(owners: Owners, found: Comparison, manager: Manager): Owners {
   const lost = union(union(found.added, found.modified), found.removed);
-  let rest = owners;
-  for (const [key, { manager: other, fields, time }] of owners) {
-    if (key === managerKey(manager)) continue;
-    const kept = difference(fields, lost);
-    if (!equalSets(kept, fields)) rest = withOwner(rest, other, kept, time);
+  if (isEmptySet(lost)) return owners;
+  const own = managerKey(manager);
+  const rest = new Map<string, Ownership>();
+  for (const [key, owner] of owners) {
+    const fields = key === own ? owner.fields : difference(owner.fields, lost);
+    if (!isEmptySet(fields)) rest.set(key, fields === owner.fields ? owner : { ...owner, fields });
   }
   return rest;
 }

@@ -1,4 +1,4 @@
-import { apiVersionOf } from '../../kubernetes/index.js';
+import { apiVersionOf, ownField } from '../../kubernetes/index.js';
 import type { GroupVersion } from '../discovery/index.js';
 import { pathsOf } from './operations.js';
 import type { Operation, PathOperations } from './operations.js';
@@ -36,8 +36,8 @@ function reachable(
   const result: Record<string, OpenApiSchema> = {};
   const waiting = [...roots];
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-    const schema = all[name];
-    if (!schema || name in result) continue;
+    const schema = ownField(all, name);
+    if (!schema || Object.hasOwn(result, name)) continue;
     result[name] = schema;
     for (const match of JSON.stringify(schema).matchAll(/"#\/components\/schemas\/([^"]+)"/g))
       waiting.push(match[1]!);

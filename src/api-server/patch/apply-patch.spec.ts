@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { translateDocumentLimit } from '../decoding/index.js';
 import { StatusError } from '../errors/index.js';
 import { createSchemaRegistry } from '../schema/index.js';
 import { applyPatch } from './apply-patch.js';
@@ -21,7 +22,8 @@ function refusal(type: PatchOptions['type'], patch: unknown): number {
   try {
     patched(type, patch);
   } catch (error) {
-    if (error instanceof StatusError) return error.status.code;
+    const translated = translateDocumentLimit(error);
+    if (translated instanceof StatusError) return translated.status.code;
     throw error;
   }
   return 200;
@@ -46,8 +48,53 @@ describe('applyPatch', () => {
     ['a test that fails', 'json', [{ op: 'test', path: '/metadata/name', value: 'q' }], 422],
     ['a path that is not there', 'json', [{ op: 'replace', path: '/spec/x', value: 1 }], 422],
     ['an operation that does not exist', 'json', [{ op: 'sing', path: '/metadata' }], 422],
+    ['a path that is no text', 'json', [{ op: 'add', path: 1, value: 1 }], 422],
+    ['a path that is not there at all', 'json', [{ op: 'add', value: 1 }], 422],
+    ['a path without a slash in front', 'json', [{ op: 'add', path: 'metadata', value: 1 }], 422],
+    ['a source that is no text', 'json', [{ op: 'copy', from: {}, path: '/metadata/a' }], 422],
+    ['adding below a text', 'json', [{ op: 'add', path: '/metadata/name/first', value: 1 }], 422],
+    ['an operation that is null', 'json', [null], 400],
+    ['a document that is replaced by a number', 'json', [{ op: 'replace', path: '', value: 1 }], 422],
+    ['what is nested too deep', 'merge', `{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`, 400],
   ])('refuses %s', (_name, type, patch, code) => {
     expect(refusal(type, patch)).toBe(code);
+  });
+
+  it.each<PatchOptions['type']>(['merge', 'strategic'])(
+    '%s: stores names that every JavaScript object has like any other',
+    (type) => {
+      const names = ['a', 'constructor', 'prototype', 'hasOwnProperty', '__proto__', 'z'];
+      const text = `{${names.map((name) => `"${name}":"of ${name}"`).join(',')}}`;
+      const { annotations } = patched(type, `{"metadata":{"annotations":${text}}}`).metadata;
+      expect(JSON.stringify(annotations)).toBe(text);
+    },
+  );
+
+  it.each<[PatchOptions['type'], string]>([
+    ['merge', '{"__proto__":{"polluted":1},"metadata":{"__proto__":{"polluted":1}}}'],
+    ['strategic', '{"__proto__":{"polluted":1},"metadata":{"__proto__":{"polluted":1}}}'],
+    ['strategic', '{"metadata":{"annotations":{"__proto__":{"polluted":1}}}}'],
+    ['merge', '{"constructor":{"prototype":{"polluted":1}}}'],
+    ['strategic', '{"constructor":{"prototype":{"polluted":1}}}'],
+    ['json', '[{"op":"add","path":"/__proto__/polluted","value":1}]'],
+    ['json', '[{"op":"copy","from":"/kind","path":"/constructor/prototype/polluted"}]'],
+  ])('%s: never reaches what all objects share: %s', (type, patch) => {
+    refusal(type, patch);
+    expect('polluted' in {}).toBe(false);
+  });
+
+  it('stops copies of an object into itself before they are large', () => {
+    const copies = Array.from({ length: 40 }, (_, index) => ({
+      op: 'copy',
+      from: '/metadata',
+      path: `/metadata/labels/${index}`,
+    }));
+    expect(refusal('json', copies)).toBe(422);
+  });
+
+  it('refuses more operations than one patch may have', () => {
+    const tests = Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/kind', value: 'Pod' }));
+    expect(refusal('json', tests)).toBe(413);
   });
 });
 

@@ -1,10 +1,15 @@
-import jsonMergePatch from 'json-merge-patch';
-import { applyPatch as applyJsonPatch } from 'rfc6902';
-import type { Operation } from 'rfc6902';
+import { errorMessage } from '../../errors/index.js';
+import { cloneJson } from '../../kubernetes/index.js';
 import type { UnstructuredObject } from '../../kubernetes/index.js';
-import { cloneJson, parseJson } from '../../kubernetes/index.js';
-import { badRequest, StatusError, unprocessable } from '../errors/index.js';
+import type { StatusError } from '../errors/index.js';
+import { badRequest, requestTooLarge, unprocessable } from '../errors/index.js';
+import { checkValue, DocumentLimitError, JsonSyntaxError, readJsonText } from '../schema/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
+import { CopyBudgetError } from './copy-budget.js';
+import { applyJsonPatch, JsonPatchError } from './json-patch.js';
+import { isJsonObject } from './json-object.js';
+import type { JsonObject } from './json-object.js';
+import { mergePatch } from './merge-patch.js';
 import type { PatchType } from './patch-type.js';
 import { strategicMerge } from './strategic-merge.js';
 
@@ -22,59 +27,68 @@ const MAX_OPERATIONS = 10_000;
 
 /**
  * The object that comes out when a patch is applied to `current`, which stays as it is.
- * @throws StatusError 400 for a body that is no patch, 422 for one that does not fit the object
+ * @throws StatusError 400 for a body that is no patch, 422 for one that does not fit the object, 413 for one that makes
+ *   too much of it
  */
 export function applyPatch(current: Readonly<UnstructuredObject>, options: PatchOptions): UnstructuredObject {
   const patch = parse(options.patch);
-  const copy = cloneJson(current) as UnstructuredObject;
+  const copy = cloneJson(current) as unknown as JsonObject;
   switch (options.type) {
     case 'json':
-      return jsonPatched(copy, patch);
+      return jsonPatched(copy, patch) as unknown as UnstructuredObject;
     case 'merge':
-      return jsonMergePatch.apply(copy, checkedObject(patch)) as UnstructuredObject;
+      return mergePatch(copy, checkedObject(patch)) as UnstructuredObject;
     default:
-      return strategicMerge(copy, checkedObject(patch), options) as UnstructuredObject;
+      return strategicMerge(copy, checkedObject(patch), options) as unknown as UnstructuredObject;
   }
 }
 
 function parse(text: string): unknown {
   try {
-    return parseJson(text);
+    return readJsonText(text);
   } catch (error) {
-    throw badRequest(
-      `error decoding patch: ${error instanceof Error ? error.message : String(error)}`,
-      error,
-    );
+    throw error instanceof JsonSyntaxError
+      ? badRequest(`error decoding patch: ${errorMessage(error)}`, error)
+      : error;
   }
 }
 
-function checkedObject(patch: unknown): Record<string, unknown> {
-  if (typeof patch === 'object' && patch !== null && !Array.isArray(patch)) {
-    return patch as Record<string, unknown>;
-  }
-  throw badRequest(
-    'error decoding patch: json: cannot unmarshal a value that is no object into Go value of type map[string]interface {}',
-  );
+function checkedObject(patch: unknown): JsonObject {
+  if (isJsonObject(patch)) return patch;
+  throw notUnmarshalled(patch, 'map[string]interface {}');
 }
 
-function jsonPatched(object: UnstructuredObject, patch: unknown): UnstructuredObject {
-  if (
-    !Array.isArray(patch) ||
-    patch.some((operation) => typeof operation !== 'object' || operation === null)
-  ) {
-    throw badRequest(
-      'error decoding patch: json: cannot unmarshal a value that is no array into Go value of type jsonpatch.Patch',
-    );
-  }
+function jsonPatched(object: JsonObject, patch: unknown): JsonObject {
+  if (!Array.isArray(patch)) throw notUnmarshalled(patch, 'jsonpatch.Patch');
   if (patch.length > MAX_OPERATIONS) {
-    throw new StatusError(
-      413,
-      'RequestEntityTooLarge',
+    throw requestTooLarge(
       `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${patch.length}`,
     );
   }
-  const errors = applyJsonPatch(object, patch as Operation[]);
-  const failure = errors.find((error) => error !== null);
-  if (failure) throw unprocessable(`${failure.name}: ${failure.message}`);
-  return object;
+  const operations = patch.map(checkedOperation);
+  try {
+    const patched = applyJsonPatch(object, operations);
+    checkValue(patched);
+    return patched;
+  } catch (error) {
+    throw refusalOf(error);
+  }
+}
+
+function checkedOperation(operation: unknown, index: number): JsonObject {
+  if (isJsonObject(operation)) return operation;
+  throw notUnmarshalled(operation, `jsonpatch.Operation of index ${index}`);
+}
+
+function notUnmarshalled(value: unknown, goType: string): StatusError {
+  const what = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+  return badRequest(`error decoding patch: json: cannot unmarshal ${what} into Go value of type ${goType}`);
+}
+
+/** What the document has to do with: another state of the object might have led elsewhere. */
+function refusalOf(error: unknown): unknown {
+  if (error instanceof JsonPatchError || error instanceof CopyBudgetError)
+    return unprocessable(error.message);
+  if (!(error instanceof DocumentLimitError)) return error;
+  return error.limit === 'depth' ? unprocessable(error.message) : requestTooLarge(error.message);
 }

@@ -22,20 +22,55 @@ export function mergeObjectList(
   const items = checkedItems(patch, 'patch');
   const replaces = items.some((item) => item.$patch === 'replace');
   if (replaces) return items.filter((item) => item.$patch !== 'replace').map(plain);
-  const merged = [...checkedItems(original, 'original')];
+  const keyed = new KeyedList(checkedItems(original, 'original'), key);
   for (const item of items) {
     const value = item[key];
     if (value === undefined)
       throw badRequest(`map: ${stringifyJson(item)} does not contain declared merge key: ${key}`);
-    const at = merged.findIndex((existing) => existing[key] === value);
-    if (item.$patch === 'delete') {
-      if (at >= 0) merged.splice(at, 1);
-    } else if (at < 0) merged.push(plain(item));
-    else merged[at] = mergeItem(merged[at]!, item);
+    const existing = keyed.get(value);
+    if (item.$patch === 'delete') keyed.remove(value);
+    else keyed.put(value, existing ? mergeItem(existing, item) : plain(item));
   }
+  const merged = keyed.items();
   if (!order) return merged;
   const keys = checkedItems(order, '$setElementOrder').map((item) => item[key]);
   return orderMerged(merged, checkedItems(original, 'original'), keys, (item) => item[key]);
+}
+
+/** A list whose items are found by their key, the first of several with the same. */
+class KeyedList {
+  private readonly list: (JsonObject | undefined)[];
+  private readonly places = new Map<unknown, number>();
+
+  constructor(items: readonly JsonObject[], key: string) {
+    this.list = [...items];
+    items.forEach((item, index) => {
+      if (!this.places.has(item[key])) this.places.set(item[key], index);
+    });
+  }
+
+  get(value: unknown): JsonObject | undefined {
+    const place = this.places.get(value);
+    return place === undefined ? undefined : this.list[place];
+  }
+
+  /** In the place of the item with that key, or at the end. */
+  put(value: unknown, item: JsonObject): void {
+    const place = this.places.get(value) ?? this.list.length;
+    this.places.set(value, place);
+    this.list[place] = item;
+  }
+
+  remove(value: unknown): void {
+    const place = this.places.get(value);
+    if (place === undefined) return;
+    this.list[place] = undefined;
+    this.places.delete(value);
+  }
+
+  items(): JsonObject[] {
+    return this.list.filter((item) => item !== undefined);
+  }
 }
 
 function checkedItems(list: readonly unknown[], where: string): JsonObject[] {

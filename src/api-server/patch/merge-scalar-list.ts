@@ -13,6 +13,12 @@ export function mergeScalarList(
   patch: readonly unknown[],
   { order, removed = [] }: ScalarListDirectives,
 ): unknown[] {
-  const merged = [...new Set([...original.filter((item) => !removed.includes(item)), ...patch])];
+  const merged = [...new Set([...without(original, removed), ...patch])];
   return order ? orderMerged(merged, original, order, (item) => item) : merged;
+}
+
+/** `list` without the items that `removed` names. */
+export function without(list: readonly unknown[], removed: readonly unknown[]): unknown[] {
+  const gone = new Set(removed);
+  return list.filter((item) => !gone.has(item));
 }

@@ -16,9 +16,10 @@ export function orderMerged<Item>(
   const place = (item: Item): number => placeBefore.get(keyOf(item)) ?? -1;
   const result: Item[] = [];
   const others = merged.filter((item) => !rank.has(keyOf(item)));
+  let next = 0;
   for (const item of named) {
-    while (others.length > 0 && place(others[0]!) < place(item)) result.push(others.shift()!);
+    while (next < others.length && place(others[next]!) < place(item)) result.push(others[next++]!);
     result.push(item);
   }
-  return [...result, ...others];
+  return [...result, ...others.slice(next)];
 }

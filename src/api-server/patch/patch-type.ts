@@ -2,18 +2,20 @@ import { unsupportedMediaType } from '../errors/index.js';
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
 
-const BY_MEDIA_TYPE: Readonly<Record<string, PatchType>> = {
-  'application/json-patch+json': 'json',
-  'application/merge-patch+json': 'merge',
-  'application/strategic-merge-patch+json': 'strategic',
-  'application/apply-patch+yaml': 'apply',
-};
+const BY_MEDIA_TYPE: ReadonlyMap<string, PatchType> = new Map(
+  Object.entries({
+    'application/json-patch+json': 'json',
+    'application/merge-patch+json': 'merge',
+    'application/strategic-merge-patch+json': 'strategic',
+    'application/apply-patch+yaml': 'apply',
+  } satisfies Record<string, PatchType>),
+);
 
-export const PATCH_MEDIA_TYPES = Object.keys(BY_MEDIA_TYPE);
+export const PATCH_MEDIA_TYPES = [...BY_MEDIA_TYPE.keys()];
 
 /** @throws StatusError 415 */
 export function patchTypeOf(contentType: string): PatchType {
-  const type = BY_MEDIA_TYPE[contentType];
+  const type = BY_MEDIA_TYPE.get(contentType);
   if (type) return type;
   throw unsupportedMediaType(contentType || 'no Content-Type', PATCH_MEDIA_TYPES);
 }

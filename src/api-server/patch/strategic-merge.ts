@@ -1,9 +1,10 @@
-import { stringifyJson } from '../../kubernetes/index.js';
+import { ownField, setField, stringifyJson } from '../../kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
 import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';
+import { isJsonObject } from './json-object.js';
 import type { JsonObject } from './json-object.js';
 import { mergeObjectList } from './merge-object-list.js';
-import { mergeScalarList } from './merge-scalar-list.js';
+import { mergeScalarList, without } from './merge-scalar-list.js';
 
 /** Merges one JSON object, at a place that `schema` describes, with a patch. */
 export type MergeObject = (
@@ -61,18 +62,19 @@ function mergeObject(
     default:
       throw badRequest(`unknown patch type: ${stringifyJson(patch[DIRECTIVE])} in map`);
   }
-  if (RETAIN_KEYS in patch) retainOnly(original, patch);
+  if (Object.hasOwn(patch, RETAIN_KEYS)) retainOnly(original, patch);
   for (const field of fieldsOf(patch)) {
-    const place = schema?.type === 'map' ? schema.items : schema?.properties?.[field];
-    const value = patch[field];
+    const place = schema?.type === 'map' ? schema.items : ownField(schema?.properties, field);
+    const value = ownField(patch, field);
+    const before = ownField(original, field);
     if (value === null) delete original[field];
     else if (isList(value) || value === undefined)
       mergeListField(original, patch, field, place, merge, resolve);
-    else if (!isObject(value)) original[field] = value;
-    else if (!isObject(original[field]) || strategyOf(place) === 'replace') {
+    else if (!isJsonObject(value)) setField(original, field, value);
+    else if (!isJsonObject(before) || strategyOf(place) === 'replace') {
       if (value[DIRECTIVE] === 'delete') delete original[field];
-      else original[field] = withoutDirectives(value);
-    } else original[field] = merge(original[field], value, place);
+      else setField(original, field, withoutDirectives(value));
+    } else setField(original, field, merge(before, value, place));
   }
   return original;
 }
@@ -85,19 +87,20 @@ function mergeListField(
   merge: MergeObject,
   resolve: (found: ObjectSchema | undefined) => ObjectSchema | undefined,
 ): void {
-  const changed = patch[field] as unknown[] | undefined;
-  const before = isList(original[field]) ? original[field] : [];
+  const changed = ownField(patch, field) as unknown[] | undefined;
+  const old = ownField(original, field);
+  const before = isList(old) ? old : [];
   const order = directiveList(patch, SET_ORDER, field);
   const removed = directiveList(patch, DELETE_FROM, field);
   const list = resolve(place);
   const merged = strategyOf(place) === 'merge' || strategyOf(list) === 'merge';
   if (!merged) {
-    if (changed) original[field] = changed.map(plain);
-    else if (removed) original[field] = before.filter((item) => !removed.includes(item));
+    if (changed) setField(original, field, changed.map(plain));
+    else if (removed) setField(original, field, without(before, removed));
     return;
   }
   const key = place?.patchMergeKey ?? list?.patchMergeKey;
-  original[field] =
+  const mergedList =
     key === undefined
       ? mergeScalarList(before, changed ?? [], { order, removed })
       : mergeObjectList(before, changed ?? [], {
@@ -106,6 +109,7 @@ function mergeListField(
           mergeItem: (into, from) => merge(into, from, list?.items),
           plain: withoutDirectives,
         });
+  setField(original, field, mergedList);
 }
 
 function strategyOf(schema: ObjectSchema | undefined): 'merge' | 'replace' | undefined {
@@ -134,15 +138,16 @@ function directiveList(patch: JsonObject, prefix: string, field: string): unknow
 }
 
 function retainOnly(original: JsonObject, patch: JsonObject): void {
-  const keys = patch[RETAIN_KEYS];
-  if (!isList(keys)) throw badRequest(`${RETAIN_KEYS} is not a list`);
+  const list = patch[RETAIN_KEYS];
+  if (!isList(list)) throw badRequest(`${RETAIN_KEYS} is not a list`);
+  const keys = new Set(list);
   const stray = Object.keys(patch).find(
-    (name) => name !== RETAIN_KEYS && !name.startsWith('$') && patch[name] !== null && !keys.includes(name),
+    (name) => name !== RETAIN_KEYS && !name.startsWith('$') && patch[name] !== null && !keys.has(name),
   );
   if (stray !== undefined) {
     throw badRequest(`${RETAIN_KEYS} directive must contain all fields in the patch: ${stray} is missing`);
   }
-  for (const name of Object.keys(original)) if (!keys.includes(name)) delete original[name];
+  for (const name of Object.keys(original)) if (!keys.has(name)) delete original[name];
 }
 
 /** A value of a patch as it is stored where there was nothing before: no directives, no nulls that delete. */
@@ -150,21 +155,17 @@ function withoutDirectives(patch: JsonObject): JsonObject {
   const result: JsonObject = {};
   for (const [name, value] of Object.entries(patch)) {
     if (name.startsWith('$') || value === null) continue;
-    if (isObject(value) && value[DIRECTIVE] === 'delete') continue;
-    result[name] = plain(value);
+    if (isJsonObject(value) && value[DIRECTIVE] === 'delete') continue;
+    setField(result, name, plain(value));
   }
   return result;
 }
 
 function plain(value: unknown): unknown {
   if (isList(value)) {
-    return value.filter((item) => !isObject(item) || item[DIRECTIVE] !== 'delete').map(plain);
+    return value.filter((item) => !isJsonObject(item) || item[DIRECTIVE] !== 'delete').map(plain);
   }
-  return isObject(value) ? withoutDirectives(value) : value;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isJsonObject(value) ? withoutDirectives(value) : value;
 }
 
 function isList(value: unknown): value is unknown[] {

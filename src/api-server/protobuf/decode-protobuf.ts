@@ -1,7 +1,8 @@
 import protobuf from 'protobufjs/minimal.js';
-import { exactInteger, parseJson } from '../../kubernetes/index.js';
+import { exactInteger, setField } from '../../kubernetes/index.js';
 import type { Int64 } from '../../kubernetes/index.js';
 import { badRequest, unsupportedMediaType } from '../errors/index.js';
+import { checkValue, JsonSyntaxError, readJsonText } from '../schema/index.js';
 import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';
 import { layoutOf } from './message-layouts.js';
 import { readIntOrString, readQuantity, readTime } from './well-known-messages.js';
@@ -9,6 +10,8 @@ import { readIntOrString, readQuantity, readTime } from './well-known-messages.j
 export const PROTOBUF_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf';
 
 const MAGIC = Buffer.from('k8s\0');
+const VARINT = 0;
+const FIXED64 = 1;
 const BYTES = 2;
 
 type JsonObject = Record<string, unknown>;
@@ -35,11 +38,22 @@ export function decodeProtobuf(body: Buffer, target: ProtobufTarget): JsonObject
   try {
     const { apiVersion, kind, raw } = readEnvelope(protobuf.Reader.create(body.subarray(MAGIC.length)));
     const message = new MessageReader(target.schemas).read(protobuf.Reader.create(raw), target.schema);
+    checkValue(message);
     return { apiVersion, kind, ...message };
   } catch (error) {
-    if (error instanceof RangeError) throw badRequest('the protobuf message is cut short', error);
-    throw error;
+    throw isFaultOfBytes(error) ? badRequest(faultText(error), error) : error;
   }
+}
+
+/** What the library throws for bytes that it cannot make sense of: plain errors, and for missing ones a RangeError. */
+function isFaultOfBytes(error: unknown): error is Error {
+  return error instanceof RangeError || (error instanceof Error && error.constructor === Error);
+}
+
+function faultText(error: Error): string {
+  return error instanceof RangeError
+    ? 'the protobuf message is cut short'
+    : `the protobuf message cannot be read: ${error.message}`;
 }
 
 interface Envelope {
@@ -52,9 +66,13 @@ function readEnvelope(reader: protobuf.Reader): Envelope {
   const envelope: Envelope = { apiVersion: '', kind: '', raw: new Uint8Array() };
   while (reader.pos < reader.len) {
     const tag = reader.uint32();
-    if (tag >>> 3 === 1) Object.assign(envelope, readTypeMeta(protobuf.Reader.create(reader.bytes())));
-    else if (tag >>> 3 === 2) envelope.raw = reader.bytes();
-    else reader.skipType(tag & 7);
+    if (tag >>> 3 === 1) {
+      expectWireType(tag, BYTES, 'TypeMeta');
+      Object.assign(envelope, readTypeMeta(protobuf.Reader.create(reader.bytes())));
+    } else if (tag >>> 3 === 2) {
+      expectWireType(tag, BYTES, 'Raw');
+      envelope.raw = reader.bytes();
+    } else reader.skipType(tag & 7);
   }
   return envelope;
 }
@@ -92,12 +110,13 @@ class MessageReader {
       const tag = reader.uint32();
       const entry = layout[tag >>> 3];
       if (entry !== undefined && typeof entry !== 'string') {
+        expectWireType(tag, BYTES, entry[0]);
         this.readInto(into, protobuf.Reader.create(reader.bytes()), entry[0], properties);
         continue;
       }
       const shape = entry === undefined ? undefined : properties[entry];
       if (entry === undefined || !shape) skipEmpty(reader, tag, entry ?? `field ${tag >>> 3}`, name);
-      else this.readField(reader, tag & 7, { into, property: entry, shape: this.resolve(shape) });
+      else this.readField(reader, tag, { into, property: entry, shape: this.resolve(shape) });
     }
   }
 
@@ -108,21 +127,26 @@ class MessageReader {
 
   private readField(
     reader: protobuf.Reader,
-    wireType: number,
+    tag: number,
     { into, property, shape }: { into: JsonObject; property: string; shape: ObjectSchema },
   ): void {
     if (shape.type === 'map') {
+      expectWireType(tag, BYTES, property);
       const map = (into[property] ??= {}) as JsonObject;
       const { key, value } = this.readEntry(protobuf.Reader.create(reader.bytes()), shape);
-      Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true });
+      setField(map, key, value);
     } else if (shape.type === 'array') {
       const list = (into[property] ??= []) as unknown[];
       const items = this.resolve(shape.items ?? { type: 'any' });
-      if (wireType === BYTES && (items.type === 'integer' || items.type === 'boolean')) {
+      if ((tag & 7) === BYTES && wireTypeOf(items) !== BYTES) {
         const packed = protobuf.Reader.create(reader.bytes());
         while (packed.pos < packed.len) list.push(this.readValue(packed, items));
-      } else list.push(this.readValue(reader, items));
+      } else {
+        expectWireType(tag, wireTypeOf(items), property);
+        list.push(this.readValue(reader, items));
+      }
     } else {
+      expectWireType(tag, wireTypeOf(shape), property);
       const value = this.readValue(reader, shape);
       if (value !== undefined) into[property] = value;
     }
@@ -133,6 +157,7 @@ class MessageReader {
     const entry: { key: string; value: unknown } = { key: '', value: shape.type === 'array' ? [] : '' };
     while (reader.pos < reader.len) {
       const tag = reader.uint32();
+      expectWireType(tag, tag >>> 3 === 1 ? BYTES : wireTypeOf(shape), 'entry of a map');
       if (tag >>> 3 === 1) entry.key = reader.string();
       else if (shape.type === 'array') entry.value = readTexts(protobuf.Reader.create(reader.bytes()));
       else entry.value = this.readValue(reader, shape);
@@ -202,16 +227,41 @@ function readRaw(reader: protobuf.Reader): unknown {
 
 function parseRaw(text: string): unknown {
   try {
-    return text === '' ? undefined : parseJson(text);
+    return text === '' ? undefined : readJsonText(text);
   } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
     throw badRequest('the protobuf message carries something that is no JSON', error);
   }
 }
 
+function wireTypeOf({ type }: ObjectSchema): number {
+  switch (type) {
+    case 'integer':
+    case 'boolean':
+      return VARINT;
+    case 'number':
+      return FIXED64;
+    default:
+      return BYTES;
+  }
+}
+
+/** @throws StatusError 400 in the words of Go's generated decoders */
+function expectWireType(tag: number, expected: number, field: string): void {
+  if ((tag & 7) !== expected) throw badRequest(`proto: wrong wireType = ${tag & 7} for field ${field}`);
+}
+
 /** A field that we have not got may stand there as long as it says nothing. */
 function skipEmpty(reader: protobuf.Reader, tag: number, field: string, message: string): void {
-  const empty = (tag & 7) === BYTES ? reader.bytes().length === 0 : readInt64(reader) === 0;
-  if (!empty) throw notUnderstood(`${field} of ${message.slice(message.lastIndexOf('.') + 1)}`);
+  if (!isEmptyField(reader, tag))
+    throw notUnderstood(`${field} of ${message.slice(message.lastIndexOf('.') + 1)}`);
+}
+
+function isEmptyField(reader: protobuf.Reader, tag: number): boolean {
+  if ((tag & 7) === BYTES) return reader.bytes().length === 0;
+  if ((tag & 7) === VARINT) return readInt64(reader) === 0;
+  reader.skipType(tag & 7);
+  return false;
 }
 
 function readInt64(reader: protobuf.Reader): Int64 {

@@ -1,4 +1,6 @@
 import type { Reader } from 'protobufjs/minimal.js';
+import { LAST_RFC3339_MS, toRfc3339 } from '../../clock/index.js';
+import { badRequest } from '../errors/index.js';
 
 /** Messages that are a text or a number in JSON. */
 
@@ -12,7 +14,10 @@ export function readQuantity(reader: Reader): string {
   return text;
 }
 
-/** @returns undefined for the zero time, which is an empty message */
+/**
+ * @returns undefined for the zero time, which is an empty message
+ * @throws StatusError 400 for times that RFC 3339 cannot write
+ */
 export function readTime(reader: Reader, isMicro: boolean): string | undefined {
   let seconds: number | undefined;
   let nanos = 0;
@@ -23,7 +28,9 @@ export function readTime(reader: Reader, isMicro: boolean): string | undefined {
     else reader.skipType(tag & 7);
   }
   if (seconds === undefined) return undefined;
-  const whole = new Date(seconds * 1000).toISOString().slice(0, 19);
+  if (Math.abs(seconds * 1000) > LAST_RFC3339_MS)
+    throw badRequest(`there is no time ${seconds} seconds after 1970`);
+  const whole = toRfc3339(seconds * 1000).slice(0, -1);
   const micros = String(Math.floor(nanos / 1000)).padStart(6, '0');
   return isMicro ? `${whole}.${micros}Z` : `${whole}Z`;
 }

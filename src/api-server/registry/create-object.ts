@@ -57,10 +57,10 @@ async function tryCreate(
   const target: ObjectTarget = { kind, namespace, name: object.metadata.name };
   await context.namespaces.admitCreate(kind, namespace, target.name);
   prepare(context, target, object);
-  trackCreate(context, target, object, options.manager);
-  if (options.managedFields) object.metadata.managedFields = options.managedFields;
   const errors = kind.validateCreate(object);
   if (errors.length > 0) throw invalid(kind.type, target.name ?? '', errors);
+  trackCreate(context, target, object, options.manager);
+  if (options.managedFields) object.metadata.managedFields = options.managedFields;
   const reserved = await reserve(context, target, object, options);
   if (options.dryRun) return dryRun(context, target, object);
   stampTrace(context, kind, object);

@@ -1,5 +1,5 @@
 import { notFound, serverTimeout, StatusError } from '../errors/index.js';
-import { isStorageConflict, isStorageNotFound } from '../storage/index.js';
+import { isStorageConflict, isStorageNotFound, isStorageTooLarge } from '../storage/index.js';
 import type { StoredObject } from '../storage/index.js';
 import { MAX_UPDATE_ATTEMPTS, storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
@@ -54,5 +54,10 @@ async function tryKnown<R>(
 
 /** Whether another state of the object could have led elsewhere. Not so when nobody knows whether it was written. */
 function mayBeOutdated(error: unknown): boolean {
-  return error instanceof StatusError || isStorageConflict(error) || isStorageNotFound(error);
+  return (
+    error instanceof StatusError ||
+    isStorageConflict(error) ||
+    isStorageNotFound(error) ||
+    isStorageTooLarge(error)
+  );
 }

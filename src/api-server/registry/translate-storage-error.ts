@@ -1,5 +1,6 @@
 import {
   alreadyExists,
+  bodyTooLarge,
   conflict,
   expired,
   notFound,
@@ -11,6 +12,7 @@ import {
   StorageExistsError,
   StorageExpiredError,
   StorageNotFoundError,
+  StorageTooLargeError,
   StorageUnavailableError,
 } from '../storage/index.js';
 import type { ObjectTarget } from './registry-context.js';
@@ -28,6 +30,7 @@ export function translateStorageError(error: unknown, target: ObjectTarget): unk
 /** The same for failures that are about no single object. */
 export function translateStoreFailure(error: unknown): unknown {
   if (error instanceof StorageExpiredError) return expired(error.message);
+  if (error instanceof StorageTooLargeError) return bodyTooLarge(error.maxLength);
   if (error instanceof StorageUnavailableError) {
     return serviceUnavailable(
       'the store does not answer; the request may or may not have been carried out',

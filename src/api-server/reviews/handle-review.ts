@@ -24,7 +24,7 @@ export async function handleReview(
 ): Promise<ApiResponse> {
   if (name !== '' || type.namespaced !== (namespace !== '')) throw unknownPath();
   if (request.method !== 'POST') throw methodNotAllowed();
-  const { object, warnings } = decodeBody(await request.readBody(), {
+  const { object, warnings } = await decodeBody(await request.readBody(), {
     contentType: request.contentType,
     schemas,
     schema: type.schema,

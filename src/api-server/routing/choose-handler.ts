@@ -1,3 +1,4 @@
+import { ownField } from '../../kubernetes/index.js';
 import { methodNotAllowed, unknownPath } from '../errors/index.js';
 import {
   handleBinding,
@@ -46,7 +47,7 @@ const SUBRESOURCES: Readonly<Record<string, ByMethod>> = {
  * @throws StatusError 404 for a subresource that the kind has not, 405 for a method that has no meaning there
  */
 export function chooseHandler(call: ResourceCall): Handler {
-  const handler = methodsOf(call)[call.request.method];
+  const handler = ownField(methodsOf(call), call.request.method);
   if (!handler) throw methodNotAllowed();
   const reading = handler === handleList || (handler === handleGet && call.subresource === '');
   return reading && call.request.flag('watch') ? handleWatch : handler;
@@ -56,7 +57,7 @@ function methodsOf(call: ResourceCall): ByMethod {
   const { kind, name, namespace, subresource } = call;
   const scoped = !kind.type.namespaced || namespace !== '';
   if (subresource !== '') {
-    const methods = kind.subresources.includes(subresource) ? SUBRESOURCES[subresource] : undefined;
+    const methods = kind.subresources.includes(subresource) ? ownField(SUBRESOURCES, subresource) : undefined;
     if (!methods || !scoped) throw unknownPath();
     return methods;
   }

@@ -17,6 +17,7 @@ import { contextOf } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { findReviewType, handleReview } from '../reviews/index.js';
 import type { Identities } from '../reviews/index.js';
+import { checkView } from '../table/index.js';
 import { chooseHandler } from './choose-handler.js';
 import { missingGroup } from './missing-group.js';
 import { handleHealth, isHealthPath } from './health.js';
@@ -73,6 +74,7 @@ export class Router {
     if (!kind.type.namespaced && path.namespace !== '') throw unknownPath();
     const { namespace, name, subresource } = path;
     const accept = negotiate(request.headers.accept);
+    checkView({ accept, request });
     const call = { request, kind, namespace, name, subresource, accept };
     return chooseHandler(call)(contextOf(this.context, kind), call);
   }

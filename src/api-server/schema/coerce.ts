@@ -164,7 +164,8 @@ function canonical(
 ): string {
   const text = isNumber(value) ? String(value) : value;
   const result = typeof text === 'string' ? read(text) : undefined;
-  if (result === undefined) throw new FieldTypeError(complaint(String(text)));
+  // A list or an object may have no text at all.
+  if (result === undefined) throw new FieldTypeError(complaint(typeof text === 'string' ? text : ''));
   return result;
 }
 

@@ -1,15 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import type { DeploymentSpec } from '../../kubernetes/index.js';
 import { DecodeError } from './decode-error.js';
-import { decodeObject, describeFinding } from './decode-object.js';
+import { decodeJson, decodeObject, describeFinding } from './decode-object.js';
 import { createSchemaRegistry } from './schema-registry.js';
 
 const schemas = createSchemaRegistry();
 const DEPLOYMENT = 'io.k8s.api.apps.v1.Deployment';
 
-function decode(body: unknown, type = 'application/json') {
+function decode(body: unknown) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const { object, findings } = decodeObject(text, type, schemas, DEPLOYMENT);
+  const { object, findings } = decodeJson(text, schemas, DEPLOYMENT);
+  return { object, findings: findings.map(describeFinding) };
+}
+
+async function decodeYaml(text: string) {
+  const { object, findings } = await decodeObject(text, 'application/yaml', schemas, DEPLOYMENT);
   return { object, findings: findings.map(describeFinding) };
 }
 
@@ -52,9 +57,7 @@ describe('decodeObject', () => {
 
   it('looks for nothing when field validation is Ignore', () => {
     const text = '{"foo":1,"kind":"a","kind":"b"}';
-    const decoded = decodeObject(text, 'application/json', schemas, DEPLOYMENT, {
-      fieldValidation: 'Ignore',
-    });
+    const decoded = decodeJson(text, schemas, DEPLOYMENT, { fieldValidation: 'Ignore' });
     expect(decoded).toEqual({ object: { kind: 'b', metadata: {} }, findings: [] });
   });
 
@@ -69,10 +72,9 @@ describe('decodeObject', () => {
     });
   });
 
-  it('reads YAML, with its duplicates', () => {
-    const { object, findings } = decode(
+  it('reads YAML, with its duplicates', async () => {
+    const { object, findings } = await decodeYaml(
       'metadata:\n  name: a\n  annotations: {when: "2020-01-01"}\nspec:\n  replicas: 3\n  replicas: 4\n  paused: yes\n',
-      'application/yaml',
     );
     expect(object.spec).toEqual({ replicas: 4, paused: true });
     expect(findings).toEqual(['duplicate field "spec.replicas"']);
@@ -128,16 +130,18 @@ describe('decodeObject', () => {
   it.each([
     ['application/json', '{"spec":{"template":{"spec":{"terminationGracePeriodSeconds":%}}}}'],
     ['application/yaml', 'spec:\n  template:\n    spec:\n      terminationGracePeriodSeconds: %\n'],
-  ])('reads the integers of int64 to the last digit: %s', (type, text) => {
-    const graceOf = (number: string): unknown =>
-      (decode(text.replace('%', number), type).object as unknown as { spec: DeploymentSpec }).spec.template
-        .spec?.terminationGracePeriodSeconds;
-    expect(graceOf('30')).toBe(30);
-    expect(graceOf('9007199254740993')).toBe(9007199254740993n);
-    expect(graceOf('9223372036854775807')).toBe(9223372036854775807n);
-    expect(graceOf('-9223372036854775808')).toBe(-9223372036854775808n);
+  ])('reads the integers of int64 to the last digit: %s', async (type, text) => {
+    const graceOf = async (number: string): Promise<unknown> => {
+      const { object } = await decodeObject(text.replace('%', number), type, schemas, DEPLOYMENT);
+      return (object as unknown as { spec: DeploymentSpec }).spec.template.spec
+        ?.terminationGracePeriodSeconds;
+    };
+    expect(await graceOf('30')).toBe(30);
+    expect(await graceOf('9007199254740993')).toBe(9007199254740993n);
+    expect(await graceOf('9223372036854775807')).toBe(9223372036854775807n);
+    expect(await graceOf('-9223372036854775808')).toBe(-9223372036854775808n);
     // The form that it has when it is read again.
-    expect(graceOf('1e17')).toBe(100000000000000000n);
+    expect(await graceOf('1e17')).toBe(100000000000000000n);
   });
 
   it('reads a quantity that is a large number as it stands', () => {
@@ -192,9 +196,18 @@ describe('decodeObject', () => {
     );
   });
 
-  it('refuses malformed YAML, naming the line', () => {
-    expect(() => decode('a: b: c', 'application/yaml')).toThrow(
-      /error converting YAML to JSON: yaml: line 1/,
-    );
+  it('refuses malformed YAML, naming the line', async () => {
+    await expect(decodeYaml('a: b: c')).rejects.toThrow(/error converting YAML to JSON: yaml: line 1/);
+  });
+});
+
+describe('describeFinding', () => {
+  it.each([
+    ['spec.foo', '"spec.foo"'],
+    ['a"b\\c', String.raw`"a\"b\\c"`],
+    ['a\u0001\r\n\u007f\u0085', String.raw`"a\x01\r\n\x7f\u0085"`],
+    ['поле', '"поле"'],
+  ])('quotes %j as Go does', (path, shown) => {
+    expect(describeFinding({ problem: 'unknown', path })).toBe(`unknown field ${shown}`);
   });
 });

@@ -1,12 +1,13 @@
-import { parseJson } from '../../kubernetes/index.js';
 import type { UnstructuredObject } from '../../kubernetes/index.js';
 import { FieldTypeError, coerce } from './coerce.js';
+import type { CoerceResult } from './coerce.js';
 import { DecodeError } from './decode-error.js';
 import { fieldDecoder } from './field-decoder.js';
 import type { FieldDecoder } from './field-decoder.js';
-import { JsonSyntaxError, countKeys, inspectJson } from './json-text.js';
+import { JsonSyntaxError, countKeys, inspectJson, readJsonText } from './json-text.js';
 import type { FieldFinding, SchemaRegistry } from './object-schema.js';
 import { YamlSyntaxError, parseYaml } from './yaml-text.js';
+import type { YamlDocument } from './yaml-text.js';
 
 export interface DecodeOptions {
   /** With `Ignore`, nothing is looked for, and `findings` is empty. @default 'Warn' */
@@ -24,26 +25,47 @@ export interface DecodedObject {
  * `apiVersion` and `kind` are not compared with anything.
  *
  * @throws DecodeError for what is no document, and for values of a wrong type
+ * @throws DocumentLimitError
  */
-export function decodeObject(
+export async function decodeObject(
   text: string,
   contentType: string,
   schemas: SchemaRegistry,
   schemaName: string,
   options: DecodeOptions = {},
+): Promise<DecodedObject> {
+  if (!contentType.includes('yaml')) return decodeJson(text, schemas, schemaName, options);
+  const decoder = fieldDecoder(schemas, schemaName);
+  const { value, duplicates } = await readYaml(text, decoder);
+  const { object, unknown } = coerceDocument(value, text, decoder);
+  return { object, findings: options.fieldValidation === 'Ignore' ? [] : [...duplicates, ...unknown] };
+}
+
+/** The same of JSON, at once. */
+export function decodeJson(
+  text: string,
+  schemas: SchemaRegistry,
+  schemaName: string,
+  options: DecodeOptions = {},
 ): DecodedObject {
   const decoder = fieldDecoder(schemas, schemaName);
-  const isYaml = contentType.includes('yaml');
-  const { value, duplicates } = isYaml ? readYaml(text, decoder) : readJson(text, decoder);
+  const { keys, object, unknown } = coerceDocument(readJson(text, decoder), text, decoder);
+  if (options.fieldValidation === 'Ignore') return { object, findings: [] };
+  const found = countKeys(text) === keys ? unknown : [...inspectJson(text), ...unknown];
+  return { object, findings: found };
+}
+
+function coerceDocument(
+  value: unknown,
+  text: string,
+  decoder: FieldDecoder,
+): CoerceResult & { readonly object: UnstructuredObject } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw unrecognized(text, decoder, `couldn't get version/kind; json parse error: ${goMismatch(value)}`);
   }
   const object = value as UnstructuredObject;
-  const { unknown, keys } = coerceAs(object, decoder);
-  if (options.fieldValidation === 'Ignore') return { object, findings: [] };
-  if (isYaml) return { object, findings: [...duplicates, ...unknown] };
-  const found = countKeys(text) === keys ? unknown : [...inspectJson(text), ...unknown];
-  return { object, findings: found };
+  const { keys, unknown } = coerceAs(object, decoder);
+  return { keys, object, unknown };
 }
 
 /**
@@ -61,10 +83,20 @@ export function normalizeObject(
 
 /** `unknown field "spec.foo"`: the words of a warning, and of a strict decoding error. */
 export function describeFinding(finding: FieldFinding): string {
-  return `${finding.problem} field "${finding.path}"`;
+  return `${finding.problem} field ${quoted(finding.path)}`;
 }
 
-function coerceAs(object: UnstructuredObject, decoder: FieldDecoder): ReturnType<typeof coerce> {
+/** As Go's `%q` shows a text: nothing in it that no line or header may hold. */
+function quoted(text: string): string {
+  return JSON.stringify(text)
+    .replace(/\\u00([01][0-9a-f])/g, String.raw`\x$1`)
+    .replace(/[\u007f-\u009f]/g, (sign) => {
+      const code = sign.charCodeAt(0).toString(16);
+      return code === '7f' ? String.raw`\x7f` : String.raw`\u00${code}`;
+    });
+}
+
+function coerceAs(object: UnstructuredObject, decoder: FieldDecoder): CoerceResult {
   try {
     const result = coerce(object, decoder);
     // In Go, metadata is always there.
@@ -82,39 +114,22 @@ function coerceAs(object: UnstructuredObject, decoder: FieldDecoder): ReturnType
   }
 }
 
-interface ParsedDocument {
-  readonly value: unknown;
-  readonly duplicates: readonly FieldFinding[];
-}
-
-function readJson(text: string, decoder: FieldDecoder): ParsedDocument {
+function readJson(text: string, decoder: FieldDecoder): unknown {
   try {
-    return { value: parseJson(text), duplicates: [] };
+    return readJsonText(text);
   } catch (error) {
-    throw unrecognized(
-      text,
-      decoder,
-      `couldn't get version/kind; json parse error: ${goSyntaxError(text, error)}`,
-    );
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    throw unrecognized(text, decoder, `couldn't get version/kind; json parse error: ${error.message}`);
   }
 }
 
-function readYaml(text: string, decoder: FieldDecoder): ParsedDocument {
+async function readYaml(text: string, decoder: FieldDecoder): Promise<YamlDocument> {
   try {
-    return parseYaml(text);
+    return await parseYaml(text);
   } catch (error) {
     if (!(error instanceof YamlSyntaxError)) throw error;
     throw unrecognized(text, decoder, `error converting YAML to JSON: ${error.message}`);
   }
-}
-
-function goSyntaxError(text: string, error: unknown): string {
-  try {
-    inspectJson(text);
-  } catch (found) {
-    if (found instanceof JsonSyntaxError) return found.message;
-  }
-  return error instanceof Error ? error.message : String(error);
 }
 
 function goMismatch(value: unknown): string {

@@ -1,3 +1,5 @@
+import { errorMessage } from '../../errors/index.js';
+import { checkJsonText, endOfString } from './document-limits.js';
 import { parseJson } from '../../kubernetes/index.js';
 import type { FieldFinding } from './object-schema.js';
 
@@ -21,13 +23,18 @@ export function countKeys(text: string): number {
   return keys;
 }
 
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1);
-  for (;;) {
-    let slashes = 0;
-    while (text.charCodeAt(end - 1 - slashes) === 92) slashes++;
-    if (slashes % 2 === 0) return end;
-    end = text.indexOf('"', end + 1);
+/**
+ * Reads a text that came from outside.
+ * @throws JsonSyntaxError with Go's message for what is no JSON
+ * @throws DocumentLimitError for what is too much
+ */
+export function readJsonText(text: string): unknown {
+  checkJsonText(text);
+  try {
+    return parseJson(text);
+  } catch (error) {
+    inspectJson(text);
+    throw new JsonSyntaxError(errorMessage(error), { cause: error });
   }
 }
 

@@ -16,10 +16,12 @@ const NANOS = 1_000_000_000n;
 const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const MAX_EXPONENT = 40;
+/** Nobody means more digits than these, and reading a million of them takes seconds. */
+const MAX_LENGTH = 256;
 
 /** @returns undefined when `text` is no quantity */
 export function parseQuantity(text: string): Quantity | undefined {
-  const match = PATTERN.exec(text);
+  const match = text.length <= MAX_LENGTH ? PATTERN.exec(text) : undefined;
   if (!match) return undefined;
   const [, sign, whole = '', fraction = '', decimal, binary, exponent] = match;
   if (whole === '' && fraction === '') return undefined;

@@ -47,6 +47,17 @@ describe('the schemas', () => {
     );
   });
 
+  it('say of a field and of its type different things, as kubectl explain prints both', () => {
+    const repeated: string[] = [];
+    for (const name of schemas.names) {
+      for (const [field, { ref }] of Object.entries(schemas.get(name)?.properties ?? {})) {
+        const description = schemas.describe(name)[field];
+        if (description && ref && schemas.describe(ref)[''] === description) repeated.push(`${name}.${field}`);
+      }
+    }
+    expect(repeated).toEqual([]);
+  });
+
   it('merge lists by keys that their items have', () => {
     const wrong: string[] = [];
     for (const name of schemas.names) {

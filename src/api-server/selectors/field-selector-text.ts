@@ -24,7 +24,7 @@ export function parseFieldSelector(text: string | null, kind: KindDefinition): F
   const terms = splitUnescaped(text).map((term) => parseTerm(term, text));
   const supported = kind.selectableFields(emptyObject(kind));
   for (const { field } of terms) {
-    if (!(field in supported)) throw badRequest(`field label not supported: ${field}`);
+    if (!Object.hasOwn(supported, field)) throw badRequest(`field label not supported: ${field}`);
   }
   return {
     name: terms.find((term) => term.field === 'metadata.name' && term.equal)?.value,

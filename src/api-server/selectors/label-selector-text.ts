@@ -1,4 +1,4 @@
-import { parseInt64 } from '../../kubernetes/index.js';
+import { ownField, parseInt64 } from '../../kubernetes/index.js';
 import type { LabelMatcher } from '../../kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
 
@@ -40,17 +40,17 @@ function compileRequirement(requirement: string, text: string): LabelMatcher {
   if (set) {
     const key = checkedKey(set[1]!, text);
     const values = new Set(set[3]!.split(',').map((value) => checkedValue(value.trim(), text)));
-    if (set[2] === 'in') return (labels) => labels?.[key] !== undefined && values.has(labels[key]);
-    return (labels) => labels?.[key] === undefined || !values.has(labels[key]);
+    const isOneOf: LabelMatcher = (labels) => values.has(ownField(labels, key) as string);
+    return set[2] === 'in' ? isOneOf : (labels) => !isOneOf(labels);
   }
   const equality = EQUALITY.exec(requirement);
   if (equality) return compileEquality(equality[1]!, equality[2]!, equality[3]!, text);
   if (requirement.startsWith('!')) {
     const key = checkedKey(requirement.slice(1).trim(), text);
-    return (labels) => labels?.[key] === undefined;
+    return (labels) => ownField(labels, key) === undefined;
   }
   const key = checkedKey(requirement, text);
-  return (labels) => labels?.[key] !== undefined;
+  return (labels) => ownField(labels, key) !== undefined;
 }
 
 function compileEquality(rawKey: string, operator: string, rawValue: string, text: string): LabelMatcher {
@@ -58,18 +58,18 @@ function compileEquality(rawKey: string, operator: string, rawValue: string, tex
   const value = checkedValue(rawValue, text);
   switch (operator) {
     case '!=':
-      return (labels) => labels?.[key] !== value;
+      return (labels) => ownField(labels, key) !== value;
     case '>':
     case '<': {
       const bound = integer(value, text);
       return (labels) => {
-        const label = parseInt64(labels?.[key] ?? '');
+        const label = parseInt64(ownField(labels, key) ?? '');
         if (label === undefined) return false;
         return operator === '>' ? label > bound : label < bound;
       };
     }
     default:
-      return (labels) => labels?.[key] === value;
+      return (labels) => ownField(labels, key) === value;
   }
 }
 

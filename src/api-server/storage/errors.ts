@@ -46,6 +46,18 @@ export class StorageExpiredError extends RollkeeperError {
   }
 }
 
+/** The object is larger than the store takes; nothing was written. */
+export class StorageTooLargeError extends RollkeeperError {
+  readonly code = 'STORAGE_TOO_LARGE';
+
+  constructor(
+    /** Characters of JSON. */
+    readonly maxLength: number,
+  ) {
+    super(`an object may have at most ${maxLength} characters of JSON`);
+  }
+}
+
 /** The link to the store failed. A write may or may not have happened. */
 export class StorageUnavailableError extends RollkeeperError {
   readonly code = 'STORAGE_UNAVAILABLE';
@@ -66,6 +78,10 @@ export function isStorageConflict(error: unknown): boolean {
 
 export function isStorageExpired(error: unknown): boolean {
   return hasCode(error, 'STORAGE_EXPIRED');
+}
+
+export function isStorageTooLarge(error: unknown): boolean {
+  return hasCode(error, 'STORAGE_TOO_LARGE');
 }
 
 export function isStorageUnavailable(error: unknown): boolean {

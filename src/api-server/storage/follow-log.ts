@@ -14,6 +14,8 @@ export interface FollowedLog {
   readAfter(revision: Revision): Promise<readonly LogEntry[]>;
   /** Calls `wake` once, when there may be something new. Returns the unsubscribe. */
   onChange(wake: () => void): () => void;
+  /** The watcher has ended. */
+  close?(): void;
 }
 
 /**
@@ -28,16 +30,20 @@ export async function* followLog(
 ): AsyncGenerator<readonly StorageEvent[], void, undefined> {
   let position = options.after;
   const progress = new ProgressTimer(clock, options.progressIntervalMs);
-  while (!signal.aborted) {
-    const entries = await log.readAfter(position);
-    if (signal.aborted) return;
-    const events: StorageEvent[] = [];
-    for (const entry of entries) if (isAbout(entry, options)) events.push(toStorageEvent(entry));
-    position = entries.at(-1)?.revision ?? position;
-    if (progress.isDue()) events.push({ type: 'progress', revision: progress.told(position) });
-    if (events.length > 0) yield events;
-    else if (entries.length === 0)
-      await changeOrTimeout(log, position, progress.remainingMs(), clock, signal);
+  try {
+    while (!signal.aborted) {
+      const entries = await log.readAfter(position);
+      if (signal.aborted) return;
+      const events: StorageEvent[] = [];
+      for (const entry of entries) if (isAbout(entry, options)) events.push(toStorageEvent(entry));
+      position = entries.at(-1)?.revision ?? position;
+      if (progress.isDue()) events.push({ type: 'progress', revision: progress.told(position) });
+      if (events.length > 0) yield events;
+      else if (entries.length === 0)
+        await changeOrTimeout(log, position, progress.remainingMs(), clock, signal);
+    }
+  } finally {
+    log.close?.();
   }
 }
 

@@ -1,15 +1,17 @@
-export { objectTextOf, originOf, toStorageEvent } from './log-entry.js';
+export { lengthOf, lengthOfEvent, objectTextOf, originOf, toStorageEvent } from './log-entry.js';
 export type { LogEntry } from './log-entry.js';
 export {
   StorageConflictError,
   StorageExistsError,
   StorageExpiredError,
   StorageNotFoundError,
+  StorageTooLargeError,
   StorageUnavailableError,
   isStorageConflict,
   isStorageExists,
   isStorageExpired,
   isStorageNotFound,
+  isStorageTooLarge,
   isStorageUnavailable,
 } from './errors.js';
 export { MemoryStorage } from './memory-storage.js';
@@ -24,6 +26,7 @@ export type {
   StorageKey,
   StorageList,
   StorageListOptions,
+  StorageRoom,
   StorageWatchOptions,
   StoredObject,
 } from './storage.js';

@@ -19,6 +19,18 @@ export interface LogEntry {
   readonly previousWriteId: string;
 }
 
+/** Characters of JSON that an entry holds. */
+export function lengthOf({ previous, text }: LogEntry): number {
+  return text.length + (previous?.text.length ?? 0);
+}
+
+/** About as many characters as the event's object has; of one that comes from no log, a guess. */
+export function lengthOfEvent(event: StorageEvent): number {
+  return origins.get(event)?.text.length ?? SMALL;
+}
+
+const SMALL = 256;
+
 export function isAbout(entry: LogEntry, scope: { resource: string; namespace?: string }): boolean {
   return (
     entry.key.resource === scope.resource &&
@@ -37,7 +49,7 @@ export function toStorageEvent(entry: LogEntry): StorageEvent {
 }
 
 /** What is the same for all watchers of a process that are told of one write from memory; a key for caches. */
-export function originOf(event: StorageEvent): object | undefined {
+export function originOf(event: StorageEvent): LogEntry | undefined {
   return origins.get(event);
 }
 

@@ -80,14 +80,14 @@ export class MemoryStorage implements Storage {
   }
 
   async list(resource: string, options: StorageListOptions = {}): Promise<StorageList> {
-    const { namespace, limit, continueFrom } = options;
+    const { namespace, continueFrom } = options;
     const revision = continueFrom?.revision ?? this.revision;
     const after = continueFrom && fieldOf(continueFrom);
     const found = [...this.stateAt(resource, revision)]
       .filter(([field]) => namespace === undefined || parseField(field).namespace === namespace)
       .filter(([field]) => after === undefined || field > after)
       .sort(([a], [b]) => (a < b ? -1 : 1));
-    const shown = found.slice(0, limit);
+    const shown = found.slice(0, countOf(found, options));
     const items = shown.map(([, stored]) => toStoredObject(stored));
     const remaining = found.length - shown.length;
     const last = shown.at(-1)?.[0] ?? after;
@@ -199,4 +199,16 @@ export class MemoryStorage implements Storage {
       },
     };
   }
+}
+
+/** How many of the found make a page. */
+function countOf(
+  found: readonly (readonly [string, StoredText])[],
+  { limit = Infinity, maxTextLength = Infinity }: StorageListOptions,
+): number {
+  let count = 0;
+  for (let length = 0; count < Math.min(limit, found.length) && length < maxTextLength; count++) {
+    length += found[count]![1].text.length;
+  }
+  return count;
 }

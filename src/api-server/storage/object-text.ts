@@ -1,5 +1,6 @@
 import { parseJson, stringifyJson } from '../../kubernetes/index.js';
 import type { KubernetesObject } from '../../kubernetes/index.js';
+import { StorageTooLargeError } from './errors.js';
 import type { Revision, StorageKey, StoredObject } from './storage.js';
 
 /** An object as the store keeps it: JSON without `metadata.resourceVersion`, which is the revision beside it. */
@@ -22,8 +23,14 @@ export function parseField(field: string): { namespace: string; name: string } {
   return { namespace: field.slice(0, at), name: field.slice(at + 1) };
 }
 
+/** Characters of one object's JSON: what etcd takes by default, in bytes. */
+export const MAX_OBJECT_LENGTH = 1536 * 1024;
+
+/** @throws StorageTooLargeError */
 export function encodeObject(object: KubernetesObject): string {
-  return stringifyJson({ ...object, metadata: { ...object.metadata, resourceVersion: undefined } });
+  const text = stringifyJson({ ...object, metadata: { ...object.metadata, resourceVersion: undefined } });
+  if (text.length > MAX_OBJECT_LENGTH) throw new StorageTooLargeError(MAX_OBJECT_LENGTH);
+  return text;
 }
 
 /** How a text begins that was made from an object in the usual order of its fields, up to the first of its metadata. */

@@ -12,8 +12,9 @@ import type { WatchRing } from './watch-ring.js';
 
 const listScript = new LuaScript(new URL('./lua/list-3.lua', import.meta.url));
 
-/** Objects in one script call. A longer list is read in several, so that writers wait milliseconds at most. */
+/** Objects, and bytes of them, in one script call. A longer list is read in several, so that writers wait milliseconds at most. */
 const PAGE = 500;
+const PAGE_BYTES = 1024 * 1024;
 
 /**
  * Lists of one state: the present is read page by page, and what was written since the first page is undone by the
@@ -29,37 +30,45 @@ export class RedisLister {
 
   /** @throws StorageExpiredError */
   async list(resource: string, options: StorageListOptions = {}): Promise<StorageList> {
-    const { namespace, limit = Number.MAX_SAFE_INTEGER, continueFrom } = options;
+    const { namespace, limit = Infinity, maxTextLength = Infinity, continueFrom } = options;
     const scope = { resource, ...(namespace === undefined ? {} : { namespace }) };
     const items: StoredObject[] = [];
+    let textLength = 0;
     let changes = continueFrom && new ChangesSince(scope, continueFrom.revision);
     let after = continueFrom && fieldOf(continueFrom);
     for (;;) {
       const want = Math.min(limit - items.length, PAGE);
-      const present = await this.readPresent(resource, namespace, after, want);
+      const present = await this.readPresent(
+        { resource, namespace, after },
+        want,
+        maxTextLength - textLength,
+      );
       changes ??= new ChangesSince(scope, present.revision);
       await this.catchUp(changes, present.revision);
       const page = changes.rewind(present, want);
-      for (const item of page.items) items.push(toStoredObject(item));
+      for (const item of page.items) {
+        items.push(toStoredObject(item));
+        textLength += item.text.length;
+      }
       const end = { items, revision: changes.revision, remaining: page.remaining };
       if (page.end === undefined) return end;
-      if (items.length >= limit) return { ...end, next: cursorAt(changes.revision, page.end) };
+      if (items.length >= limit || textLength >= maxTextLength)
+        return { ...end, next: cursorAt(changes.revision, page.end) };
       after = page.end;
     }
   }
 
   private async readPresent(
-    resource: string,
-    namespace: string | undefined,
-    after: string | undefined,
+    { resource, namespace, after }: Stretch,
     limit: number,
+    length: number,
   ): Promise<PresentPage & { readonly revision: Revision }> {
     const { objects, index } = this.keys.of(resource);
     const from = after === undefined ? firstOf(namespace) : `(${after}`;
     const reply = await listScript.run(
       this.redis,
       [this.keys.meta, objects, index],
-      [from, endOf(namespace), limit],
+      [from, endOf(namespace), limit, Math.min(length, PAGE_BYTES)],
     );
     if (!Array.isArray(reply) || reply.length !== 4) throw unexpectedReply(reply);
     const [revision, remaining, fields, values] = reply as [number, number, string[], string[]];
@@ -73,6 +82,13 @@ export class RedisLister {
     }
     for await (const entries of this.log.between(changes.upTo, revision, this.ring())) changes.add(entries);
   }
+}
+
+/** The objects of a resource, in one namespace or all, behind a field or from the beginning. */
+interface Stretch {
+  readonly resource: string;
+  readonly namespace: string | undefined;
+  readonly after: string | undefined;
 }
 
 function firstOf(namespace: string | undefined): string {

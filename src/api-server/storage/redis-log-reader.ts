@@ -2,9 +2,11 @@ import { abortable } from '../../cancellation/index.js';
 import { ShutdownError, TimeoutError, errorMessage } from '../../errors/index.js';
 import type { RedisConnection } from '../../redis/index.js';
 import { LuaScript } from '../../redis/index.js';
+import { BatchSize } from './batch-size.js';
 import { StorageExpiredError } from './errors.js';
 import type { LogEntry } from './log-entry.js';
 import type { RedisKeys, StreamEntry } from './redis-layout.js';
+import { LogLength } from './log-length.js';
 import { parseLogEntry, streamId } from './redis-layout.js';
 import type { NewestTexts } from './newest-texts.js';
 import type { CompiledRedisStorageOptions } from './redis-storage.options.js';
@@ -17,6 +19,8 @@ const BLOCK_MS = 1000;
 /** A link that has died without a word: its answer to `XREAD` is so late that it will never come. */
 const DEAD_AFTER_MS = 5000;
 const BATCH = 500;
+/** Characters. */
+const BATCH_LENGTH = 8 * 1024 * 1024;
 const RETRY_MS = 100;
 
 /**
@@ -31,13 +35,17 @@ export class RedisLogReader {
   private readonly waitingForRing = new Set<(ring: WatchRing) => void>();
   /** Set when there was silence or a fault: the store may have another history, and none of it to show. */
   private mustVerify = true;
+  private readonly size = new BatchSize(BATCH, BATCH_LENGTH);
+  private readonly logLength: LogLength;
 
   constructor(
     private readonly redis: RedisConnection,
     private readonly keys: RedisKeys,
     private readonly options: CompiledRedisStorageOptions,
     private readonly newest: NewestTexts,
-  ) {}
+  ) {
+    this.logLength = new LogLength(options.maxLogTextLength);
+  }
 
   /** The present ring, once there is one. Resolves with `undefined` when `signal` aborts. */
   ring(signal: AbortSignal): Promise<WatchRing | undefined> {
@@ -86,7 +94,8 @@ export class RedisLogReader {
     if (this.mustVerify || !this.current) await this.verify(signal);
     const ring = this.current;
     if (!ring) return;
-    const entries = await this.read(ring, signal);
+    const asked = this.size.count;
+    const entries = await this.read(ring, asked, signal);
     if (entries.length === 0) {
       this.mustVerify = true;
       return;
@@ -100,7 +109,9 @@ export class RedisLogReader {
     }
     ring.append(entries);
     this.remember(entries);
-    if (entries.length < BATCH) await this.collect(signal);
+    this.size.learn(entries);
+    await this.shorten(entries, signal);
+    if (entries.length < asked) await this.collect(signal);
   }
 
   private remember(entries: readonly LogEntry[]): void {
@@ -116,10 +127,19 @@ export class RedisLogReader {
     if (watchBatchMs > 0) await clock.sleep(watchBatchMs, signal).catch(() => undefined);
   }
 
-  private async read(ring: WatchRing, signal: AbortSignal): Promise<LogEntry[]> {
+  /** What many large writes leave in the log must not fill the store. */
+  private async shorten(entries: readonly LogEntry[], signal: AbortSignal): Promise<void> {
+    const upTo = this.logLength.add(entries);
+    if (upTo === undefined) return;
+    const trimmed = this.redis.xtrim(this.keys.log, 'MINID', streamId(upTo + 1));
+    await this.orReconnect(abortable(trimmed, signal));
+    this.current?.forget(upTo);
+  }
+
+  private async read(ring: WatchRing, count: number, signal: AbortSignal): Promise<LogEntry[]> {
     const wait = this.redis.xread(
       'COUNT',
-      BATCH,
+      count,
       'BLOCK',
       BLOCK_MS,
       'STREAMS',
@@ -163,6 +183,7 @@ export class RedisLogReader {
     this.options.logger.warn('the watch log is broken, watchers must list again', { reason });
     this.current = undefined;
     this.newest.clear();
+    this.logLength.clear();
     ring.fail(new StorageExpiredError(ring.last, reason));
   }
 

@@ -1,38 +1,50 @@
 import type { RedisConnection } from '../../redis/index.js';
 import { StorageExpiredError } from './errors.js';
 import type { FollowedLog } from './follow-log.js';
+import { BatchSize } from './batch-size.js';
 import type { LogEntry } from './log-entry.js';
 import type { RedisKeys, StreamEntry } from './redis-layout.js';
 import { parseLogEntry, streamId } from './redis-layout.js';
-import type { Revision } from './storage.js';
+import type { Revision, StorageRoom, StorageWatchOptions } from './storage.js';
 import type { WatchRing } from './watch-ring.js';
 
-/** Entries in one go: small enough that others get their turn between two of them. */
+/** Entries in one go, and characters of them: small enough that others get their turn between two of them. */
 const BATCH = 256;
+const BATCH_LENGTH = 1024 * 1024;
 
 /** Reads the watch log: from the ring where it reaches back far enough, else from the Redis stream. */
 export class RedisLog {
+  private readonly size = new BatchSize(BATCH, BATCH_LENGTH);
+
   constructor(
     private readonly redis: RedisConnection,
     private readonly keys: RedisKeys,
   ) {}
 
   /** A watcher's view of a history; ends with it. */
-  follow(ring: WatchRing): FollowedLog {
+  follow(ring: WatchRing, { reserve }: Pick<StorageWatchOptions, 'reserve'>): FollowedLog {
+    let room: StorageRoom | undefined;
+    const release = (): void => {
+      room?.release();
+      room = undefined;
+    };
     return {
       get last() {
         return ring.failure ? Number.MAX_SAFE_INTEGER : ring.last;
       },
       readAfter: async (revision) => {
+        release();
         if (ring.failure) throw ring.failure;
-        const known = ring.after(revision, BATCH);
+        const known = ring.after(revision, BATCH, BATCH_LENGTH);
         if (known) return known;
+        room = await reserve?.(BATCH_LENGTH);
         const stored = await this.readBatch(revision, ring.last);
         // What was read after the failure is another history.
         if (ring.failure) throw ring.failure as Error;
         return stored;
       },
       onChange: (wake) => ring.onChange(wake),
+      close: release,
     };
   }
 
@@ -47,7 +59,8 @@ export class RedisLog {
   ): AsyncGenerator<readonly LogEntry[], void, undefined> {
     let position = after;
     while (position < upTo) {
-      const known = ring && !ring.failure && ring.last >= upTo ? ring.after(position, BATCH) : undefined;
+      const known =
+        ring && !ring.failure && ring.last >= upTo ? ring.after(position, BATCH, BATCH_LENGTH) : undefined;
       const batch = (known ?? (await this.readBatch(position, upTo))).filter(
         (entry) => entry.revision <= upTo,
       );
@@ -62,9 +75,10 @@ export class RedisLog {
       streamId(after + 1),
       streamId(upTo),
       'COUNT',
-      BATCH,
+      this.size.count,
     )) as unknown as StreamEntry[];
     const entries = reply.map(parseLogEntry);
+    this.size.learn(entries);
     // Entries are consecutive and trimmed from the front, so only the first can be missing.
     if (entries[0]?.revision !== after + 1) {
       throw new StorageExpiredError(after, 'the watch log does not reach back so far');

@@ -18,6 +18,8 @@ export interface RedisStorageOptions {
    * @default 12000
    */
   maxLogEntries?: number;
+  /** The same in characters of JSON, old and new states together. @default 256 Mi */
+  maxLogTextLength?: number;
   /** Writes older than this leave the watch log as well. @default 3600000 (one hour) */
   maxLogAgeMs?: number;
   /** Of the log, how many entries this process holds in memory; older ones are read from Redis. @default 4096 */
@@ -47,6 +49,10 @@ export interface RedisStorageOptions {
 const schema = z.object({
   keyPrefix: z.string().default('rollkeeper:'),
   maxLogEntries: z.int().min(1).default(12_000),
+  maxLogTextLength: z
+    .int()
+    .min(1)
+    .default(256 * 1024 * 1024),
   maxLogAgeMs: z.number().positive().default(3_600_000),
   maxRingEntries: z.int().min(1).default(4096),
   maxRingTextLength: z

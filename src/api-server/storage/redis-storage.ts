@@ -137,7 +137,7 @@ export class RedisStorage implements Storage {
     if (!ring) return;
     if (options.after > ring.last) await this.assertReached(options.after);
     try {
-      yield* followLog(this.log.follow(ring), options, this.options.clock, signal);
+      yield* followLog(this.log.follow(ring, options), options, this.options.clock, signal);
     } catch (error) {
       throw toStorageError(error);
     }

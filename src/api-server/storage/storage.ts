@@ -22,6 +22,8 @@ export interface StorageListOptions {
   readonly namespace?: string;
   /** At most so many objects. @default all */
   readonly limit?: number;
+  /** No more objects once those found have so many characters of JSON, or a few objects more. @default no bound */
+  readonly maxTextLength?: number;
   /**
    * Where the page before ended. The pages of one list show one state: the revision of the first page.
    * @throws StorageExpiredError when that state is gone
@@ -70,6 +72,16 @@ export interface StorageWatchOptions {
   readonly after: Revision;
   /** Deliver `progress` at least this often, milliseconds. @default never */
   readonly progressIntervalMs?: number;
+  /**
+   * Asked for room for so many characters before events are read into memory for this watch alone, because it is too far
+   * behind to share them with others. Given back with the next ones. @default there is always room
+   */
+  readonly reserve?: (length: number) => Promise<StorageRoom>;
+}
+
+/** Memory that somebody gave. */
+export interface StorageRoom {
+  release(): void;
 }
 
 /**
@@ -78,7 +90,8 @@ export interface StorageWatchOptions {
  *
  * Guarantees: each write is atomic (check, revision, object, watch log); revisions grow by the order of the
  * writes; a write that resolved is seen by every later read and watch. Errors of the link to the store reject
- * with StorageUnavailableError: the write may or may not have happened.
+ * with StorageUnavailableError: the write may or may not have happened. An object of more than 1.5 Mi characters is
+ * refused with StorageTooLargeError.
  */
 export interface Storage {
   /** @throws StorageExistsError */

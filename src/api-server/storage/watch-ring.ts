@@ -1,3 +1,4 @@
+import { lengthOf } from './log-entry.js';
 import type { LogEntry } from './log-entry.js';
 import type { Revision } from './storage.js';
 
@@ -69,13 +70,19 @@ export class WatchRing {
     this.wake();
   }
 
-  /** Up to `limit` entries after a revision; `undefined` when the ring does not reach back so far. */
-  after(revision: Revision, limit: number): readonly LogEntry[] | undefined {
+  /**
+   * Up to `limit` entries after a revision, none once those before have `maxTextLength` characters; `undefined` when the
+   * ring does not reach back so far.
+   */
+  after(revision: Revision, limit: number, maxTextLength = Infinity): readonly LogEntry[] | undefined {
     if (revision >= this.lastRevision) return [];
     const first = this.lastRevision - this.size + 1;
     if (revision < first - 1) return undefined;
     const from = this.dropped + (revision + 1 - first);
-    return this.entries.slice(from, from + limit);
+    const end = Math.min(from + limit, this.entries.length);
+    let to = from;
+    for (let length = 0; to < end && length < maxTextLength; to++) length += lengthOf(this.entries[to]!);
+    return this.entries.slice(from, to);
   }
 
   /** Drops what is at or before `revision`. */
@@ -113,8 +120,4 @@ export class WatchRing {
     this.entries = this.entries.slice(this.dropped);
     this.dropped = 0;
   }
-}
-
-function lengthOf(entry: LogEntry): number {
-  return entry.text.length + (entry.previous?.text.length ?? 0);
 }

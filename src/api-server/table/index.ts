@@ -1,1 +1,1 @@
-export { presentList, presentObject } from './present.js';
+export { checkView, presentList, presentObject } from './present.js';

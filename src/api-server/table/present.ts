@@ -81,6 +81,14 @@ function partial({ metadata }: UnstructuredObject, accept: Negotiated): object {
   return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${accept.metaVersion}`, metadata };
 }
 
+/**
+ * Whether the view can be given at all; to be asked before anything is written.
+ * @throws StatusError 400
+ */
+export function checkView({ accept, request }: View): void {
+  if (accept.as === 'Table') tableOptions(accept, request.query);
+}
+
 function tableOptions(accept: Negotiated, query: URLSearchParams) {
   const includeObject = query.get('includeObject') || 'Metadata';
   if (includeObject !== 'None' && includeObject !== 'Metadata' && includeObject !== 'Object') {

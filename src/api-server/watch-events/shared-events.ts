@@ -1,12 +1,14 @@
-import { objectTextOf, originOf } from '../storage/index.js';
-import type { StorageEvent } from '../storage/index.js';
+import { lengthOf, objectTextOf, originOf } from '../storage/index.js';
+import type { LogEntry, StorageEvent } from '../storage/index.js';
 
-/** How many events are kept for watchers that come to them a little later. */
+/** How many events are kept for watchers that come to them a little later, and characters of their objects. */
 const KEPT = 64;
+const KEPT_LENGTH = 4 * 1024 * 1024;
 
 /** An event of the store as all its watchers share it. Nobody may change its objects. */
 export class SharedEvent {
   private readonly lines = new Map<string, string>();
+  private readonly bytes = new Map<string, Buffer>();
 
   constructor(readonly event: StorageEvent) {}
 
@@ -20,6 +22,13 @@ export class SharedEvent {
     }
     return line;
   }
+
+  /** The same as bytes, of which all its watchers send parts; for lines that are too long for each to have its own. */
+  lineBytes(type: string): Buffer {
+    let bytes = this.bytes.get(type);
+    if (!bytes) this.bytes.set(type, (bytes = Buffer.from(this.line(type))));
+    return bytes;
+  }
 }
 
 /**
@@ -27,7 +36,8 @@ export class SharedEvent {
  * They read the same end of the log at nearly the same time, so few events need to be kept.
  */
 export class SharedEvents {
-  private readonly recent = new Map<object, SharedEvent>();
+  private readonly recent = new Map<LogEntry, SharedEvent>();
+  private length = 0;
 
   of(event: StorageEvent): SharedEvent {
     const origin = originOf(event);
@@ -36,7 +46,18 @@ export class SharedEvents {
     if (known) return known;
     const shared = new SharedEvent(event);
     this.recent.set(origin, shared);
-    if (this.recent.size > KEPT) this.recent.delete(this.recent.keys().next().value as object);
+    this.length += lengthOf(origin);
+    this.makeRoom();
     return shared;
+  }
+
+  /** The newest stays, however long it is: all watchers come to it now. */
+  private makeRoom(): void {
+    for (const entry of this.recent.keys()) {
+      const isTooMuch = this.recent.size > KEPT || this.length > KEPT_LENGTH;
+      if (!isTooMuch || this.recent.size === 1) return;
+      this.recent.delete(entry);
+      this.length -= lengthOf(entry);
+    }
   }
 }

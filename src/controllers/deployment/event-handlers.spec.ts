@@ -23,7 +23,8 @@ function watched(strategy?: Deployment['spec']['strategy']) {
     random: new SeededRandom(1),
     logger: silentLogger,
   });
-  const deployment = api.seed(DEPLOYMENTS, aDeployment({ strategy }));
+  const seen: Deployment['status'] = { observedGeneration: 1 };
+  const deployment = api.seed<Deployment>(DEPLOYMENTS, { ...aDeployment({ strategy }), status: seen });
   const replicaSet = api.seed(REPLICA_SETS, aReplicaSet(deployment));
   const pod = api.seed(PODS, aPod(replicaSet));
   informers.refresh();
@@ -35,7 +36,7 @@ function watched(strategy?: Deployment['spec']['strategy']) {
     informers.refresh();
     return [...requests];
   };
-  return { api, informers, requests, deployment, replicaSet, pod, happens, stop };
+  return { api, informers, requests, deployment, replicaSet, pod, happens, stop, built: controller };
 }
 
 function aReplicaSet(owner?: Deployment, name = 'web-1'): ReplicaSet {
@@ -66,6 +67,22 @@ describe('changes that concern a Deployment', () => {
   it('what is there already comes once, after what people change', () => {
     const { requests } = watched();
     expect(requests).toMatchObject([{ priority: 'low', reason: 'initial-list' }]);
+  });
+
+  it('of what is there already, that which no sync has seen yet goes before the rest', () => {
+    const { api, informers, stop, built } = watched();
+    stop();
+    const changed = aDeployment();
+    const metadata = { ...changed.metadata, name: 'changed', uid: 'changed', generation: 2 };
+    api.seed(DEPLOYMENTS, { ...changed, metadata });
+    informers.refresh();
+    const requests: EnqueueRequest[] = [];
+    built.watch((request) => requests.push(request))();
+    const found = requests.map(({ priority, reason, ref }) => [ref.name, priority, reason]);
+    expect(found.sort()).toEqual([
+      ['changed', 'normal', 'initial-list'],
+      ['web', 'low', 'initial-list'],
+    ]);
   });
 
   it('a collision that a pass has counted wakes nobody: the pass comes back by itself', () => {

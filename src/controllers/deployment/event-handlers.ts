@@ -22,6 +22,7 @@ import { TRACE_ANNOTATION } from '../../trace-context/index.js';
 import { SELECTOR_INDEX, selectorIndexValuesFor } from '../shared/index.js';
 import { REVISION } from './annotations.js';
 import type { CompiledDeploymentControllerOptions } from './deployment.options.js';
+import { isDeploymentDue } from './is-due.js';
 import { semanticEqual } from './semantic-equality.js';
 
 export interface WatchedInformers {
@@ -59,7 +60,10 @@ export class DeploymentEventHandlers {
   }
 
   private urgency(event: ResourceEvent<Deployment>): Partial<EnqueueRequest> {
-    if (event.type === 'added' && event.initial) return { priority: 'low', reason: 'initial-list' };
+    if (event.type === 'added' && event.initial) {
+      // What changed while nobody led, or just before, does not wait for all that did not.
+      return { priority: isDeploymentDue(event.object) ? 'normal' : 'low', reason: 'initial-list' };
+    }
     if (event.type === 'modified' && !isWantedChange(event.old, event.object)) {
       return { priority: 'low', reason: 'resync', delayMs: this.delays.statusEchoMs, onlyIfNeeded: true };
     }

@@ -1,3 +1,4 @@
+import { setField } from '../../kubernetes/index.js';
 import type { Annotations } from './annotations.js';
 import { REVISION, REVISION_HISTORY, int64Annotation, isOwnAnnotation } from './annotations.js';
 import type { ReplicaSetDraft } from './draft.js';
@@ -60,7 +61,7 @@ export function newReplicaSetAnnotations(
 ): Record<string, string> {
   const annotations: Record<string, string> = { ...current };
   for (const [name, value] of Object.entries(deployment)) {
-    if (!isOwnAnnotation(name)) annotations[name] = value;
+    if (!isOwnAnnotation(name)) setField(annotations, name, value);
   }
   const previous = current[REVISION];
   const served = previous ? readRevision(current) : 0n;

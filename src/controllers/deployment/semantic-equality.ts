@@ -1,3 +1,5 @@
+import { ownField } from '../../kubernetes/index.js';
+
 /**
  * Equality as the API sees it: the order of keys means nothing, and absent, null, `{}` and `[]` are the same
  * (Kubernetes: `apiequality.Semantic`).
@@ -12,8 +14,8 @@ export function semanticEqual(a: unknown, b: unknown): boolean {
 }
 
 function fieldsEqual(a: Record<string, unknown>, b: Record<string, unknown>): boolean {
-  for (const key of Object.keys(a)) if (!semanticEqual(a[key], b[key])) return false;
-  for (const key of Object.keys(b)) if (!(key in a) && !isEmpty(b[key])) return false;
+  for (const key of Object.keys(a)) if (!semanticEqual(a[key], ownField(b, key))) return false;
+  for (const key of Object.keys(b)) if (!Object.hasOwn(a, key) && !isEmpty(b[key])) return false;
   return true;
 }
 

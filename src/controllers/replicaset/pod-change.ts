@@ -1,5 +1,5 @@
 import type { DeepReadonly, Pod, ReplicaSet } from '../../kubernetes/index.js';
-import { controllerOf } from '../../kubernetes/index.js';
+import { controllerOf, ownField } from '../../kubernetes/index.js';
 import { isPodReady, podReadySinceMs } from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;
@@ -32,5 +32,5 @@ function haveSameEntries(
   b: Readonly<Record<string, string>> = {},
 ): boolean {
   const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === ownField(b, key));
 }

@@ -1,4 +1,5 @@
 import type { DeepReadonly, Pod } from '../../kubernetes/index.js';
+import { ownField } from '../../kubernetes/index.js';
 import { isPodActive, isPodReady, parseTimeMs, podReadySinceMs } from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;
@@ -81,7 +82,7 @@ function isAssigned(pod: ReadablePod): boolean {
 }
 
 function phaseRank(pod: ReadablePod): number {
-  return PHASE_ORDER[pod.status?.phase ?? ''] ?? 0;
+  return ownField(PHASE_ORDER, pod.status?.phase ?? '') ?? 0;
 }
 
 /** 0 where the annotation is missing or no 32-bit integer, as the API server would have refused it. */

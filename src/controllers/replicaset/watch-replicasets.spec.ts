@@ -15,7 +15,7 @@ function start() {
   const cluster = new FakeCluster();
   const owner = cluster.seed(REPLICA_SETS, {
     ...aReplicaSet({ replicas: 2 }),
-    status: { replicas: 2 },
+    status: { replicas: 2, observedGeneration: 1 },
   });
   const informers = new FakeInformers(cluster);
   const built = replicaSetController.build({
@@ -60,10 +60,27 @@ describe('what wakes a ReplicaSet', () => {
     expect(woken()).toEqual(['web high 0']);
   });
 
+  it('the first list at normal priority where pods are missing, or its last change was not seen', () => {
+    const { built, cluster, stop } = start();
+    stop();
+    const seed = (name: string, generation: number, replicas: number): void => {
+      const replicaSet = aReplicaSet({ replicas: 2 });
+      const metadata = { ...replicaSet.metadata, name, uid: name, generation };
+      cluster.seed(REPLICA_SETS, { ...replicaSet, metadata, status: { replicas, observedGeneration: 1 } });
+    };
+    seed('done', 1, 2);
+    seed('unseen', 2, 2);
+    seed('short', 1, 1);
+    const requests: EnqueueRequest[] = [];
+    built.watch((request) => void requests.push(request))();
+    const found = requests.map(({ priority, ref }) => `${ref.name} ${priority}`);
+    expect(found.sort()).toEqual(['done low', 'short normal', 'unseen normal', 'web low']);
+  });
+
   it('not its status', async () => {
     const { cluster, owner, woken } = start();
     woken();
-    owner.status = { replicas: 1 };
+    owner.status = { replicas: 1, observedGeneration: 1 };
     await cluster.update(REPLICA_SETS, owner, { subresource: 'status' });
     expect(woken()).toEqual([]);
   });

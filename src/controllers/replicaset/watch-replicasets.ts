@@ -4,6 +4,7 @@ import { OWNER_UID_INDEX } from '../../informer/informer.js';
 import type { DeepReadonly, Pod, ReplicaSet } from '../../kubernetes/index.js';
 import { PODS, REPLICA_SETS, compileLabelSelector, controllerOf, keyOf } from '../../kubernetes/index.js';
 import { SELECTOR_INDEX, isPodActive, selectorIndexValuesFor } from '../shared/index.js';
+import { isReplicaSetDue } from './is-due.js';
 import { isSettled } from './is-settled.js';
 import { isRelevantPodChange, wantsReplacement } from './pod-change.js';
 import type { CompiledReplicaSetControllerOptions } from './replicaset.options.js';
@@ -44,7 +45,8 @@ function onReplicaSet(event: ResourceEvent<ReplicaSet>, enqueue: Enqueue): void 
     ref: { namespace: metadata.namespace, name: metadata.name },
     cause: { type: REPLICA_SETS, resourceVersion: metadata.resourceVersion ?? '' },
     change: event,
-    priority: isInitial ? 'low' : 'high',
+    // What changed while nobody led, or just before, does not wait for all that did not.
+    priority: isInitial ? (isReplicaSetDue(event.object) ? 'normal' : 'low') : 'high',
     reason: isInitial ? 'initial-list' : 'user-change',
   });
 }

@@ -35,19 +35,21 @@ export interface ClassifiedPod {
   readonly availableInMs?: number;
 }
 
-const WAITING_STATES: Readonly<Record<string, PodState>> = {
-  ErrImagePull: 'image',
-  ImagePullBackOff: 'image',
-  InvalidImageName: 'image',
-  ErrImageNeverPull: 'image',
-  ImageInspectError: 'image',
-  RegistryUnavailable: 'image',
-  CrashLoopBackOff: 'crash',
-  RunContainerError: 'crash',
-  StartError: 'crash',
-  CreateContainerConfigError: 'config',
-  CreateContainerError: 'config',
-};
+const WAITING_STATES: ReadonlyMap<string, PodState> = new Map(
+  Object.entries({
+    ErrImagePull: 'image',
+    ImagePullBackOff: 'image',
+    InvalidImageName: 'image',
+    ErrImageNeverPull: 'image',
+    ImageInspectError: 'image',
+    RegistryUnavailable: 'image',
+    CrashLoopBackOff: 'crash',
+    RunContainerError: 'crash',
+    StartError: 'crash',
+    CreateContainerConfigError: 'config',
+    CreateContainerError: 'config',
+  } satisfies Record<string, PodState>),
+);
 
 /** A pod that still exists so long after the end of its grace period is stuck. */
 const OVERDUE_MS = 5000;
@@ -105,7 +107,7 @@ function troubleOf({ status }: ReadablePod): Classification | undefined {
     };
   for (const container of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
     const { message, reason } = container.state?.waiting ?? {};
-    const state = reason === undefined ? undefined : WAITING_STATES[reason];
+    const state = reason === undefined ? undefined : WAITING_STATES.get(reason);
     if (state && reason !== undefined) return { state, reason, message: message ?? container.image };
     const exit = container.state?.terminated;
     if (exit && exit.exitCode !== 0)

@@ -13,6 +13,6 @@ local identity, channel = ARGV[1], ARGV[2]
 if redis.call("HGET", KEYS[1], "holder") ~= identity then
   return 0
 end
-redis.call("HSET", KEYS[1], "holder", "", "expiresUs", 0)
+redis.call("HSET", KEYS[1], "holder", "", "expiresUs", 0, "witness", "")
 redis.call("PUBLISH", channel, identity)
 return 1

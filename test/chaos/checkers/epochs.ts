@@ -1,36 +1,82 @@
 import type { JournalLine } from './journal-line.js';
 import type { Violation } from './violation.js';
 
-/** Between the last look at the signal and the line in the journal; a process may be paused just there. */
-const SAME_INSTANT_MS = 1;
+/** What a queue in Redis let happen for a leader, in the order in which it happened there. */
+export interface TermLine {
+  readonly controller: string;
+  readonly what: 'begin' | 'add';
+  readonly epoch: number;
+  readonly holder: string;
+}
 
-/** (b) Once an epoch has begun to lead, nothing is put into a queue under an older one; no two processes lead in one epoch. */
+interface Term {
+  readonly epoch: number;
+  readonly holder: string;
+}
+
+/**
+ * (b) Of what leaders add, a queue takes nothing under any other term than the one that began last; epochs only grow, and
+ * each is one holder's. And every add that a leader takes for done has come through there; no two processes lead in one epoch.
+ */
 export class EpochsChecker {
-  private newest: { epoch: number; pid: number; atMs: number } | undefined;
+  private readonly current = new Map<string, Term>();
+  private readonly leads = new Map<number, number>();
+  /** Per controller and epoch: adds that Redis let in, less those that leaders know of. */
+  private readonly unclaimed = new Map<string, number>();
   terms = 0;
-  enqueues = 0;
+  adds = 0;
+  refused = 0;
 
-  /** @param lines in the order of their times */
-  check(lines: readonly JournalLine[]): Violation[] {
-    return lines.flatMap((line) => this.checkLine(line));
+  /**
+   * @param lines the replicas' own
+   * @param terms what Redis noted, read after `lines`
+   */
+  check(lines: readonly JournalLine[], terms: readonly TermLine[]): Violation[] {
+    return [
+      ...terms.flatMap((line) => this.checkTerm(line)),
+      ...lines.flatMap((line) => this.checkLine(line)),
+    ];
+  }
+
+  private checkTerm({ controller, epoch, holder, what }: TermLine): Violation[] {
+    const current = this.current.get(controller);
+    const isSame = current?.epoch === epoch && current.holder === holder;
+    const found = (problem: string): Violation[] => [{ check: 'epochs', subject: controller, problem }];
+    if (what === 'begin') {
+      this.terms += 1;
+      if (current && !isSame && epoch <= current.epoch)
+        return found(`epoch ${epoch} of ${holder} began after epoch ${current.epoch} of ${current.holder}`);
+      this.current.set(controller, { epoch, holder });
+      return [];
+    }
+    this.adds += 1;
+    this.claim(controller, epoch, 1);
+    return isSame
+      ? []
+      : found(
+          `took an add of ${holder} under epoch ${epoch} in epoch ${current?.epoch} of ${current?.holder}`,
+        );
   }
 
   private checkLine(line: JournalLine): Violation[] {
-    const { newest } = this;
-    const found = (problem: string): Violation[] => [{ check: 'epochs', subject: 'leader', problem }];
+    const found = (subject: string, problem: string): Violation[] => [{ check: 'epochs', subject, problem }];
     if (line.e === 'lead') {
-      this.terms += 1;
       // A holder that could not renew in time and finds the lease still in its name has the same epoch again.
-      const isNewer = !newest || line.n > newest.epoch || (line.n === newest.epoch && line.p === newest.pid);
-      if (isNewer) this.newest = { epoch: line.n, pid: line.p, atMs: line.t };
-      return isNewer ? [] : found(`epoch ${line.n} began to lead after epoch ${newest.epoch}`);
+      const before = this.leads.get(line.n) ?? line.p;
+      this.leads.set(line.n, before);
+      return before === line.p ? [] : found('leader', `${before} and ${line.p} led in epoch ${line.n}`);
     }
-    if (line.e !== 'enqueue') return [];
-    this.enqueues += 1;
-    if (!newest || line.n >= newest.epoch || line.t - newest.atMs < SAME_INSTANT_MS) return [];
-    const lateMs = Math.round(line.t - newest.atMs);
-    return found(
-      `${line.c} ${line.k} was enqueued under epoch ${line.n} by process ${line.p}, ${lateMs} ms after epoch ${newest.epoch} began in process ${newest.pid}`,
-    );
+    if (line.e === 'refused') this.refused += 1;
+    if (line.e !== 'enqueued') return [];
+    return this.claim(line.c, line.n, -1) >= 0
+      ? []
+      : found(line.c, `${line.k} was added under epoch ${line.n} by a way on which its term was not judged`);
+  }
+
+  private claim(controller: string, epoch: number, change: 1 | -1): number {
+    const id = `${controller} ${epoch}`;
+    const left = (this.unclaimed.get(id) ?? 0) + change;
+    this.unclaimed.set(id, left);
+    return left;
   }
 }

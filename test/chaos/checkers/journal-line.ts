@@ -17,5 +17,5 @@ export type JournalLine = { readonly t: number; readonly p: number } & (
       readonly s?: number;
     }
   | { readonly e: 'lead' | 'unlead'; readonly n: number }
-  | { readonly e: 'enqueue'; readonly n: number; readonly c: string; readonly k: string }
+  | { readonly e: 'enqueued' | 'refused'; readonly n: number; readonly c: string; readonly k: string }
 );

@@ -7,6 +7,8 @@ export const FAULT_KINDS = [
   'stop follower',
   'pause leader',
   'pause working follower',
+  'leader loses its Redis connections',
+  'leader loses its Redis connections while paused',
   'kill API server',
   'stop API server',
   'kill Redis',

@@ -6,7 +6,8 @@ import * as processes from './process-faults.js';
 import * as watches from './watch-faults.js';
 
 const { aFollower, endApiServer, endRedis, endReplica, pauseInWrite, pauseReplica, theLeader } = processes;
-const { apiLink, cutLink, holdOneWay, redisLink, slowLink, stallLink } = links;
+const { apiLink, cutLink, holdOneWay, leaderLosesRedis, pausedLeaderLosesRedis } = links;
+const { redisLink, slowLink, stallLink } = links;
 
 /** How each kind is made. */
 export const FAULTS: Readonly<Record<FaultKind, Fault>> = {
@@ -16,6 +17,8 @@ export const FAULTS: Readonly<Record<FaultKind, Fault>> = {
   'stop follower': endReplica(aFollower, 'SIGTERM'),
   'pause leader': pauseReplica(theLeader),
   'pause working follower': pauseInWrite(aFollower),
+  'leader loses its Redis connections': leaderLosesRedis,
+  'leader loses its Redis connections while paused': pausedLeaderLosesRedis,
   'kill API server': endApiServer('SIGKILL'),
   'stop API server': endApiServer('SIGTERM'),
   'kill Redis': endRedis('SIGKILL'),

@@ -1,6 +1,6 @@
 import type { ChaosReplica } from '../set/replica.js';
 import type { Direction, TcpProxy } from '../tcp-proxy.js';
-import { anyReplica } from './process-faults.js';
+import { anyReplica, theLeader } from './process-faults.js';
 import type { Fault } from './fault.js';
 import { between, pause } from './fault.js';
 
@@ -54,3 +54,29 @@ export function slowLink(link: Link): Fault {
     proxy.heal();
   };
 }
+
+/** The connections alone: the process lives, and has new ones as soon as it wants them. */
+export const leaderLosesRedis: Fault = async (context) => {
+  const leader = await theLeader(context);
+  if (!leader) return;
+  context.began(leader.name);
+  for (let count = between(1, 20, context.strength); count > 0; count--) {
+    leader.redisLink.reset();
+    await pause(between(20, 400, context.strength));
+  }
+};
+
+/**
+ * Everything that others can see of it is gone, and it does not know: it goes on, before its lease has ended by its own
+ * clock or after, as if it still led.
+ */
+export const pausedLeaderLosesRedis: Fault = async (context) => {
+  const leader = await theLeader(context);
+  if (!leader) return;
+  context.began(leader.name);
+  leader.process.signal('SIGSTOP');
+  leader.redisLink.reset();
+  await pause(between(300, 3000, context.strength));
+  leader.process.signal('SIGCONT');
+  await pause(200);
+};

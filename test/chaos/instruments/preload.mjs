@@ -1,7 +1,8 @@
 // Loaded into a replica before its own code (`node --import`), by the chaos harness only: the product has no hooks
 // for it. Writes the journal of its activations and leaderships, and makes the faults that come from inside.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { openSync, writeSync } from 'node:fs';
+import fs, { openSync, writeSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import v8 from 'node:v8';
@@ -25,6 +26,27 @@ globalThis.Date = class Date extends RealDate {
     return RealDate.now() + steppedMs;
   }
 };
+
+// What a leader does is judged in Redis: there, in the same step, it is also noted, so that its order is the true one.
+const noted = {
+  'begin-term-1.lua': [
+    '\nreturn 1',
+    "\nredis.call('RPUSH', termKey .. ':chaos', 'begin ' .. epoch .. ' ' .. holder)\nreturn 1",
+  ],
+  'check-term-1.lua': [
+    'then return 1 end',
+    "then\nredis.call('RPUSH', termKey .. ':chaos', 'add ' .. epoch .. ' ' .. holder)\nreturn 1\nend",
+  ],
+};
+const { readFileSync } = fs;
+fs.readFileSync = (file, ...rest) => {
+  const text = readFileSync(file, ...rest);
+  const [from, to] = noted[String(file).split('/').at(-1)] ?? [];
+  if (from === undefined) return text;
+  if (!text.includes(from)) throw new Error(`${String(file)} is not what the harness knows`);
+  return text.replace(from, to);
+};
+syncBuiltinESMExports();
 
 const load = (path) => import(pathToFileURL(join(CHAOS_DIST, path)).href);
 const [{ StoredActorRuntime }, { HttpTransport }, { Manager }, { Enqueuer }] = await Promise.all([
@@ -68,10 +90,11 @@ HttpTransport.prototype.request = async function (options) {
 const leadership = new AsyncLocalStorage();
 const epochOf = new WeakMap();
 const { lead } = Manager.prototype;
-Manager.prototype.lead = async function (signal, epoch) {
+Manager.prototype.lead = async function (signal, term) {
+  const { epoch } = term;
   note({ e: 'lead', n: epoch });
   try {
-    return await leadership.run(epoch, () => lead.call(this, signal, epoch));
+    return await leadership.run(epoch, () => lead.call(this, signal, term));
   } finally {
     note({ e: 'unlead', n: epoch });
   }
@@ -81,9 +104,15 @@ Enqueuer.prototype.enqueueUntil = function (...args) {
   epochOf.set(this, leadership.getStore());
   return enqueueUntil.apply(this, args);
 };
-Enqueuer.prototype.write = function (key, add) {
-  note({ e: 'enqueue', n: epochOf.get(this), c: this.options.controller, k: key });
-  return write.call(this, key, add);
+Enqueuer.prototype.write = async function (key, add) {
+  const what = { n: epochOf.get(this), c: this.options.controller, k: key };
+  try {
+    await write.call(this, key, add);
+    note({ e: 'enqueued', ...what });
+  } catch (error) {
+    if (error?.code === 'SUPERSEDED') note({ e: 'refused', ...what });
+    throw error;
+  }
 };
 
 function measure() {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import mergePatch from 'json-merge-patch';
+import { mergePatch } from '../../../src/api-server/patch/index.js';
 
 export interface StoredObject {
   readonly apiVersion: string;
@@ -96,7 +96,7 @@ export class ObjectApi {
         return this.store(pathname, body);
       case 'PATCH':
         if (!existing) return refusal(404, 'NotFound');
-        return this.store(pathname, mergePatch.apply(structuredClone(existing), body) as StoredObject);
+        return this.store(pathname, mergePatch(structuredClone(existing), body) as StoredObject);
       case 'DELETE':
         this.objects.delete(pathname);
         return { status: 200, body: { kind: 'Status', apiVersion: 'v1', status: 'Success' } };

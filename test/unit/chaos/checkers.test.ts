@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ActivationsChecker } from '../../chaos/checkers/activations.js';
 import { findLostChanges } from '../../chaos/checkers/changes.js';
+import type { TermLine } from '../../chaos/checkers/epochs.js';
 import { EpochsChecker } from '../../chaos/checkers/epochs.js';
 import type { JournalLine } from '../../chaos/checkers/journal-line.js';
 import { LimitsChecker } from '../../chaos/checkers/limits.js';
@@ -21,13 +22,9 @@ const begin = (t: number, p: number, n: number): JournalLine => ({
 const write = (t: number, p: number, n: number): JournalLine => ({
   ...{ e: 'write', t, p, n, c: 'replicaset', k: 'a/b', m: 'POST', u: '/pods' },
 });
-const enqueue = (t: number, p: number, n: number): JournalLine => ({
-  e: 'enqueue',
-  t,
-  p,
-  n,
-  c: 'x',
-  k: 'a/b',
+const enqueued = (n: number): JournalLine => ({ e: 'enqueued', t: 1, p: 1, n, c: 'x', k: 'a/b' });
+const term = (what: TermLine['what'], epoch: number, holder: string): TermLine => ({
+  ...{ controller: 'x', what, epoch, holder },
 });
 const lead = (t: number, p: number, n: number): JournalLine => ({ e: 'lead', t, p, n });
 
@@ -73,11 +70,30 @@ describe('the checkers of a chaos run', () => {
     expect(new ActivationsChecker().check([begin(1, 1, 10), begin(5, 2, 10)])).toHaveLength(1);
   });
 
-  it('(b) see an add under an older epoch after a newer one began to lead, and two leaders of one epoch', () => {
-    const fine = [lead(1, 1, 1), enqueue(2, 1, 1), lead(10, 2, 2), enqueue(12, 2, 2)];
-    expect(new EpochsChecker().check(fine)).toEqual([]);
-    expect(new EpochsChecker().check([...fine, enqueue(15, 1, 1)])).toHaveLength(1);
-    expect(new EpochsChecker().check([lead(1, 1, 1), lead(5, 2, 1)])).toHaveLength(1);
+  it('(b) see what a queue took under a term that was over, and terms that begin out of order', () => {
+    const fine = [term('begin', 1, 'a'), term('add', 1, 'a'), term('begin', 2, 'b'), term('add', 2, 'b')];
+    const again = [term('begin', 2, 'b'), term('add', 2, 'b')];
+    expect(new EpochsChecker().check([], [...fine, ...again])).toEqual([]);
+    for (const late of [
+      term('add', 1, 'a'),
+      term('add', 2, 'a'),
+      term('begin', 1, 'a'),
+      term('begin', 2, 'c'),
+    ])
+      expect(new EpochsChecker().check([], [...fine, late])).toHaveLength(1);
+    const other = { ...term('add', 1, 'a'), controller: 'y' };
+    expect(
+      new EpochsChecker().check([], [term('begin', 2, 'b'), { ...other, what: 'begin' }, other]),
+    ).toEqual([]);
+  });
+
+  it('(b) see an add that no queue has judged, and two leaders of one epoch', () => {
+    const terms = [term('begin', 1, 'a'), term('add', 1, 'a')];
+    expect(new EpochsChecker().check([enqueued(1)], terms)).toEqual([]);
+    expect(new EpochsChecker().check([enqueued(1), enqueued(1)], terms)).toHaveLength(1);
+    expect(new EpochsChecker().check([enqueued(2)], terms)).toHaveLength(1);
+    expect(new EpochsChecker().check([lead(1, 1, 1), lead(5, 1, 1), lead(9, 2, 2)], [])).toEqual([]);
+    expect(new EpochsChecker().check([lead(1, 1, 1), lead(5, 2, 1)], [])).toHaveLength(1);
   });
 
   it('(c) see a size above the ceiling and ready pods below the floor, once everything was at rest', () => {

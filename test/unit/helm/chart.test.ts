@@ -349,17 +349,23 @@ describe.skipIf(!helm)('the chart', () => {
       logLevel: 'debug',
       syncTimeoutMs: '90000,deployment=60000',
       admin: { auth: 'delegated', port: 9090, openMetrics: true },
-      leaderElection: { resourceLock: 'leases', healthToleranceMs: 20_000_000 },
+      leaderElection: {
+        ...{ resourceLock: 'leases', coordinated: true, healthToleranceMs: 20_000_000 },
+        ...{ takeover: 'expiry', takeoverGraceMs: 250 },
+      },
     });
     const { definitions, ...options } = optionsOf(chart);
     expect(options).toMatchObject({
       'admin-auth': 'delegated',
       'admin-port': 9090,
       'admin-open-metrics': true,
+      'leader-elect-coordinated': true,
       'leader-elect-resource-lock': 'leases',
       'leader-elect-resource-name': 'rk-rollkeeper',
       'leader-elect-resource-namespace': 'ops',
       'leader-health-tolerance-ms': 20_000_000,
+      'leader-takeover': 'expiry',
+      'leader-takeover-grace-ms': 250,
       'log-level': 'debug',
       'reconcile-on': 'leader',
     });
@@ -373,8 +379,11 @@ describe.skipIf(!helm)('the chart', () => {
     for (const name of [
       'admin-auth',
       'admin-open-metrics',
+      'leader-elect-coordinated',
       'leader-elect-resource-lock',
       'leader-health-tolerance-ms',
+      'leader-takeover',
+      'leader-takeover-grace-ms',
       'log-level',
       'reconcile-on',
     ] as const)

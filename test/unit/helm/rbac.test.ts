@@ -14,7 +14,8 @@ const deployment = rightsNeededBy('controllers', 'deployment');
 const replicaSet = rightsNeededBy('controllers', 'replicaset');
 const garbageCollector = rightsNeededBy('controllers', 'garbage-collector');
 const namespace = rightsNeededBy('controllers', 'namespace');
-const lease = rightsNeededBy('leader-election');
+const lease = rightsNeededBy('leader-election').filter(({ resource }) => resource === 'leases');
+const candidate = rightsNeededBy('leader-election').filter(({ resource }) => resource !== 'leases');
 
 /**
  * An owner reference that blocks its owner's deletion needs the right to set that owner's finalizers, where the
@@ -42,6 +43,11 @@ describe('the rights that the code needs, as they are found in its sources', () 
       ]),
     );
     expect(text(garbageCollector)).toEqual(['delete *', 'get *', 'list *', 'patch *', 'watch *']);
+    expect(text(candidate)).toEqual(
+      ['create', 'delete', 'get', 'list', 'update', 'watch'].map(
+        (verb) => `${verb} leasecandidates.coordination.k8s.io`,
+      ),
+    );
     expect(text(lease)).toEqual(
       ['create', 'get', 'list', 'update', 'watch'].map((verb) => `${verb} leases.coordination.k8s.io`),
     );
@@ -113,6 +119,15 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     expect(chart.args).toContain('--leader-elect-resource-name=rk-rollkeeper');
     expect(chart.args).toContain('--leader-elect-resource-namespace=ops');
     expect(rightsGivenBy(rulesWith({})).filter(({ resource }) => resource === 'leases')).toEqual([]);
+  });
+
+  it('on candidates are there where the election is coordinated', () => {
+    const given = (coordinated: boolean) =>
+      rightsGivenBy(rulesWith({ leaderElection: { resourceLock: 'leases', coordinated } }));
+    const candidates = (coordinated: boolean) =>
+      text(given(coordinated).filter(({ resource }) => resource === 'leasecandidates'));
+    expect(candidates(true)).toEqual(text(candidate));
+    expect(candidates(false)).toEqual([]);
   });
 
   it('on reviews are the cluster’s own role for it, and only where they are needed', () => {

@@ -1,4 +1,5 @@
 import type { IJSONSchemaProps } from 'kubernetes-models/apiextensions.k8s.io/v1/JSONSchemaProps';
+import { ownField } from '../../../kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 
@@ -177,7 +178,7 @@ function validateExtensions(schema: Schema, path: string, errors: FieldError[]):
     keys.forEach((key, index) => {
       const field = `${path}.x-kubernetes-list-map-keys[${index}]`;
       if (keys.indexOf(key) < index) errors.push(duplicate(field, key));
-      if (isSchema(items) && !items.properties?.[key])
+      if (isSchema(items) && !ownField(items.properties, key))
         errors.push(invalid(field, key, 'entries must all be names of item properties'));
     });
   } else if (keys.length > 0)

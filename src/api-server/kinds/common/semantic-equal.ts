@@ -1,3 +1,5 @@
+import { ownField } from '../../../kubernetes/index.js';
+
 /**
  * Whether two values mean the same to the API: absent, null, and empty lists and maps are equal, as in
  * `equality.Semantic.DeepEqual` of k8s.io/apimachinery. An object that holds nothing but such values is empty, too;
@@ -16,8 +18,8 @@ function sameList(a: readonly unknown[], b: readonly unknown[]): boolean {
 }
 
 function sameFields(a: Record<string, unknown>, b: Record<string, unknown>): boolean {
-  for (const key in a) if (!semanticEqual(a[key], b[key])) return false;
-  for (const key in b) if (!(key in a) && !isNothing(b[key])) return false;
+  for (const key in a) if (!semanticEqual(a[key], ownField(b, key))) return false;
+  for (const key in b) if (!Object.hasOwn(a, key) && !isNothing(b[key])) return false;
   return true;
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ILimitRange } from 'kubernetes-models/v1/LimitRange';
 import type { ILimitRangeItem } from 'kubernetes-models/v1/LimitRangeItem';
+import { ownField } from '../../../kubernetes/index.js';
 import type { UnstructuredObject } from '../../../kubernetes/index.js';
 import { NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
@@ -89,11 +90,11 @@ function validateItem(item: ILimitRangeItem, path: string, errors: FieldError[])
 
 /** min ≤ defaultRequest ≤ default ≤ max, for what is said of one resource. */
 function validateRelations(item: ILimitRangeItem, name: string, path: string, errors: FieldError[]): void {
-  const min = item.min?.[name];
-  const max = item.max?.[name];
-  const request = item.defaultRequest?.[name];
-  const limit = item.default?.[name];
-  const ratio = item.maxLimitRequestRatio?.[name];
+  const min = ownField(item.min, name);
+  const max = ownField(item.max, name);
+  const request = ownField(item.defaultRequest, name);
+  const limit = ownField(item.default, name);
+  const ratio = ownField(item.maxLimitRequestRatio, name);
   type Value = string | number | undefined;
   const isAbove = (a: Value, b: Value): boolean =>
     a !== undefined && b !== undefined && nanosOf(a) > nanosOf(b);

@@ -1,5 +1,5 @@
 import type { ISecret } from 'kubernetes-models/v1/Secret';
-import { parseJson } from '../../../kubernetes/index.js';
+import { parseJson, setField } from '../../../kubernetes/index.js';
 import type { UnstructuredObject } from '../../../kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { semanticEqual } from '../common/semantic-equal.js';
@@ -50,7 +50,7 @@ function takeStringData(object: Secret): void {
   if (!object.stringData) return;
   const data: Record<string, string> = { ...object.data };
   for (const [key, text] of Object.entries(object.stringData))
-    data[key] = Buffer.from(text).toString('base64');
+    setField(data, key, Buffer.from(text).toString('base64'));
   object.data = data;
   delete object.stringData;
 }

@@ -1,4 +1,5 @@
 import type { IContainer } from 'kubernetes-models/v1/Container';
+import { setField } from '../../../kubernetes/index.js';
 import type { PodSpec, PodTemplateSpec } from '../../../kubernetes/index.js';
 import { omitZero } from '../common/omit-zero.js';
 import { defaultContainer, defaultHostPorts } from './container-defaults.js';
@@ -54,6 +55,8 @@ export function defaultPodOnly(spec: PodSpec): void {
     const { resources } = container;
     if (!resources?.limits) continue;
     const requests = (resources.requests ??= {});
-    for (const name in resources.limits) requests[name] ??= resources.limits[name] ?? '0';
+    for (const [name, limit] of Object.entries(resources.limits)) {
+      if (!Object.hasOwn(requests, name)) setField(requests, name, limit);
+    }
   }
 }

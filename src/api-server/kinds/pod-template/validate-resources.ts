@@ -1,5 +1,6 @@
 import type { IContainerResizePolicy } from 'kubernetes-models/v1/ContainerResizePolicy';
 import type { IResourceRequirements } from 'kubernetes-models/v1/ResourceRequirements';
+import { ownField } from '../../../kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, notFound, notSupported, required } from '../validation/field-errors.js';
 import { nanosOf } from '../validation/quantities.js';
@@ -75,8 +76,8 @@ function validateRequest(
   path: string,
   errors: FieldError[],
 ): void {
-  const request = resources.requests?.[name];
-  const limit = resources.limits?.[name];
+  const request = ownField(resources.requests, name);
+  const limit = ownField(resources.limits, name);
   const mayOvercommit = STANDARD.has(name);
   if (limit === undefined) {
     if (!mayOvercommit) {

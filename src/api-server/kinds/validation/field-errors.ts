@@ -1,9 +1,48 @@
+import { shortened } from '../../errors/index.js';
 import { stringifyJson } from '../../../kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 
 /**
  * Makers of field errors in the words of k8s.io/apimachinery/pkg/util/validation/field.
  */
+const MAX_SHOWN_LENGTH = 2048;
+/** So many errors, and characters of them, are collected at most: one object can have one on every line. */
+const MAX_ERRORS = 500;
+const MAX_ERRORS_LENGTH = 128 * 1024;
+
+/** Ends a validation that has found enough. */
+class EnoughErrors extends Error {}
+
+class BoundedErrors extends Array<FieldError> {
+  private textLength = 0;
+
+  override push(...errors: FieldError[]): number {
+    for (const error of errors) {
+      super.push(error);
+      this.textLength += error.field.length + error.message.length;
+      if (this.length >= MAX_ERRORS || this.textLength >= MAX_ERRORS_LENGTH) throw new EnoughErrors();
+    }
+    return this.length;
+  }
+}
+
+/** What `validate` finds; once that is more than anybody can read, it is not asked further. */
+export function collectErrors(validate: (errors: FieldError[]) => void): FieldError[] {
+  const errors = new BoundedErrors();
+  try {
+    validate(errors);
+    return Array.from(errors);
+  } catch (error) {
+    if (!(error instanceof EnoughErrors)) throw error;
+    return [...errors, tooManyErrors(errors.length)];
+  }
+}
+
+function tooManyErrors(shown: number): FieldError {
+  const message = `Too many: there may be more errors than these ${shown}`;
+  return { type: 'FieldValueTooMany', field: '<nil>', message };
+}
+
 export function required(field: string, detail = ''): FieldError {
   return { type: 'FieldValueRequired', field, message: withDetail('Required value', detail) };
 }
@@ -49,9 +88,9 @@ export function tooMany(field: string, count: number, most: number): FieldError 
   };
 }
 
-/** Values are shown as JSON, the keys of maps sorted: the way of Kubernetes 1.34. */
+/** Values are shown as JSON, the keys of maps sorted: the way of Kubernetes 1.34. Of large ones, the beginning. */
 function show(value: unknown): string {
-  return value === undefined ? 'null' : stringifyJson(value);
+  return value === undefined ? 'null' : shortened(stringifyJson(value), MAX_SHOWN_LENGTH);
 }
 
 function withDetail(text: string, detail: string): string {

@@ -1,4 +1,5 @@
 import type { ObjectMeta, OwnerReference, UnstructuredObject } from '../../../kubernetes/index.js';
+import { shortened } from '../../errors/index.js';
 import { semanticEqual } from '../common/semantic-equal.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, required } from './field-errors.js';
@@ -141,9 +142,10 @@ export function validateObjectMetaUpdate(
 /** Once deletion is asked for, finalizers may only go. */
 function validateNewFinalizers(meta: ObjectMeta, before: ObjectMeta, errors: FieldError[]): void {
   if (!before.deletionTimestamp) return;
-  const added = (meta.finalizers ?? []).filter((finalizer) => !before.finalizers?.includes(finalizer));
+  const known = new Set(before.finalizers);
+  const added = (meta.finalizers ?? []).filter((finalizer) => !known.has(finalizer));
   if (added.length === 0) return;
-  const shown = `[]string{${added.map((name) => JSON.stringify(name)).join(', ')}}`;
+  const shown = shortened(`[]string{${added.map((name) => JSON.stringify(name)).join(', ')}}`, 2048);
   errors.push(
     forbidden(
       'metadata.finalizers',

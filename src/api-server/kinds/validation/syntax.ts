@@ -75,6 +75,9 @@ const PERCENT_PROBLEM = syntaxProblem(
   '93%',
 );
 
+/** Characters of a text that a pattern is tried on. */
+const LONGEST_MATCHED = 64 * 1024;
+
 export const NON_NEGATIVE = 'must be greater than or equal to 0';
 export const FIELD_IMMUTABLE = 'field is immutable';
 
@@ -125,6 +128,7 @@ export function checkLabelValue(text: string): readonly string[] {
 /** `name` or `prefix/name`: the keys of labels and annotations. */
 export function checkQualifiedName(text: string): readonly string[] {
   if (text.length <= 63 && QUALIFIED_PATTERN.test(text)) return OK;
+  if (text.length > LONGEST_MATCHED) return [`name part ${tooLongFor(63)}`];
   const parts = text.split('/');
   if (parts.length > 2) {
     return [
@@ -181,6 +185,8 @@ function checkPattern(text: string, pattern: RegExp, problem: string, most: numb
   const fits = text.length <= most;
   if (fits && pattern.test(text)) return OK;
   const problems = fits ? [] : [tooLongFor(most)];
+  // Nobody needs to hear more of a text that is far too long, and a pattern could run out of memory on it.
+  if (text.length > LONGEST_MATCHED) return problems.length > 0 ? problems : [problem];
   return pattern.test(text) ? problems : [...problems, problem];
 }
 

@@ -50,11 +50,11 @@ function terminationWord(pod: Pod, phase: string): string | undefined {
 function tallyInitContainers(pod: Pod, tally: Tally): boolean {
   const specs = pod.spec?.initContainers ?? [];
   const statuses = pod.status?.initContainerStatuses ?? [];
+  const sidecars = sidecarNames(pod);
   for (const [index, container] of statuses.entries()) {
     countRestarts(container, tally);
     if (container.state?.terminated?.exitCode === 0) continue;
-    const isSidecar = specs.some((one) => one.name === container.name && one.restartPolicy === 'Always');
-    if (isSidecar && container.started) {
+    if (sidecars.has(container.name) && container.started) {
       if (container.ready) tally.ready++;
       continue;
     }
@@ -77,11 +77,11 @@ function terminatedWord(terminated: NonNullable<State['terminated']>): string {
 
 function tallyContainers(pod: Pod, tally: Tally): void {
   // Restarts of plain init containers no longer matter; those of sidecars do.
-  const sidecars = (pod.spec?.initContainers ?? []).filter((one) => one.restartPolicy === 'Always');
+  const sidecars = sidecarNames(pod);
   tally.restarts = 0;
   delete tally.lastRestart;
   for (const status of pod.status?.initContainerStatuses ?? []) {
-    if (sidecars.some(({ name }) => name === status.name)) countRestarts(status, tally);
+    if (sidecars.has(status.name)) countRestarts(status, tally);
   }
   let isRunning = false;
   for (const container of [...(pod.status?.containerStatuses ?? [])].reverse()) {
@@ -97,6 +97,11 @@ function tallyContainers(pod: Pod, tally: Tally): void {
   if (tally.word === 'Completed' && isRunning) {
     tally.word = hasCondition(pod, 'Ready') ? 'Running' : 'NotReady';
   }
+}
+
+function sidecarNames(pod: Pod): ReadonlySet<string> {
+  const containers = pod.spec?.initContainers ?? [];
+  return new Set(containers.filter((one) => one.restartPolicy === 'Always').map(({ name }) => name));
 }
 
 function countRestarts(container: IContainerStatus, tally: Tally): void {

@@ -40,7 +40,7 @@ function restartsCell({ restarts, lastRestart }: PodSummary, nowMs: number): str
 function readinessGates(pod: Pod): string {
   const gates = pod.spec?.readinessGates ?? [];
   if (gates.length === 0) return NONE;
-  const isOpen = (type: string): boolean =>
-    pod.status?.conditions?.some((one) => one.type === type && one.status === 'True') ?? false;
-  return `${gates.filter((gate) => isOpen(gate.conditionType)).length}/${gates.length}`;
+  const conditions = pod.status?.conditions ?? [];
+  const open = new Set(conditions.filter(({ status }) => status === 'True').map(({ type }) => type));
+  return `${gates.filter((gate) => open.has(gate.conditionType)).length}/${gates.length}`;
 }

@@ -1,0 +1,13 @@
+// `npm run fuzz -- --seed S --requests N`: an API server of its own, attacked with what people have thought of, then with
+// what chance makes. `--only TEXT`: of the first, those whose name contains it; `--easier N`: so many times smaller.
+import { join } from 'node:path';
+import { run } from './lib/run.mjs';
+import { ROOT, ensureBuild, ensureDependencies, ensureNode, ensureRedis } from './lib/setup.mjs';
+
+ensureDependencies();
+const node = ensureNode();
+ensureRedis();
+ensureBuild(node);
+const tsx = join(ROOT, 'node_modules', 'tsx', 'dist', 'cli.mjs');
+const args = [tsx, join(ROOT, 'test', 'fuzz', 'main.ts'), ...process.argv.slice(2)];
+process.exitCode = await run(node, args, { cwd: ROOT });

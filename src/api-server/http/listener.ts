@@ -1,0 +1,44 @@
+import { createServer as createHttpServer } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { CompiledServerLimits } from './server-limits.js';
+
+/** Certificate and key, PEM. */
+export interface ListenerTls {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Idle connections are kept longer than clients keep theirs, so that it is never us who closes under a request. */
+const KEEP_ALIVE_MS = 180_000;
+/** How often Node looks for requests that are late. */
+const LOOK_EVERY_MS = 1000;
+
+/** The HTTP server, plain without `tls`. What is sent by halves it ends by itself, answering 408 or 431 where it can. */
+export function createListener(
+  listener: RequestListener,
+  limits: CompiledServerLimits,
+  tls: ListenerTls | undefined,
+): Server {
+  const options = {
+    maxHeaderSize: limits.maxHeaderBytes,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(LOOK_EVERY_MS, limits.headersTimeoutMs),
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  };
+  const server = tls
+    ? createHttpsServer(
+        {
+          ...options,
+          ...tls,
+          ALPNProtocols: ['http/1.1'],
+          minVersion: 'TLSv1.2',
+          handshakeTimeout: limits.headersTimeoutMs,
+        },
+        listener,
+      )
+    : createHttpServer(options, listener);
+  server.maxConnections = limits.maxConnections;
+  return server;
+}

@@ -1,0 +1,88 @@
+import type { LuaArgument, LuaCall, LuaScript } from './lua-script.js';
+import type { RedisConnection } from './redis-connection.js';
+import { StoredScript } from './stored-script.js';
+
+/** Connections to servers that refuse keys of different hash tags in one command. */
+const refused = new WeakSet<RedisConnection>();
+/** By the hashes of the scripts; there are a handful of combinations. */
+const joined = new Map<string, StoredScript>();
+
+/**
+ * Runs scripts in one step, as one command, in their order: all of them happen, with nothing in between. One that replies
+ * with an error ends it there: what comes after it does not happen, and the error is that of the command.
+ *
+ * Where the keys have different hash tags this is not for a Cluster. A server that turns out to be one behind a
+ * proxy (CROSSSLOT) is sent neighbours of the same tag in one step each, one step after the other, from then on.
+ * @returns the replies, `null` for nil and false
+ */
+export async function runInOneStep(redis: RedisConnection, calls: readonly LuaCall[]): Promise<unknown[]> {
+  if (refused.has(redis)) return runByTag(redis, calls);
+  try {
+    return await runJoined(redis, calls);
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('CROSSSLOT')) throw error;
+    refused.add(redis);
+    return runByTag(redis, calls);
+  }
+}
+
+async function runJoined(redis: RedisConnection, calls: readonly LuaCall[]): Promise<unknown[]> {
+  const [only] = calls;
+  if (only && calls.length === 1) return [await only.script.run(redis, only.keys, only.args)];
+  const lengths = calls.flatMap(({ args, keys }) => [keys.length, args.length]);
+  const args: LuaArgument[] = [...lengths, ...calls.flatMap((call) => call.args)];
+  const keys = calls.flatMap((call) => call.keys);
+  return (await joinedOf(calls.map(({ script }) => script)).run(redis, keys, args)) as unknown[];
+}
+
+async function runByTag(redis: RedisConnection, calls: readonly LuaCall[]): Promise<unknown[]> {
+  const replies: unknown[] = [];
+  for (let from = 0; from < calls.length;) {
+    const tag = tagOf(calls[from]);
+    let to = from + 1;
+    while (to < calls.length && tagOf(calls[to]) === tag) to += 1;
+    replies.push(...(await runJoined(redis, calls.slice(from, to))));
+    from = to;
+  }
+  return replies;
+}
+
+/** The keys of one call have the same. */
+function tagOf(call: LuaCall | undefined): string {
+  return hashTagOf(call?.keys[0] ?? '');
+}
+
+/** What a Cluster finds the slot of a key by. */
+export function hashTagOf(key: string): string {
+  return /\{([^}]+)\}/.exec(key)?.[1] ?? key;
+}
+
+function joinedOf(scripts: readonly LuaScript[]): StoredScript {
+  const id = scripts.map(({ sha }) => sha).join();
+  let script = joined.get(id);
+  if (!script) joined.set(id, (script = new StoredScript(sourceOf(scripts))));
+  return script;
+}
+
+/** Each keeps its own KEYS and ARGV: as parameters they hide those of the whole. */
+function sourceOf(scripts: readonly LuaScript[]): string {
+  return `
+local parts = {
+${scripts.map(({ source }) => `function(KEYS, ARGV)\n${source}\nend`).join(',\n')}
+}
+local function part(list, from, count)
+  local taken = {}
+  for index = from, from + count - 1 do taken[#taken + 1] = list[index] end
+  return taken
+end
+local key, arg, replies = 1, 1 + 2 * #parts, {}
+for index = 1, #parts do
+  local keys, args = tonumber(ARGV[2 * index - 1]), tonumber(ARGV[2 * index])
+  local reply = parts[index](part(KEYS, key, keys), part(ARGV, arg, args))
+  if type(reply) == 'table' and reply.err then return reply end
+  replies[index] = reply or false
+  key, arg = key + keys, arg + args
+end
+return replies
+`;
+}

@@ -1,0 +1,18 @@
+import type { Redis } from 'ioredis';
+import type { TermLine } from './checkers/epochs.js';
+
+const NOTES = /^\{.*:queue:([\w-]+)\}:state:term:chaos$/;
+
+/** What the preload had Redis note of leaders' terms, queue by queue; read on from where it was read last. */
+export async function takeTerms(redis: Redis): Promise<TermLine[]> {
+  const lines: TermLine[] = [];
+  for (const key of await redis.keys('*:state:term:chaos')) {
+    const [, controller = ''] = NOTES.exec(key) ?? [];
+    const length = await redis.llen(key);
+    for (const text of (length > 0 && (await redis.lpop(key, length))) || []) {
+      const [what, epoch, holder = ''] = text.split(' ');
+      lines.push({ controller, what: what as TermLine['what'], epoch: Number(epoch), holder });
+    }
+  }
+  return lines;
+}

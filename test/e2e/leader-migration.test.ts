@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { HttpApiClient } from '../../src/api-client/index.js';
+import type { Lease } from '../../src/kubernetes/index.js';
+import { DEPLOYMENTS, LEASES, REPLICA_SETS } from '../../src/kubernetes/index.js';
+import { LeaderElector, LeaseResourceLock } from '../../src/leader-election/index.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+import { aDeployment } from './support/a-deployment.js';
+import { Rollouts } from './support/rollouts.js';
+import { Up } from './support/up.js';
+
+const MIGRATION = `apiVersion: controllermanager.config.k8s.io/v1
+kind: LeaderMigrationConfiguration
+leaderName: workloads-migration
+controllerLeaders:
+  - { name: deployment-controller, component: rollkeeper }
+  - { name: replicaset-controller, component: rollkeeper }
+  - { name: garbage-collector-controller, component: kube-controller-manager }
+  - { name: namespace-controller, component: kube-controller-manager }
+`;
+
+describe('controllers that go over from another controller manager, and back', () => {
+  let folder: string;
+  let up: Up;
+  let client: HttpApiClient;
+  let rollouts: Rollouts;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'rollkeeper-migration-'));
+    const file = join(folder, 'migration.yaml');
+    writeFileSync(file, MIGRATION);
+    up = await Up.start({ args: ['--replicas', '2', '--', '--leader-migration-config', file] });
+    client = await up.client();
+    rollouts = new Rollouts(client);
+  });
+
+  afterAll(async () => {
+    await client.close();
+    await up.stopAndRemove();
+    rmSync(folder, { recursive: true });
+  });
+
+  const lease = () => client.get<Lease>(LEASES, { namespace: 'kube-system', name: 'workloads-migration' });
+  const statuses = async () => {
+    const { replicas } = await up.status();
+    return Promise.all(
+      replicas.map(
+        async ({ adminUrl }) =>
+          (await (await fetch(`${adminUrl}/admin/status`)).json()) as {
+            leader: boolean;
+            controllers: { name: string; consuming: boolean }[];
+          },
+      ),
+    );
+  };
+
+  /** The other component, which knows nothing of our Redis. */
+  function other() {
+    const lock = new LeaseResourceLock({
+      ...{ client, identity: 'kube-controller-manager', namespace: 'kube-system' },
+      name: 'workloads-migration',
+    });
+    const stop = new AbortController();
+    const elector = new LeaderElector({
+      lock,
+      callbacks: {
+        onStartedLeading: (signal) =>
+          new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true })),
+        onStoppedLeading: () => undefined,
+        onNewLeader: () => undefined,
+      },
+    });
+    const running = elector.run(stop.signal);
+    return {
+      elector,
+      async stop() {
+        stop.abort();
+        await running;
+        lock.close();
+      },
+    };
+  }
+
+  it('run under the shared Lease, and only those that are assigned to us', async () => {
+    await client.create(DEPLOYMENTS, aDeployment({ name: 'web', replicas: 2 }));
+    await rollouts.rolledOut('web');
+    expect((await lease()).spec?.holderIdentity).toMatch(/^controller-/);
+    for (const { controllers, leader } of await statuses()) {
+      expect(controllers.map(({ name }) => name)).toEqual(['deployment', 'replicaset']);
+      expect(controllers.every(({ consuming }) => consuming === leader)).toBe(true);
+    }
+  });
+
+  it('do nothing while the other component holds it, and take up what was missed when it lets go', async () => {
+    const theirs = other();
+    // Ours are paused for longer than their lease, and go on when it is theirs.
+    const pids = (await up.status()).replicas.map(({ pid }) => pid);
+    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    try {
+      await waitFor(() => theirs.elector.isLeader, {
+        timeoutMs: 60_000,
+        what: 'the other component to lead',
+      });
+    } finally {
+      for (const pid of pids) process.kill(pid, 'SIGCONT');
+    }
+    const missed = await rollouts.setImage('web', 'web:2');
+    await client.create(DEPLOYMENTS, aDeployment({ name: 'second', replicas: 1 }));
+    // Replicas that are there, know of the change, and are not to act on it: each has seen who leads.
+    const idle = await waitFor(
+      async () => {
+        const all = await statuses().catch(() => []);
+        return all.length === 2 && all.every(({ leader }) => !leader) && all;
+      },
+      { timeoutMs: 60_000, what: 'two replicas that do not lead' },
+    );
+    for (const { controllers } of idle) expect(controllers.some(({ consuming }) => consuming)).toBe(false);
+    expect(theirs.elector.isLeader).toBe(true);
+    expect((await rollouts.read('web')).status?.observedGeneration).toBeLessThan(
+      missed.metadata.generation ?? 0,
+    );
+    const { items } = await client.list(REPLICA_SETS, { namespace: 'default' });
+    expect(items).toHaveLength(1);
+
+    await theirs.stop();
+    await rollouts.rolledOut('web');
+    await rollouts.rolledOut('second');
+    expect((await lease()).spec?.holderIdentity).toMatch(/^controller-/);
+  });
+});

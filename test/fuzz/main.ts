@@ -1,0 +1,64 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { FuzzRun } from './fuzz-run.js';
+import type { Finding, FuzzReport } from './fuzz-run.js';
+import { FuzzedServer } from './fuzzed-server.js';
+import { ALL_SEEDS } from './seeds/index.js';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    requests: { type: 'string', default: '20000' },
+    // Only the seeds whose name contains this.
+    only: { type: 'string', default: '' },
+    easier: { type: 'string', default: '1' },
+    dist: { type: 'string', default: join(import.meta.dirname, '..', '..', 'dist') },
+  },
+});
+
+const startedAt = performance.now();
+const say = (line: string): void => {
+  console.log(`${((performance.now() - startedAt) / 1000).toFixed(1).padStart(7)}  ${line}`);
+};
+const seed = Number(values.seed);
+say(`seed ${seed}`);
+const run = new FuzzRun({
+  start: () => FuzzedServer.start({ dist: values.dist }),
+  seed,
+  requests: Number(values.requests),
+  seeds: ALL_SEEDS.filter(({ name }) => name.includes(values.only)),
+  easier: Number(values.easier),
+  say,
+});
+const report = await run.run();
+tell(report);
+process.exitCode = report.findings.length > 0 ? 1 : 0;
+
+function tell({ after, before, findings, slowestBystanderMs, slowestRequestMs, statuses }: FuzzReport): void {
+  const counts = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
+  say(`answers ${counts.join(', ') || 'none'}`);
+  say(
+    `the slowest request took ${slowestRequestMs.toFixed(0)} ms, others waited ${slowestBystanderMs.toFixed(0)} ms`,
+  );
+  const mib = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(0)} MiB`;
+  say(
+    `RSS ${mib(before.rss)} before, ${mib(after.rss)} after; heap ${mib(before.heapUsed)}, ${mib(after.heapUsed)}`,
+  );
+  say(`${findings.length} findings`);
+  if (findings.length > 0) say(`in full: ${writeFindings(findings)}`);
+}
+
+/** With the requests, so that each can be sent again. */
+function writeFindings(findings: readonly Finding[]): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'rollkeeper-fuzz-findings-')), 'findings.json');
+  const plain = findings.map(({ request, ...rest }) => ({
+    ...rest,
+    ...(request && {
+      request: { ...request, body: request.body && Buffer.from(request.body).toString('base64') },
+    }),
+  }));
+  writeFileSync(file, JSON.stringify({ seed, findings: plain }, null, 2));
+  return file;
+}
