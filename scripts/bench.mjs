@@ -3,6 +3,7 @@
 // `npm run bench -- --hopeless`: what Deployments that always fail cost the others, and themselves.
 // `npm run bench -- --kinds 260`: what it costs to follow the metadata of very many kinds.
 // `npm run bench -- --tracing`: how much CPU tracing costs.
+// `npm run bench:api`: how fast the embedded API server is by itself, beside bare HTTPS and a plain Redis.
 // `npm run bench -- --json`: what it costs to keep integers that no double holds.
 import { join } from 'node:path';
 import { run } from './lib/run.mjs';
@@ -15,6 +16,7 @@ ensureBuild(node);
 const tsx = join(ROOT, 'node_modules', 'tsx', 'dist', 'cli.mjs');
 const args = process.argv.slice(2);
 const scripts = {
+  '--api': 'api.ts',
   '--hopeless': 'hopeless.ts',
   '--kinds': 'kinds.ts',
   '--json': 'json.ts',

@@ -3,6 +3,7 @@ export type { ApiServerOptions } from './api-server.js';
 export type { ServerLimits } from './http/index.js';
 export { compileApiServerProcessOptions } from './api-server-process.options.js';
 export type { ApiServerProcessOptions } from './api-server-process.options.js';
+export { backUp, hasObjects, restore } from './backup/index.js';
 export { createKindRegistry } from './kinds/index.js';
 export type { KindDefinition, KindRegistry } from './kinds/index.js';
 export { writeKubeconfig } from './kubeconfig/index.js';

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { VERSION } from '../version.js';
 import { registerApiServerCommand } from './apiserver.command.js';
+import { registerBackupCommand, registerRestoreCommand } from './backup.command.js';
 import { registerControllerCommand } from './controller.command.js';
 import { registerExplainCommand } from './explain.command.js';
 import { registerNodeCommand } from './node.command.js';
@@ -20,6 +21,8 @@ export function createProgram(main: string): Command {
   registerExplainCommand(program);
   registerPlanCommand(program);
   registerQueueCommand(program);
+  registerBackupCommand(program);
+  registerRestoreCommand(program);
   registerControllerCommand(program);
   registerApiServerCommand(program);
   registerNodeCommand(program);

@@ -1,33 +1,43 @@
 import { readFileSync } from 'node:fs';
 import type { RedisConnection } from './redis-connection.js';
+import type { RunScriptOptions } from './stored-script.js';
 import { StoredScript } from './stored-script.js';
 
-/** A script of `lua/<verb>-<number of keys>.lua`, beside the adapter that owns it, or one that a library brings. */
+/** A script of `lua/<verb>-<number of keys>.lua`, `n` for any number, beside the adapter that owns it, or one that a library brings. */
 export class LuaScript {
   readonly source: string;
   readonly sha: string;
   private readonly script: StoredScript;
-  private readonly numberOfKeys: number;
+  /** Absent: any number. */
+  private readonly numberOfKeys: number | undefined;
 
-  /** @param from for example `new URL('./lua/acquire-1.lua', import.meta.url)` */
-  constructor(from: URL | { readonly source: string; readonly numberOfKeys: number }) {
+  /**
+   * @param from for example `new URL('./lua/acquire-1.lua', import.meta.url)`
+   * @param flags of a script that begins with `#!lua`, in place of those that it has
+   */
+  constructor(from: URL | { readonly source: string; readonly numberOfKeys: number }, flags?: string) {
     const { numberOfKeys, source } = from instanceof URL ? readScript(from) : from;
     this.numberOfKeys = numberOfKeys;
-    this.source = source;
-    this.script = new StoredScript(source);
+    this.source = flags === undefined ? source : source.replace(/^#!lua.*/, `#!lua flags=${flags}`);
+    this.script = new StoredScript(this.source);
     this.sha = this.script.sha;
   }
 
   /** What {@link run} would send, for `runInOneStep`. */
   call(keys: readonly string[], args: readonly LuaArgument[] = []): LuaCall {
-    if (keys.length !== this.numberOfKeys)
+    if (this.numberOfKeys !== undefined && keys.length !== this.numberOfKeys)
       throw new Error(`expected ${this.numberOfKeys} keys, got ${keys.length}`);
     return { script: this, keys, args };
   }
 
-  run(redis: RedisConnection, keys: readonly string[], args: readonly LuaArgument[] = []): Promise<unknown> {
+  run(
+    redis: RedisConnection,
+    keys: readonly string[],
+    args: readonly LuaArgument[] = [],
+    options: RunScriptOptions = {},
+  ): Promise<unknown> {
     const call = this.call(keys, args);
-    return this.script.run(redis, call.keys, call.args);
+    return this.script.run(redis, call.keys, call.args, options);
   }
 }
 
@@ -40,8 +50,8 @@ export interface LuaCall {
   readonly args: readonly LuaArgument[];
 }
 
-function readScript(file: URL): { source: string; numberOfKeys: number } {
-  const count = /-(\d+)\.lua$/.exec(file.pathname)?.[1];
+function readScript(file: URL): { source: string; numberOfKeys: number | undefined } {
+  const count = /-(\d+|n)\.lua$/.exec(file.pathname)?.[1];
   if (count === undefined) throw new Error(`${file.pathname}: a script's name ends in -<number of keys>.lua`);
-  return { source: readFileSync(file, 'utf8'), numberOfKeys: Number(count) };
+  return { source: readFileSync(file, 'utf8'), numberOfKeys: count === 'n' ? undefined : Number(count) };
 }

@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { RedisConnection } from './redis-connection.js';
 
+export interface RunScriptOptions {
+  /**
+   * Awaited before the text is sent to a server that does not have it: one that has started since, or is another one.
+   * Nobody runs the script there before.
+   */
+  readonly beforeLoad?: () => Promise<unknown>;
+}
+
 /** Lua that is sent by its hash; a server that has forgotten it (restart, failover) is sent the text again. */
 export class StoredScript {
   readonly sha: string;
@@ -13,11 +21,13 @@ export class StoredScript {
     redis: RedisConnection,
     keys: readonly string[],
     args: readonly (string | number | Buffer)[],
+    { beforeLoad }: RunScriptOptions = {},
   ): Promise<unknown> {
     try {
       return await redis.evalsha(this.sha, keys.length, ...keys, ...args);
     } catch (error) {
       if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+      await beforeLoad?.();
       return redis.eval(this.source, keys.length, ...keys, ...args);
     }
   }

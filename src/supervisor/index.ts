@@ -1,4 +1,6 @@
 export { readAdminToken } from './admin-token.js';
+export { withRedisOfDataFolder } from './redis-of-data-folder.js';
+export type { DataFolderOptions } from './redis-of-data-folder.js';
 export { readUpStatus, renderUpStatus } from './status.js';
 export type { ReplicaLine, UpStatus } from './status.js';
 export { Supervisor } from './supervisor.js';

@@ -58,6 +58,11 @@ export async function startRedis(options: RedisProcessOptions): Promise<RedisPro
   return server;
 }
 
+/** The URL of the data folder's own Redis, as `run.json` shows it, with the password of the folder. */
+export async function ownRedisUrl(dataDir: string, url: string): Promise<string> {
+  return withPassword(url, await ensureTokenFile(join(dataDir, PASSWORD_FILE)));
+}
+
 function withPassword(url: string, password: string): string {
   return url.replace('://', `://:${encodeURIComponent(password)}@`);
 }

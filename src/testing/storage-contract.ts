@@ -6,6 +6,7 @@ import type {
   StorageEvent,
   StorageKey,
   StorageList,
+  StorageRecord,
 } from '../api-server/storage/index.js';
 import {
   StorageConflictError,
@@ -229,7 +230,7 @@ export function runStorageContract(
     describe('revisions', () => {
       it('begin above 0, which means something else to Kubernetes', async () => {
         const revision = await storage.currentRevision();
-        expect(revision).toBe(1);
+        expect(revision).toBeGreaterThan(0);
         expect((await storage.list(PODS)).revision).toBe(revision);
       });
 
@@ -366,7 +367,7 @@ export function runStorageContract(
       });
 
       it('refuses a page of a state that has never been', async () => {
-        const continueFrom = { revision: 1000, namespace: '', name: '' };
+        const continueFrom = { revision: (await storage.currentRevision()) + 1000, namespace: '', name: '' };
         await expect(storage.list(PODS, { continueFrom })).rejects.toThrow(StorageExpiredError);
       });
 
@@ -508,7 +509,7 @@ export function runStorageContract(
 
     describe('compact', () => {
       it('refuses a revision that is not reached', async () => {
-        await expect(storage.compact(1000)).rejects.toThrow('revision');
+        await expect(storage.compact((await storage.currentRevision()) + 1)).rejects.toThrow('revision');
       });
 
       it('may be repeated, and leaves the objects alone', async () => {
@@ -518,6 +519,108 @@ export function runStorageContract(
         await storage.compact(a.revision - 1);
         expect(await storage.get(pod('a'))).toEqual(a);
         expect(namesOf(await storage.list(PODS))).toEqual(['default/a']);
+      });
+    });
+
+    describe('resources', () => {
+      it('names those that have objects, and the revision at which that is so', async () => {
+        expect((await storage.resources()).resources).toEqual([]);
+        const a = await storage.create(pod('a'), object('a'));
+        const b = await storage.create({ ...pod('b', ''), resource: CONFIG_MAPS }, object('b'));
+        const both = await storage.resources();
+        expect([...both.resources].sort()).toEqual([CONFIG_MAPS, PODS]);
+        expect(both.revision).toBe(b.revision);
+        const gone = await storage.delete(pod('a'), a.revision);
+        expect(await storage.resources()).toEqual({ resources: [CONFIG_MAPS], revision: gone.revision });
+      });
+    });
+
+    describe('replaceAll', () => {
+      it('leaves what it was given and nothing else, each at a revision beyond all before', async () => {
+        const a = await storage.create(pod('a'), object('a', { value: 1 }));
+        await storage.create({ ...pod('b', ''), resource: CONFIG_MAPS }, object('b'));
+        const value = [9007199254740993n, 'ä 漢 😀 \u0000'];
+        const records = [
+          { key: pod('a'), object: object('a', { value, resourceVersion: '7' }) },
+          { key: pod('z', ''), object: object('z') },
+          { key: { ...pod('c'), resource: 'secrets' }, object: object('c') },
+        ];
+        const revision = await storage.replaceAll(from(records));
+        expect(await storage.currentRevision()).toBe(revision);
+        expect([...(await storage.resources()).resources].sort()).toEqual([PODS, 'secrets']);
+        const list = await storage.list(PODS);
+        expect(list).toMatchObject({ revision, remaining: 0 });
+        expect(list.items.map((item) => item.object.metadata.name)).toEqual(['z', 'a']);
+        expect(valueOf(list.items[1]?.object)).toEqual(value);
+        const revisions = [...list.items, await storage.get({ ...pod('c'), resource: 'secrets' })];
+        for (const item of revisions) {
+          expect(item!.revision).toBeGreaterThan(a.revision + 1);
+          expect(item!.revision).toBeLessThan(revision);
+          expect(item!.object.metadata.resourceVersion).toBe(String(item!.revision));
+        }
+        expect(new Set(revisions.map((item) => item?.revision)).size).toBe(3);
+        await expect(storage.update(pod('a'), object('a'), a.revision)).rejects.toThrow(StorageConflictError);
+      });
+
+      it('of nothing empties the store, whose revisions go on', async () => {
+        const a = await storage.create(pod('a'), object('a'));
+        const revision = await storage.replaceAll(from([]));
+        expect(revision).toBeGreaterThan(a.revision);
+        expect((await storage.list(PODS)).items).toEqual([]);
+        expect((await storage.create(pod('a'), object('a'))).revision).toBe(revision + 1);
+      });
+
+      it('ends what was watched or paged before, from whichever revision, and serves what comes after', async () => {
+        const before = await storage.currentRevision();
+        const seen = watch(before);
+        for (const i of range(4)) await storage.create(pod(`p${i}`), object(`p${i}`));
+        await seen.next(4);
+        const last = await storage.currentRevision();
+        const page = await storage.list(PODS, { limit: 2 });
+        const revision = await storage.replaceAll(from([{ key: pod('a'), object: object('a') }]));
+        expect(await seen.end()).toBeInstanceOf(StorageExpiredError);
+        const restored = (await storage.get(pod('a')))!.revision;
+        for (const after of [before, last, last + 1, restored, revision - 1])
+          expect(await watch(after).end()).toBeInstanceOf(StorageExpiredError);
+        await expect(storage.list(PODS, { limit: 2, continueFrom: page.next })).rejects.toThrow(
+          StorageExpiredError,
+        );
+        const anew = watch(revision);
+        const next = await storage.create(pod('b'), object('b'));
+        expect((await anew.next(1))[0]?.revision).toBe(next.revision);
+      });
+
+      it('changes nothing when what it is given fails in the middle', async () => {
+        for (const i of range(3)) await storage.create(pod(`p${i}`), object(`p${i}`));
+        const before = await storage.list(PODS);
+        const seen = watch(before.revision);
+        const broken = async function* (): AsyncGenerator<StorageRecord> {
+          for (const i of range(500)) yield { key: pod(`q${i}`), object: object(`q${i}`) };
+          throw new Error('the disk is gone');
+        };
+        await expect(storage.replaceAll(broken())).rejects.toThrow('the disk is gone');
+        expect(await storage.list(PODS)).toEqual(before);
+        const next = await storage.create(pod('b'), object('b'));
+        expect((await seen.next(1))[0]?.revision).toBe(next.revision);
+      });
+
+      it('happens at once for those who write and read meanwhile', async () => {
+        const records = range(300).map((i) => ({ key: pod(`r${i}`), object: object(`r${i}`) }));
+        await storage.create(pod('w'), object('w'));
+        const writing = range(200).map((i) => storage.create(pod(`w${i}`), object(`w${i}`)));
+        const replacing = storage.replaceAll(from(records));
+        const lists = range(50).map(() => storage.list(PODS));
+        const revision = await replacing;
+        await Promise.all(writing);
+        for (const list of await Promise.all(lists)) {
+          const restored = namesOf(list).filter((name) => name.startsWith('default/r'));
+          expect([0, 300]).toContain(restored.length);
+          expect(namesOf(list).includes('default/w')).toBe(restored.length === 0);
+        }
+        const { items } = await storage.list(PODS);
+        expect(new Set(items.map((item) => item.revision)).size).toBe(items.length);
+        for (const item of items.filter(({ object: { metadata } }) => metadata.name.startsWith('w')))
+          expect(item.revision).toBeGreaterThan(revision);
       });
     });
 
@@ -585,6 +688,10 @@ async function change(storage: Storage, key: StorageKey, value: unknown): Promis
 
 async function remove(storage: Storage, key: StorageKey): Promise<void> {
   await storage.delete(key, (await storage.get(key))?.revision ?? 0);
+}
+
+async function* from(records: readonly StorageRecord[]): AsyncGenerator<StorageRecord> {
+  yield* records;
 }
 
 async function drain(iterator: AsyncIterator<unknown>): Promise<void> {

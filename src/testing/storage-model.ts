@@ -39,7 +39,8 @@ export interface StorageModelOptions {
 export async function runStorageModel(options: StorageModelOptions): Promise<void> {
   await fc.assert(
     fc.asyncProperty(fc.array(aCommand(), { minLength: 1, maxLength: 60 }), async (commands) => {
-      const run = new ModelRun(await options.make());
+      const storage = await options.make();
+      const run = new ModelRun(storage, await storage.currentRevision());
       for (const command of commands) await run.apply(command);
       await run.finish();
     }),
@@ -74,12 +75,14 @@ function aCommand(): fc.Arbitrary<Command> {
 
 class ModelRun {
   private readonly state = new Map<string, Entry & { readonly key: StorageKey }>();
-  private revision: Revision = 1;
   private value = 0;
   private readonly lastWrites = new Map<string, Revision>();
   private readonly later: (() => Promise<void>)[] = [];
 
-  constructor(private readonly storage: Storage) {}
+  constructor(
+    private readonly storage: Storage,
+    private revision: Revision,
+  ) {}
 
   async apply(command: Command): Promise<void> {
     switch (command.op) {

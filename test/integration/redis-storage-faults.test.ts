@@ -6,6 +6,7 @@ import type {
   Storage,
   StorageEvent,
   StorageKey,
+  StoredObject,
 } from '../../src/api-server/storage/index.js';
 import {
   RedisStorage,
@@ -62,9 +63,20 @@ describe('RedisStorage', () => {
     return { events, end: () => end };
   }
 
+  /** Waits until what `writer` writes comes to `reader` by the log. */
+  async function followsLog(writer: Storage, reader: Storage): Promise<void> {
+    let written = 0;
+    await waitFor(async () => {
+      if (reader.recall(pod(`warm-${written}`))) return true;
+      written++;
+      await writer.create(pod(`warm-${written}`), object(`warm-${written}`));
+      return false;
+    });
+  }
+
   it('shows one store to two processes, with one order of writes', async () => {
     const [one, two] = [start(), start()];
-    const seen = [follow(one, 1), follow(two, 1)];
+    const seen = [follow(one, await one.currentRevision()), follow(two, await two.currentRevision())];
     const created = await one.create(pod('a'), object('a'));
     const updated = await two.update(pod('a'), object('a'), created.revision);
     await expect(one.update(pod('a'), object('a'), created.revision)).rejects.toThrow(StorageConflictError);
@@ -81,7 +93,8 @@ describe('RedisStorage', () => {
 
   it('remembers what other processes write and delete, as the log tells it', async () => {
     const [one, two] = [start(), start()];
-    const seen = follow(two, 1);
+    await followsLog(one, two);
+    const seen = follow(two, await two.currentRevision());
     const created = await one.create(pod('a'), object('a'));
     await waitFor(() => seen.events.length === 1);
     expect(two.recall(pod('a'))).toEqual(created);
@@ -113,7 +126,7 @@ describe('RedisStorage', () => {
 
   it('remembers nothing when its connections broke or the data was lost', async () => {
     const storage = start();
-    const seen = follow(storage, 1);
+    const seen = follow(storage, await storage.currentRevision());
     await storage.create(pod('a'), object('a'));
     await waitFor(() => seen.events.length === 1);
     await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
@@ -158,19 +171,20 @@ describe('RedisStorage', () => {
 
   it('goes on without a gap when its connections break', async () => {
     const storage = start();
-    const seen = follow(storage, 1);
+    const before = await storage.currentRevision();
+    const seen = follow(storage, before);
     await storage.create(pod('a'), object('a'));
     await waitFor(() => seen.events.length === 1);
     await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
     const other = start();
     for (let i = 0; i < 20; i++) await other.create(pod(`b${i}`), object(`b${i}`));
     await waitFor(() => seen.events.length === 21);
-    expect(seen.events.map(({ revision }) => revision)).toEqual(Array.from({ length: 21 }, (_, i) => i + 2));
+    expect(seen.events.map(({ revision }) => revision)).toEqual(range(21).map((i) => before + 1 + i));
   });
 
   it('ends watches as expired when the data is lost, and serves the new history', async () => {
     const storage = start();
-    const seen = follow(storage, 1);
+    const seen = follow(storage, await storage.currentRevision());
     for (let i = 0; i < 5; i++) await storage.create(pod(`a${i}`), object(`a${i}`));
     await waitFor(() => seen.events.length === 5);
     await admin.flushall();
@@ -180,12 +194,14 @@ describe('RedisStorage', () => {
     const anew = follow(storage, created.revision - 1);
     await waitFor(() => anew.events.length === 1);
     expect(anew.events[0]?.revision).toBe(created.revision);
-    await waitFor(async () => (await ending(follow(storage, 6))) instanceof StorageExpiredError);
+    await waitFor(
+      async () => (await ending(follow(storage, seen.events[2]!.revision))) instanceof StorageExpiredError,
+    );
   });
 
   it('ends watches as expired when a lost history is overtaken by another of the same length', async () => {
     const storage = start();
-    const seen = follow(storage, 1);
+    const seen = follow(storage, await storage.currentRevision());
     for (let i = 0; i < 5; i++) await storage.create(pod(`a${i}`), object(`a${i}`));
     await waitFor(() => seen.events.length === 5);
     const other = new RedisStorage({ url: server.url, keyPrefix });
@@ -207,6 +223,79 @@ describe('RedisStorage', () => {
     await waitFor(async () => (await storage.get(pod('a')).catch(() => undefined)) !== undefined);
     const nobody = start({ url: 'redis://127.0.0.1:1' });
     await expect(nobody.create(pod('b'), object('b'))).rejects.toThrow(StorageUnavailableError);
+  });
+
+  it('refuses whole writes when Redis has no memory left, still deletes, and needs no help when it has', async () => {
+    const storage = start();
+    const kept = await storage.create(pod('a'), object('a'));
+    const second = await storage.create(pod('b'), object('b'));
+    const before = await storage.list('pods');
+    const seen = follow(storage, before.revision);
+    await admin.config('SET', 'maxmemory', '1');
+    const refused = await Promise.allSettled([
+      storage.create(pod('c'), object('c')),
+      storage.update(pod('a'), object('a'), kept.revision),
+      storage.replaceAll(
+        (async function* () {
+          yield { key: pod('d'), object: object('d') };
+        })(),
+      ),
+    ]);
+    for (const outcome of refused) {
+      expect(outcome).toMatchObject({
+        status: 'rejected',
+        reason: expect.any(StorageUnavailableError) as Error,
+      });
+      expect(String((outcome as PromiseRejectedResult).reason)).toContain('Redis refuses: OOM');
+    }
+    expect(await storage.list('pods')).toEqual(before);
+    expect(await admin.keys(`${keyPrefix}{storage}:ready:*`)).toEqual([]);
+    const deleted = await storage.delete(pod('b'), second.revision);
+    expect(deleted.revision).toBe(before.revision + 1);
+    await admin.config('SET', 'maxmemory', '0');
+    const created = await storage.create(pod('c'), object('c'));
+    await waitFor(() => seen.events.length === 2);
+    expect(seen.events.map(({ revision }) => revision)).toEqual([deleted.revision, created.revision]);
+  });
+
+  it('carries deletions out that came together with writes for which there is no memory', async () => {
+    const storage = start();
+    const stored = await Promise.all(range(3).map((i) => storage.create(pod(`a${i}`), object(`a${i}`))));
+    await admin.config('SET', 'maxmemory', '1');
+    const outcomes = await Promise.allSettled([
+      storage.create(pod('b'), object('b')),
+      storage.delete(pod('a0'), stored[0]!.revision),
+      storage.update(pod('a1'), object('a1'), stored[1]!.revision),
+      storage.delete(pod('a1'), stored[1]!.revision),
+      storage.delete(pod('a2'), stored[0]!.revision),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'rejected',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'rejected',
+    ]);
+    expect((outcomes[4] as PromiseRejectedResult).reason).toBeInstanceOf(StorageConflictError);
+    expect((await storage.list('pods')).items).toEqual([stored[2]]);
+  });
+
+  it('refuses writes while Redis is read-only, and writes once it is not', async () => {
+    const storage = start();
+    const created = await storage.create(pod('a'), object('a'));
+    await admin.call('REPLICAOF', '127.0.0.1', '1');
+    await expect(storage.update(pod('a'), object('a'), created.revision)).rejects.toThrow(
+      StorageUnavailableError,
+    );
+    await admin.call('REPLICAOF', 'NO', 'ONE');
+    // What was refused may have been sent again meanwhile: its author was told that it is not known.
+    const tryAgain = async (): Promise<StoredObject | undefined> => {
+      const current = await storage.get(pod('a'));
+      return current && storage.update(pod('a'), object('a'), current.revision);
+    };
+    const updated = await waitFor(() => tryAgain().catch(() => undefined));
+    // It has become a master anew, and may have had another history meanwhile.
+    expect(updated.revision).toBeGreaterThan(created.revision + 2);
   });
 
   it('never repeats a write whose answer was lost', async () => {
@@ -234,7 +323,7 @@ describe('RedisStorage', () => {
   it('tells together what is written within the batch time', async () => {
     const clock = new FakeClock();
     const storage = start({ clock, watchBatchMs: 50 });
-    const { events } = follow(storage, 1);
+    const { events } = follow(storage, await storage.currentRevision());
     await storage.create(pod('a'), object('a'));
     await waitFor(() => events.length === 1);
     // At the latest with this one it has begun to collect, and the clock stands still.

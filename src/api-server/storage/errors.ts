@@ -88,6 +88,16 @@ export function isStorageUnavailable(error: unknown): boolean {
   return hasCode(error, 'STORAGE_UNAVAILABLE');
 }
 
+/** Redis has answered, and did nothing: out of memory, read-only, still loading. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ReplyError';
+}
+
+/** Redis has no memory left for what would need more. */
+export function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('OOM ');
+}
+
 function describeKey(key: StorageKey): string {
   return `${key.resource} "${key.namespace ? `${key.namespace}/` : ''}${key.name}"`;
 }

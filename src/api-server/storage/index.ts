@@ -1,5 +1,5 @@
 export { lengthOf, lengthOfEvent, objectTextOf, originOf, toStorageEvent } from './log-entry.js';
-export type { LogEntry } from './log-entry.js';
+export type { LogEntry, LoggedWrite } from './log-entry.js';
 export {
   StorageConflictError,
   StorageExistsError,
@@ -26,6 +26,7 @@ export type {
   StorageKey,
   StorageList,
   StorageListOptions,
+  StorageRecord,
   StorageRoom,
   StorageWatchOptions,
   StoredObject,

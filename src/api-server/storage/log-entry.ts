@@ -4,24 +4,37 @@ import type { StoredText } from './object-text.js';
 import { decodeObject, textAtRevision } from './object-text.js';
 import type { Revision, StorageEvent, StorageKey } from './storage.js';
 
-/** One write. There is exactly one entry for each revision, so a missing number is a gap. */
-export interface LogEntry {
+/** What the log has of a write, or of an opening of the store. Each names the one before, so that a gap is noticed. */
+interface ChainedEntry {
+  readonly revision: Revision;
+  /** Revisions between the two were never handed out, or are of writes that were lost. */
+  readonly previousRevision: Revision;
+  /** Unique to this entry: two histories that know it agree up to here. */
+  readonly writeId: string;
+  /** Of the entry before this one; empty for the first. */
+  readonly previousWriteId: string;
+}
+
+/** One write. */
+export interface LoggedWrite extends ChainedEntry {
   readonly type: 'created' | 'updated' | 'deleted';
   readonly key: StorageKey;
-  readonly revision: Revision;
   /** The state after the write; of a deletion the last state. */
   readonly text: string;
   /** The state before it; absent for a creation. */
   readonly previous?: StoredText;
-  /** Unique to this write: two histories that know it agree up to here. */
-  readonly writeId: string;
-  /** Of the write before this one; empty for the first. Chains the log, so that another history is noticed. */
-  readonly previousWriteId: string;
 }
 
+/** The server of the store began a new life: the revision went ahead, and nothing was written. */
+export interface LoggedOpening extends ChainedEntry {
+  readonly type: 'opened';
+}
+
+export type LogEntry = LoggedWrite | LoggedOpening;
+
 /** Characters of JSON that an entry holds. */
-export function lengthOf({ previous, text }: LogEntry): number {
-  return text.length + (previous?.text.length ?? 0);
+export function lengthOf(entry: LogEntry): number {
+  return entry.type === 'opened' ? 0 : entry.text.length + (entry.previous?.text.length ?? 0);
 }
 
 /** About as many characters as the event's object has; of one that comes from no log, a guess. */
@@ -31,8 +44,12 @@ export function lengthOfEvent(event: StorageEvent): number {
 
 const SMALL = 256;
 
-export function isAbout(entry: LogEntry, scope: { resource: string; namespace?: string }): boolean {
+export function isAbout(
+  entry: LogEntry,
+  scope: { resource: string; namespace?: string },
+): entry is LoggedWrite {
   return (
+    entry.type !== 'opened' &&
     entry.key.resource === scope.resource &&
     (scope.namespace === undefined || entry.key.namespace === scope.namespace)
   );
@@ -42,7 +59,7 @@ export function isAbout(entry: LogEntry, scope: { resource: string; namespace?: 
  * The event of an entry, for one watcher. Objects are parsed when they are first looked at: most watchers never
  * look at `previous`.
  */
-export function toStorageEvent(entry: LogEntry): StorageEvent {
+export function toStorageEvent(entry: LoggedWrite): StorageEvent {
   const event = makeEvent(entry);
   origins.set(event, entry);
   return event;
@@ -59,9 +76,9 @@ export function objectTextOf(event: Exclude<StorageEvent, { type: 'progress' }>)
   return origin ? textAtRevision(origin) : stringifyJson(event.object);
 }
 
-const origins = new WeakMap<StorageEvent, LogEntry>();
+const origins = new WeakMap<StorageEvent, LoggedWrite>();
 
-function makeEvent(entry: LogEntry): StorageEvent {
+function makeEvent(entry: LoggedWrite): StorageEvent {
   const { type, key, revision, text, previous } = entry;
   const object = lazily(() => decodeObject({ text, revision }));
   if (type === 'created' || !previous) {

@@ -5,7 +5,16 @@ import { LogLength } from './log-length.js';
 
 function entry(revision: number, length: number): LogEntry {
   const key = { resource: 'pods', namespace: 'default', name: 'p' };
-  return { type: 'created', key, revision, text: 'x'.repeat(length), writeId: '', previousWriteId: '' };
+  const text = 'x'.repeat(length);
+  return {
+    type: 'created',
+    key,
+    revision,
+    previousRevision: revision - 1,
+    text,
+    writeId: '',
+    previousWriteId: '',
+  };
 }
 
 describe('LogLength', () => {

@@ -10,7 +10,7 @@ import {
 } from './errors.js';
 import type { FollowedLog } from './follow-log.js';
 import { followLog } from './follow-log.js';
-import type { LogEntry } from './log-entry.js';
+import type { LoggedWrite } from './log-entry.js';
 import type { StoredText } from './object-text.js';
 import { encodeObject, fieldOf, parseField, toStoredObject, toWrittenObject } from './object-text.js';
 import type {
@@ -20,6 +20,7 @@ import type {
   StorageKey,
   StorageList,
   StorageListOptions,
+  StorageRecord,
   StorageWatchOptions,
   StoredObject,
 } from './storage.js';
@@ -35,10 +36,10 @@ export interface MemoryStorageOptions {
 export class MemoryStorage implements Storage {
   private readonly clock: Clock;
   private readonly maxLogEntries: number;
-  private readonly resources = new Map<string, Map<string, StoredText>>();
+  private readonly resourceMaps = new Map<string, Map<string, StoredText>>();
   private revision: Revision = 1;
   /** Consecutive revisions; the last is `revision`. */
-  private log: LogEntry[] = [];
+  private log: LoggedWrite[] = [];
   private readonly waiting = new Set<() => void>();
   private hasRun = false;
 
@@ -107,6 +108,25 @@ export class MemoryStorage implements Storage {
     return this.revision;
   }
 
+  async resources(): Promise<{ resources: readonly string[]; revision: Revision }> {
+    const resources = [...this.resourceMaps].filter(([, objects]) => objects.size > 0).map(([name]) => name);
+    return { resources, revision: this.revision };
+  }
+
+  async replaceAll(records: AsyncIterable<StorageRecord>): Promise<Revision> {
+    const found: { key: StorageKey; text: string }[] = [];
+    for await (const { key, object } of records) found.push({ key, text: encodeObject(object) });
+    this.resourceMaps.clear();
+    for (const { key, text } of found) {
+      this.objectsOf(key.resource).set(fieldOf(key), { revision: ++this.revision, text });
+    }
+    // Beyond that of any object: a watch from there has not seen the rest.
+    this.revision++;
+    this.log = [];
+    this.wake();
+    return this.revision;
+  }
+
   async compact(revision: Revision): Promise<void> {
     if (revision > this.revision) {
       throw new InvalidOptionError('revision', `${revision} is not reached, we are at ${this.revision}`);
@@ -128,7 +148,7 @@ export class MemoryStorage implements Storage {
   }
 
   private find(key: StorageKey): StoredText | undefined {
-    return this.resources.get(key.resource)?.get(fieldOf(key));
+    return this.resourceMaps.get(key.resource)?.get(fieldOf(key));
   }
 
   private expect(key: StorageKey, revision: Revision): StoredText {
@@ -139,14 +159,13 @@ export class MemoryStorage implements Storage {
   }
 
   private write(
-    type: LogEntry['type'],
+    type: LoggedWrite['type'],
     key: StorageKey,
     text: string,
     previous: StoredText | undefined,
   ): StoredText {
     const revision = ++this.revision;
-    const objects = this.resources.get(key.resource) ?? new Map<string, StoredText>();
-    this.resources.set(key.resource, objects);
+    const objects = this.objectsOf(key.resource);
     if (type === 'deleted') objects.delete(fieldOf(key));
     else objects.set(fieldOf(key), { revision, text });
     const { resource, namespace, name } = key;
@@ -156,19 +175,30 @@ export class MemoryStorage implements Storage {
       revision,
       text,
       ...(previous ? { previous } : {}),
+      previousRevision: revision - 1,
       writeId: String(revision),
       previousWriteId: String(revision - 1),
     });
     if (this.log.length > this.maxLogEntries) this.log.shift();
+    this.wake();
+    return { revision, text };
+  }
+
+  private objectsOf(resource: string): Map<string, StoredText> {
+    let objects = this.resourceMaps.get(resource);
+    if (!objects) this.resourceMaps.set(resource, (objects = new Map<string, StoredText>()));
+    return objects;
+  }
+
+  private wake(): void {
     const woken = [...this.waiting];
     this.waiting.clear();
     for (const wake of woken) wake();
-    return { revision, text };
   }
 
   /** The objects of a resource as they were: the present, with the log undone from its end. */
   private stateAt(resource: string, revision: Revision): ReadonlyMap<string, StoredText> {
-    const state = new Map(this.resources.get(resource));
+    const state = new Map(this.resourceMaps.get(resource));
     for (const entry of this.entriesAfter(revision).reverse()) {
       if (entry.key.resource !== resource) continue;
       if (entry.previous) state.set(fieldOf(entry.key), entry.previous);
@@ -177,7 +207,7 @@ export class MemoryStorage implements Storage {
     return state;
   }
 
-  private entriesAfter(revision: Revision): LogEntry[] {
+  private entriesAfter(revision: Revision): LoggedWrite[] {
     const kept = this.revision - this.log.length;
     if (revision < kept) throw new StorageExpiredError(revision, `the watch log begins after ${kept}`);
     if (revision > this.revision) {

@@ -1,6 +1,6 @@
 import { stringifyJson } from '../../kubernetes/index.js';
 import { InvalidOptionError } from '../../errors/index.js';
-import type { LogEntry } from './log-entry.js';
+import type { LogEntry, LoggedWrite } from './log-entry.js';
 import type { StoredText } from './object-text.js';
 import { parseField } from './object-text.js';
 import type { Revision } from './storage.js';
@@ -26,6 +26,12 @@ export class RedisKeys {
     }
     return keys;
   }
+
+  /** Of objects that are made ready to take the place of others. */
+  ready(id: string, resource: string): { readonly objects: string; readonly index: string } {
+    const base = `${this.base}ready:${id}:`;
+    return { objects: `${base}objects:${resource}`, index: `${base}index:${resource}` };
+  }
 }
 
 /** `revision json`, as `lua/*.lua` writes it. */
@@ -44,15 +50,21 @@ export type StreamEntry = readonly [id: string, fields: readonly string[]];
 export function parseLogEntry([id, fields]: StreamEntry): LogEntry {
   const values: Record<string, string> = {};
   for (let i = 0; i + 1 < fields.length; i += 2) values[fields[i] as string] = fields[i + 1] as string;
-  const previous = values.p === undefined ? undefined : parseStored(values.p);
-  return {
-    type: values.t as LogEntry['type'],
-    key: Object.freeze({ resource: values.r ?? '', ...parseField(values.f ?? '') }),
-    revision: Number(id.slice(0, id.indexOf('-'))),
-    text: values.o ?? previous?.text ?? '',
-    ...(previous ? { previous } : {}),
+  const revision = Number(id.slice(0, id.indexOf('-')));
+  const chain = {
+    revision,
+    previousRevision: values.a === undefined ? revision - 1 : Number(values.a),
     writeId: values.w ?? '',
     previousWriteId: values.b ?? '',
+  };
+  if (values.t === 'opened') return { type: values.t, ...chain };
+  const previous = values.p === undefined ? undefined : parseStored(values.p);
+  return {
+    type: values.t as LoggedWrite['type'],
+    key: Object.freeze({ resource: values.r ?? '', ...parseField(values.f ?? '') }),
+    text: values.o ?? previous?.text ?? '',
+    ...(previous ? { previous } : {}),
+    ...chain,
   };
 }
 

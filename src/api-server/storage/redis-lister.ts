@@ -5,6 +5,7 @@ import { fieldOf, parseField, toStoredObject } from './object-text.js';
 import type { RedisKeys } from './redis-layout.js';
 import { parseStored, unexpectedReply } from './redis-layout.js';
 import type { RedisLog } from './redis-log.js';
+import type { RedisOpener } from './redis-opener.js';
 import type { PresentPage } from './rewound-page.js';
 import { ChangesSince } from './rewound-page.js';
 import type { Revision, StorageCursor, StorageList, StorageListOptions, StoredObject } from './storage.js';
@@ -26,6 +27,7 @@ export class RedisLister {
     private readonly keys: RedisKeys,
     private readonly log: RedisLog,
     private readonly ring: () => WatchRing | undefined,
+    private readonly opener: RedisOpener,
   ) {}
 
   /** @throws StorageExpiredError */
@@ -59,10 +61,12 @@ export class RedisLister {
   }
 
   private async readPresent(
-    { resource, namespace, after }: Stretch,
+    stretch: Stretch,
     limit: number,
     length: number,
   ): Promise<PresentPage & { readonly revision: Revision }> {
+    await this.opener.ready();
+    const { resource, namespace, after } = stretch;
     const { objects, index } = this.keys.of(resource);
     const from = after === undefined ? firstOf(namespace) : `(${after}`;
     const reply = await listScript.run(
@@ -72,6 +76,10 @@ export class RedisLister {
     );
     if (!Array.isArray(reply) || reply.length !== 4) throw unexpectedReply(reply);
     const [revision, remaining, fields, values] = reply as [number, number, string[], string[]];
+    if (revision === 0) {
+      await this.opener.open();
+      return this.readPresent(stretch, limit, length);
+    }
     const items = fields.map((field, i) => ({ field, ...parseStored(values[i] as string) }));
     return { revision, remaining, after, items };
   }

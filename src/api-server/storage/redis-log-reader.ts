@@ -8,8 +8,10 @@ import type { LogEntry } from './log-entry.js';
 import type { RedisKeys, StreamEntry } from './redis-layout.js';
 import { LogLength } from './log-length.js';
 import { parseLogEntry, streamId } from './redis-layout.js';
+import type { RedisOpener } from './redis-opener.js';
 import type { NewestTexts } from './newest-texts.js';
 import type { CompiledRedisStorageOptions } from './redis-storage.options.js';
+import type { Revision } from './storage.js';
 import { WatchRing } from './watch-ring.js';
 
 const followScript = new LuaScript(new URL('./lua/follow-2.lua', import.meta.url));
@@ -37,12 +39,15 @@ export class RedisLogReader {
   private mustVerify = true;
   private readonly size = new BatchSize(BATCH, BATCH_LENGTH);
   private readonly logLength: LogLength;
+  /** Up to where the log has to be forgotten, at the next step. */
+  private trimUpTo: Revision | undefined;
 
   constructor(
     private readonly redis: RedisConnection,
     private readonly keys: RedisKeys,
     private readonly options: CompiledRedisStorageOptions,
     private readonly newest: NewestTexts,
+    private readonly opener: RedisOpener,
   ) {
     this.logLength = new LogLength(options.maxLogTextLength);
   }
@@ -65,6 +70,12 @@ export class RedisLogReader {
   /** The present ring, if the log is followed already. */
   get present(): WatchRing | undefined {
     return this.current;
+  }
+
+  /** What this process has written itself: shown without asking the log, unless somebody else wrote before it. */
+  tell(entries: readonly LogEntry[]): void {
+    const ring = this.current;
+    if (ring && !ring.failure && entries[0] && ring.isNext(entries[0])) this.append(ring, entries);
   }
 
   /** Follows until `signal` aborts. Faults of Redis are waited out. */
@@ -95,28 +106,41 @@ export class RedisLogReader {
     const ring = this.current;
     if (!ring) return;
     const asked = this.size.count;
+    const position = { revision: ring.last, writeId: ring.lastWriteId };
     const entries = await this.read(ring, asked, signal);
-    if (entries.length === 0) {
+    const first = entries[0];
+    if (!first) {
       this.mustVerify = true;
       return;
     }
-    const first = entries[0];
-    if (first?.revision !== ring.last + 1 || first.previousWriteId !== ring.lastWriteId) {
+    // Some of them may have been told meanwhile.
+    const news = entries.filter(({ revision }) => revision > ring.last);
+    const follows =
+      first.previousRevision === position.revision && first.previousWriteId === position.writeId;
+    if (!follows || (news[0] && !ring.isNext(news[0]))) {
       this.startOver(
-        `the watch log goes on at ${first?.revision}, and not from the ${ring.last} that we know`,
+        `the watch log goes on at ${first.revision}, and not from the ${ring.last} that we know`,
       );
       return;
     }
-    ring.append(entries);
-    this.remember(entries);
+    this.append(ring, news);
+    this.remember(news);
     this.size.learn(entries);
-    await this.shorten(entries, signal);
+    await this.shorten(signal);
     if (entries.length < asked) await this.collect(signal);
   }
 
+  private append(ring: WatchRing, entries: readonly LogEntry[]): void {
+    if (entries.length === 0) return;
+    ring.append(entries);
+    this.trimUpTo = this.logLength.add(entries) ?? this.trimUpTo;
+  }
+
   private remember(entries: readonly LogEntry[]): void {
-    for (const { type, key, revision, text } of entries) {
-      if (type === 'deleted') this.newest.forget(key, revision);
+    for (const entry of entries) {
+      if (entry.type === 'opened') continue;
+      const { key, revision, text } = entry;
+      if (entry.type === 'deleted') this.newest.forget(key, revision);
       else this.newest.learn(key, { revision, text });
     }
   }
@@ -128,9 +152,10 @@ export class RedisLogReader {
   }
 
   /** What many large writes leave in the log must not fill the store. */
-  private async shorten(entries: readonly LogEntry[], signal: AbortSignal): Promise<void> {
-    const upTo = this.logLength.add(entries);
+  private async shorten(signal: AbortSignal): Promise<void> {
+    const upTo = this.trimUpTo;
     if (upTo === undefined) return;
+    this.trimUpTo = undefined;
     const trimmed = this.redis.xtrim(this.keys.log, 'MINID', streamId(upTo + 1));
     await this.orReconnect(abortable(trimmed, signal));
     this.current?.forget(upTo);
@@ -162,18 +187,29 @@ export class RedisLogReader {
   private async verify(signal: AbortSignal): Promise<void> {
     const ring = this.current;
     this.mustVerify = false;
+    await abortable(this.opener.ready(), signal);
+    const [known, revision, writeId] = await this.askWhetherKnown(ring, signal);
+    if (ring && known === 1) return;
+    if (revision === 0) await abortable(this.opener.open(), signal);
+    if (ring) {
+      this.startOver(`the store is at ${revision} and does not know the write of ${ring.last}`);
+      return;
+    }
+    if (revision === 0) this.mustVerify = true;
+    else this.begin({ revision, writeId });
+  }
+
+  private async askWhetherKnown(
+    ring: WatchRing | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly [known: number, revision: Revision, writeId: string]> {
     const answer = followScript.run(
       this.redis,
       [this.keys.meta, this.keys.log],
       [ring?.last ?? 0, ring?.lastWriteId ?? ''],
     );
-    const [known, revision, writeId] = (await abortable(answer, signal)) as [number, number, string];
-    if (ring && known === 1) return;
-    if (ring) {
-      this.startOver(`the store is at ${revision} and does not know the write of ${ring.last}`);
-      return;
-    }
-    this.begin({ revision, writeId });
+    const [known, revision, writeId] = (await abortable(answer, signal)) as [number, string, string];
+    return [known, Number(revision), writeId];
   }
 
   /** The next step looks where the store is now. */
@@ -184,15 +220,18 @@ export class RedisLogReader {
     this.current = undefined;
     this.newest.clear();
     this.logLength.clear();
+    this.trimUpTo = undefined;
     ring.fail(new StorageExpiredError(ring.last, reason));
   }
 
   private begin(start: { revision: number; writeId: string }): void {
-    const { maxRingEntries, maxLogEntries, maxRingTextLength } = this.options;
-    const ring = new WatchRing(start, {
+    const { clock, maxLogEntries, maxRingEntries, maxRingTextLength, watchBatchMs } = this.options;
+    const limits = {
       maxEntries: Math.min(maxRingEntries, maxLogEntries),
       maxTextLength: maxRingTextLength,
-    });
+      wakeEveryMs: watchBatchMs,
+    };
+    const ring = new WatchRing(start, limits, clock);
     this.current = ring;
     for (const settle of [...this.waitingForRing]) settle(ring);
   }

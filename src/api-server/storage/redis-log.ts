@@ -79,9 +79,9 @@ export class RedisLog {
     )) as unknown as StreamEntry[];
     const entries = reply.map(parseLogEntry);
     this.size.learn(entries);
-    // Entries are consecutive and trimmed from the front, so only the first can be missing.
-    if (entries[0]?.revision !== after + 1) {
-      throw new StorageExpiredError(after, 'the watch log does not reach back so far');
+    // Entries are chained and trimmed from the front, so only the first can be missing.
+    if (entries[0]?.previousRevision !== after) {
+      throw new StorageExpiredError(after, 'the watch log does not reach back so far, or never was there');
     }
     return entries;
   }

@@ -8,18 +8,23 @@ import {
   StorageExpiredError,
   StorageNotFoundError,
   StorageUnavailableError,
+  isRefusal,
 } from './errors.js';
 import { followLog } from './follow-log.js';
 import { NewestTexts } from './newest-texts.js';
 import type { StoredText } from './object-text.js';
 import { encodeObject, fieldOf, toStoredObject, toWrittenObject } from './object-text.js';
-import { RedisKeys, parseStored, streamId, unexpectedReply } from './redis-layout.js';
+import { RedisKeys, parseStored, streamId } from './redis-layout.js';
 import { RedisLister } from './redis-lister.js';
 import { RedisLogCompactor } from './redis-log-compactor.js';
 import { RedisLogReader } from './redis-log-reader.js';
 import { RedisLog } from './redis-log.js';
+import { RedisOpener } from './redis-opener.js';
+import { RedisReplacer } from './redis-replacer.js';
 import type { CompiledRedisStorageOptions, RedisStorageOptions } from './redis-storage.options.js';
 import { compileRedisStorageOptions } from './redis-storage.options.js';
+import type { Write } from './redis-writer.js';
+import { RedisWriter } from './redis-writer.js';
 import type {
   Revision,
   Storage,
@@ -27,17 +32,18 @@ import type {
   StorageKey,
   StorageList,
   StorageListOptions,
+  StorageRecord,
   StorageWatchOptions,
   StoredObject,
 } from './storage.js';
 
-const createScript = new LuaScript(new URL('./lua/create-4.lua', import.meta.url));
-const updateScript = new LuaScript(new URL('./lua/update-3.lua', import.meta.url));
-const deleteScript = new LuaScript(new URL('./lua/delete-4.lua', import.meta.url));
+const resourcesScript = new LuaScript(new URL('./lua/resources-1.lua', import.meta.url));
 
 /**
  * The store on Redis. Nothing lives in the process alone: several processes may serve one store, and a restart loses
  * nothing. What a process remembers (`recall`) is a hint that the scripts' comparison of revisions judges.
+ *
+ * A revision is never handed out twice, whatever Redis loses: see {@link RedisOpener}.
  *
  * Layout: per resource a hash of `revision json` by `namespace\0name` and a sorted set of the same fields, which
  * gives lists their order and lets them cost what they return; one hash with the revision; one stream with an entry
@@ -55,8 +61,9 @@ export class RedisStorage implements Storage {
   private readonly reader: RedisLogReader;
   private readonly lister: RedisLister;
   private readonly newest: NewestTexts;
+  private readonly opener: RedisOpener;
+  private readonly writer: RedisWriter;
   private state: 'new' | 'running' | 'stopped' = 'new';
-  private writes = 0;
 
   /** @throws InvalidOptionError */
   constructor(options: RedisStorageOptions) {
@@ -75,24 +82,25 @@ export class RedisStorage implements Storage {
     this.log = new RedisLog(this.redis, this.keys);
     const { maxKnownObjects: maxEntries, maxKnownTextLength: maxTextLength } = this.options;
     this.newest = new NewestTexts({ maxEntries, maxTextLength });
+    this.opener = new RedisOpener(this.redis, this.keys, this.options);
     this.forgetWhenBroken();
-    this.reader = new RedisLogReader(this.blocking, this.keys, this.options, this.newest);
-    this.lister = new RedisLister(this.redis, this.keys, this.log, () => this.reader.present);
+    this.reader = new RedisLogReader(this.blocking, this.keys, this.options, this.newest, this.opener);
+    this.lister = new RedisLister(this.redis, this.keys, this.log, () => this.reader.present, this.opener);
+    this.writer = new RedisWriter(this.redis, this.keys, this.options, this.opener, this.newest, (entries) =>
+      this.reader.tell(entries),
+    );
   }
 
   async create<T extends KubernetesObject>(key: StorageKey, object: T): Promise<StoredObject<T>> {
-    const { objects, index } = this.keys.of(key.resource);
-    const text = encodeObject(object);
-    const [outcome, detail] = await this.write(createScript, [objects, index], key, [
-      text,
-      ...this.logArgs(),
-    ]);
-    if (outcome === 'exists') throw new StorageExistsError(key);
-    return this.written(key, object, { revision: Number(detail), text });
+    const { revision } = await this.write({ type: 'created', key, expected: 0, text: encodeObject(object) });
+    return toWrittenObject(object, revision);
   }
 
   async get(key: StorageKey): Promise<StoredObject | undefined> {
-    const value = await this.ask(() => this.redis.hget(this.keys.of(key.resource).objects, fieldOf(key)));
+    const value = await this.ask(async () => {
+      if (!this.opener.isReady) await this.opener.ready();
+      return this.redis.hget(this.keys.of(key.resource).objects, fieldOf(key));
+    });
     if (value !== null) return this.learned(key, parseStored(value));
     this.newest.forget(key);
     return undefined;
@@ -106,23 +114,14 @@ export class RedisStorage implements Storage {
   async update<T extends KubernetesObject>(
     key: StorageKey,
     object: T,
-    expectedRevision: Revision,
+    expected: Revision,
   ): Promise<StoredObject<T>> {
-    const { objects } = this.keys.of(key.resource);
-    const text = encodeObject(object);
-    const args = [text, ...this.logArgs(), expectedRevision];
-    const [outcome, detail] = await this.write(updateScript, [objects], key, args);
-    this.assertWritten(outcome, detail, key, expectedRevision);
-    return this.written(key, object, { revision: Number(detail), text });
+    const { revision } = await this.write({ type: 'updated', key, expected, text: encodeObject(object) });
+    return toWrittenObject(object, revision);
   }
 
-  async delete(key: StorageKey, expectedRevision: Revision): Promise<StoredObject> {
-    const { objects, index } = this.keys.of(key.resource);
-    const args = [...this.logArgs(), expectedRevision];
-    const [outcome, detail, removed] = await this.write(deleteScript, [objects, index], key, args);
-    this.assertWritten(outcome, detail, key, expectedRevision);
-    this.newest.forget(key, Number(detail));
-    return toStoredObject({ ...parseStored(String(removed)), revision: Number(detail) });
+  async delete(key: StorageKey, expected: Revision): Promise<StoredObject> {
+    return toStoredObject(await this.write({ type: 'deleted', key, expected, text: '' }));
   }
 
   list(resource: string, options: StorageListOptions = {}): Promise<StorageList> {
@@ -144,7 +143,26 @@ export class RedisStorage implements Storage {
   }
 
   async currentRevision(): Promise<Revision> {
-    return Number((await this.ask(() => this.redis.hget(this.keys.meta, 'rev'))) ?? 1);
+    return this.ask(async () => {
+      await this.opener.ready();
+      return Number((await this.redis.hget(this.keys.meta, 'rev')) ?? (await this.opener.open()));
+    });
+  }
+
+  resources(): Promise<{ resources: readonly string[]; revision: Revision }> {
+    return this.ask(async () => {
+      await this.opener.ready();
+      const reply = await resourcesScript.run(this.redis, [this.keys.meta], [this.keys.of('').objects]);
+      const [revision, ...resources] = reply as [number, ...string[]];
+      return { resources, revision: revision || (await this.opener.open()) };
+    });
+  }
+
+  async replaceAll(records: AsyncIterable<StorageRecord>): Promise<Revision> {
+    const replacer = new RedisReplacer(this.redis, this.keys, this.opener, this.options.processId);
+    const revision = await this.ask(() => replacer.replaceAll(records));
+    this.newest.clear();
+    return revision;
   }
 
   async compact(revision: Revision): Promise<void> {
@@ -181,34 +199,20 @@ export class RedisStorage implements Storage {
     this.blocking.disconnect();
   }
 
-  private logArgs(): (string | number)[] {
-    return [`${this.options.processId}.${++this.writes}`, this.options.maxLogEntries];
-  }
-
-  private async write(
-    script: LuaScript,
-    resourceKeys: readonly string[],
-    key: StorageKey,
-    args: readonly (string | number)[],
-  ): Promise<unknown[]> {
-    const reply = await this.ask(() =>
-      script.run(
-        this.redis,
-        [this.keys.meta, ...resourceKeys, this.keys.log],
-        [fieldOf(key), key.resource, ...args],
-      ),
-    );
-    if (!Array.isArray(reply)) throw unexpectedReply(reply);
-    return reply as unknown[];
-  }
-
-  private assertWritten(outcome: unknown, detail: unknown, key: StorageKey, expected: Revision): void {
-    if (outcome === 'missing') {
-      this.newest.forget(key);
-      throw new StorageNotFoundError(key);
+  private async write(write: Write): Promise<StoredText> {
+    const { key } = write;
+    const result = await this.ask(() => this.writer.write(write));
+    switch (result.outcome) {
+      case 'written':
+        return result;
+      case 'exists':
+        throw new StorageExistsError(key);
+      case 'missing':
+        this.newest.forget(key);
+        throw new StorageNotFoundError(key);
+      case 'conflict':
+        throw new StorageConflictError(key, write.expected, this.learned(key, result.current));
     }
-    if (outcome !== 'conflict') return;
-    throw new StorageConflictError(key, expected, this.learned(key, parseStored(String(detail))));
   }
 
   private learned(key: StorageKey, stored: StoredText): StoredObject {
@@ -216,21 +220,15 @@ export class RedisStorage implements Storage {
     return toStoredObject(stored);
   }
 
-  private written<T extends KubernetesObject>(
-    key: StorageKey,
-    object: T,
-    stored: StoredText,
-  ): StoredObject<T> {
-    this.newest.learn(key, stored);
-    return toWrittenObject(object, stored.revision);
-  }
-
   /**
    * Whoever answers after a broken link may have another history, in which a revision stands for something else. The
    * reader of the log, which notices that for certain, does the same.
    */
   private forgetWhenBroken(): void {
-    const forget = (): void => this.newest.clear();
+    const forget = (): void => {
+      this.newest.clear();
+      this.opener.forget();
+    };
     for (const link of [this.redis, this.blocking] as NodeJS.EventEmitter[]) {
       link.on('close', forget);
       // A Cluster as a whole stays open when one of its servers goes.
@@ -256,5 +254,7 @@ export class RedisStorage implements Storage {
 /** Our own errors pass; everything else is a fault of the link. */
 function toStorageError(error: unknown): Error {
   if (error instanceof RollkeeperError) return error;
+  if (isRefusal(error))
+    return new StorageUnavailableError(`Redis refuses: ${errorMessage(error)}`, { cause: error });
   return new StorageUnavailableError(`Redis does not answer: ${errorMessage(error)}`, { cause: error });
 }

@@ -8,13 +8,22 @@ export interface StorageKey {
   readonly name: string;
 }
 
-/** A state of the store: grows by one with each write, over all resources. Decimal, the objects' resourceVersion. */
+/**
+ * A state of the store: grows by one with each write, over all resources, and further ahead when the store begins a new
+ * life (restart, failover, restore). Never handed out twice. Decimal, the objects' resourceVersion.
+ */
 export type Revision = number;
 
 /** An object as stored: `metadata.resourceVersion` is its revision. The holder may keep and change it. */
 export interface StoredObject<T extends KubernetesObject = KubernetesObject> {
   readonly object: T;
   readonly revision: Revision;
+}
+
+/** An object and where it belongs, as it goes from one store into another. */
+export interface StorageRecord {
+  readonly key: StorageKey;
+  readonly object: KubernetesObject;
 }
 
 export interface StorageListOptions {
@@ -126,6 +135,14 @@ export interface Storage {
    */
   watch(options: StorageWatchOptions, signal: AbortSignal): AsyncIterable<readonly StorageEvent[]>;
   currentRevision(): Promise<Revision>;
+  /** The resources that have objects at `revision`, and no other does. */
+  resources(): Promise<{ readonly resources: readonly string[]; readonly revision: Revision }>;
+  /**
+   * Puts `records` in the place of everything that the store has, at once: nobody sees a part of it. Each key comes
+   * once. Every object gets a revision beyond all that were handed out; watches and cursors of before end as expired.
+   * Rejects with what `records` rejects with, and the store is as it was. Resolves with the revision of the store.
+   */
+  replaceAll(records: AsyncIterable<StorageRecord>): Promise<Revision>;
   /** Forgets the watch log up to `revision`; older watches and cursors answer StorageExpiredError. */
   compact(revision: Revision): Promise<void>;
   /** Connects, and follows the watch log until aborted. */

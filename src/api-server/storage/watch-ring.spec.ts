@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../clock/index.js';
 import type { LogEntry } from './log-entry.js';
+import type { WatchRingLimits } from './watch-ring.js';
 import { WatchRing } from './watch-ring.js';
 
 const START = { revision: 10, writeId: 'start' };
@@ -11,12 +13,13 @@ function entry(revision: number, text = '{}'): LogEntry {
     revision,
     text,
     writeId: `w${revision}`,
-    previousWriteId: `w${revision - 1}`,
+    previousRevision: revision - 1,
+    previousWriteId: revision === 11 ? 'start' : `w${revision - 1}`,
   };
 }
 
-function aRing(limits: { maxEntries?: number; maxTextLength?: number } = {}): WatchRing {
-  return new WatchRing(START, { maxEntries: 100, maxTextLength: 1000, ...limits });
+function aRing(limits: Partial<WatchRingLimits> = {}, clock = new FakeClock()): WatchRing {
+  return new WatchRing(START, { maxEntries: 100, maxTextLength: 1000, wakeEveryMs: 0, ...limits }, clock);
 }
 
 function revisions(entries: readonly LogEntry[] | undefined): number[] | undefined {
@@ -70,6 +73,48 @@ describe('WatchRing', () => {
 
   it('refuses a gap', () => {
     expect(() => aRing().append([entry(12)])).toThrow('from 10 to 12');
+  });
+
+  it('refuses an entry of another history, though its revision fits', () => {
+    expect(() => aRing().append([{ ...entry(11), previousWriteId: 'another' }])).toThrow('from 10 to 11');
+  });
+
+  it('goes on over an opening of the store, and knows nothing of the revisions that it left out', () => {
+    const ring = aRing();
+    const opened = {
+      type: 'opened',
+      revision: 500,
+      previousRevision: 11,
+      writeId: 'o',
+      previousWriteId: 'w11',
+    } as const;
+    ring.append([entry(11), opened, { ...entry(501), previousWriteId: 'o' }]);
+    expect(revisions(ring.after(10, 9))).toEqual([11, 500, 501]);
+    expect(revisions(ring.after(11, 9))).toEqual([500, 501]);
+    expect(revisions(ring.after(500, 9))).toEqual([501]);
+    expect(ring.after(12, 9)).toBeUndefined();
+    expect(ring.after(499, 9)).toBeUndefined();
+  });
+
+  it('wakes at once after a silence, and then for all that comes within its time', async () => {
+    const clock = new FakeClock();
+    const ring = aRing({ wakeEveryMs: 50 }, clock);
+    const seen: number[] = [];
+    const follow = (): void => {
+      seen.push(ring.last);
+      ring.onChange(follow);
+    };
+    ring.onChange(follow);
+    ring.append([entry(11)]);
+    expect(seen).toEqual([11]);
+    ring.append([entry(12)]);
+    ring.append([entry(13)]);
+    expect(seen).toEqual([11]);
+    await clock.advance(50);
+    expect(seen).toEqual([11, 13]);
+    ring.append([entry(14)]);
+    ring.fail(new Error('lost'));
+    expect(seen).toEqual([11, 13, 14]);
   });
 
   it('wakes who waits once, for news and for its end', () => {

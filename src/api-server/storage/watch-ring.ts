@@ -1,18 +1,21 @@
-import { lengthOf } from './log-entry.js';
+import type { Clock, TimerHandle } from '../../clock/index.js';
 import type { LogEntry } from './log-entry.js';
+import { lengthOf } from './log-entry.js';
 import type { Revision } from './storage.js';
 
 export interface WatchRingLimits {
   readonly maxEntries: number;
   /** Of JSON text, in characters. */
   readonly maxTextLength: number;
+  /** Watchers are woken at most so often: what comes meanwhile they see together. 0: at every append. */
+  readonly wakeEveryMs: number;
 }
 
 /**
  * The end of the watch log in memory, shared by all watchers of a process: each of them reads at its own pace by
  * position, so a slow one costs nothing and holds up nobody.
  *
- * Invariant: `entries` are consecutive revisions, the last of them is `last`.
+ * Invariant: each of `entries` names the one before it, and the last of them is `last`.
  */
 export class WatchRing {
   private entries: LogEntry[] = [];
@@ -23,10 +26,13 @@ export class WatchRing {
   private lastId: string;
   private readonly waiting = new Set<() => void>();
   private broken: Error | undefined;
+  private wokenAtMs = Number.NEGATIVE_INFINITY;
+  private wakeTimer: TimerHandle | undefined;
 
   constructor(
     start: { readonly revision: Revision; readonly writeId: string },
     private readonly limits: WatchRingLimits,
+    private readonly clock: Clock,
   ) {
     this.lastRevision = start.revision;
     this.lastId = start.writeId;
@@ -50,9 +56,14 @@ export class WatchRing {
     return this.entries.length - this.dropped;
   }
 
+  /** Whether an entry is the successor of the last one. */
+  isNext({ previousRevision, previousWriteId }: LogEntry): boolean {
+    return previousRevision === this.lastRevision && previousWriteId === this.lastId;
+  }
+
   append(entries: readonly LogEntry[]): void {
     for (const entry of entries) {
-      if (entry.revision !== this.lastRevision + 1) {
+      if (!this.isNext(entry)) {
         throw new Error(`the watch log jumps from ${this.lastRevision} to ${entry.revision}`);
       }
       this.entries.push(entry);
@@ -67,18 +78,17 @@ export class WatchRing {
       this.dropFirst();
     }
     this.cutOff();
-    this.wake();
+    this.wakeInTime();
   }
 
   /**
    * Up to `limit` entries after a revision, none once those before have `maxTextLength` characters; `undefined` when the
-   * ring does not reach back so far.
+   * ring has no entry that follows upon it.
    */
   after(revision: Revision, limit: number, maxTextLength = Infinity): readonly LogEntry[] | undefined {
     if (revision >= this.lastRevision) return [];
-    const first = this.lastRevision - this.size + 1;
-    if (revision < first - 1) return undefined;
-    const from = this.dropped + (revision + 1 - first);
+    const from = this.firstBehind(revision);
+    if (this.entries[from]?.previousRevision !== revision) return undefined;
     const end = Math.min(from + limit, this.entries.length);
     let to = from;
     for (let length = 0; to < end && length < maxTextLength; to++) length += lengthOf(this.entries[to]!);
@@ -103,7 +113,29 @@ export class WatchRing {
     return () => this.waiting.delete(wake);
   }
 
+  /** Where the entries after a revision begin. Revisions grow, but not by one: halves the range. */
+  private firstBehind(revision: Revision): number {
+    let from = this.dropped;
+    let to = this.entries.length;
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if (this.entries[middle]!.revision > revision) to = middle;
+      else from = middle + 1;
+    }
+    return from;
+  }
+
+  private wakeInTime(): void {
+    if (this.wakeTimer) return;
+    const dueInMs = this.wokenAtMs + this.limits.wakeEveryMs - this.clock.monotonicNow();
+    if (dueInMs <= 0) this.wake();
+    else this.wakeTimer = this.clock.setTimeout(() => this.wake(), dueInMs);
+  }
+
   private wake(): void {
+    this.wakeTimer?.cancel();
+    this.wakeTimer = undefined;
+    this.wokenAtMs = this.clock.monotonicNow();
     const woken = [...this.waiting];
     this.waiting.clear();
     for (const wake of woken) wake();

@@ -40,6 +40,8 @@ export function withStorageMetrics(
     list: (resource, options) => timed('list', resource, () => storage.list(resource, options)),
     watch: (options, signal) => storage.watch(options, signal),
     currentRevision: () => storage.currentRevision(),
+    resources: () => storage.resources(),
+    replaceAll: (records) => storage.replaceAll(records),
     compact: (revision) => storage.compact(revision),
     run: (signal) => storage.run(signal),
     ping: () => storage.ping(),

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { toStorageEvent } from '../storage/index.js';
-import type { LogEntry, StorageEvent } from '../storage/index.js';
+import type { LoggedWrite, StorageEvent } from '../storage/index.js';
 import { SharedEvents } from './shared-events.js';
 
-function anEntry(name = 'a'): LogEntry {
+function anEntry(name = 'a'): LoggedWrite {
   const object = { apiVersion: 'v1', kind: 'Pod', metadata: { name } };
   return {
     type: 'created',
@@ -11,11 +11,12 @@ function anEntry(name = 'a'): LogEntry {
     revision: 1,
     text: JSON.stringify(object),
     writeId: '2',
+    previousRevision: 0,
     previousWriteId: '1',
   };
 }
 
-const anEvent = (entry: LogEntry): StorageEvent => toStorageEvent(entry);
+const anEvent = (entry: LoggedWrite): StorageEvent => toStorageEvent(entry);
 
 describe('SharedEvents', () => {
   it('gives all watchers of one write the same objects and the same text', () => {

@@ -10,13 +10,13 @@
   ARGV[3] limit    at most so many objects; small, because nobody else is served meanwhile
   ARGV[4] length   no more objects once those read have so many bytes together
 
-  Returns {revision, how many more there are up to `to`, fields, values}.
+  Returns {revision (0 of a store that was never opened), how many more there are up to `to`, fields, values}.
 ]]
 local from, to, limit, length = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 -- So many are read to see how long they are.
 local PROBE = 2
 
-local revision = tonumber(redis.call("HGET", KEYS[1], "rev") or "1")
+local revision = tonumber(redis.call("HGET", KEYS[1], "rev") or "0")
 local fields = redis.call("ZRANGEBYLEX", KEYS[3], from, to, "LIMIT", 0, limit)
 if #fields == 0 then
   return {revision, 0, {}, {}}
