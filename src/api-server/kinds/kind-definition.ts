@@ -1,26 +1,8 @@
 import type { RandomSource } from '../../clock/index.js';
 import type { Int64, KubernetesObject, ResourceType, UnstructuredObject } from '../../kubernetes/index.js';
+import type { FieldError } from '../errors/index.js';
 
-/** The words of Kubernetes' `field.ErrorType`, as they stand in `details.causes[].reason`. */
-export type FieldErrorType =
-  | 'FieldValueRequired'
-  | 'FieldValueInvalid'
-  | 'FieldValueNotSupported'
-  | 'FieldValueForbidden'
-  | 'FieldValueDuplicate'
-  | 'FieldValueTooLong'
-  | 'FieldValueTooMany'
-  | 'FieldValueNotFound'
-  | 'FieldValueTypeInvalid';
-
-/** One thing wrong with an object. */
-export interface FieldError {
-  readonly type: FieldErrorType;
-  /** Path in Kubernetes' notation: `spec.template.spec.containers[0].name`. */
-  readonly field: string;
-  /** The whole text of the cause without the field, as Kubernetes words it: `Required value`, `Invalid value: 0: must be …`. */
-  readonly message: string;
-}
+export type { FieldError, FieldErrorType } from '../errors/index.js';
 
 /** A column of `kubectl get`; priority 0 is always shown, 1 with `-o wide`. */
 export interface TableColumn {

@@ -52,7 +52,8 @@ describe('the schemas', () => {
     for (const name of schemas.names) {
       for (const [field, { ref }] of Object.entries(schemas.get(name)?.properties ?? {})) {
         const description = schemas.describe(name)[field];
-        if (description && ref && schemas.describe(ref)[''] === description) repeated.push(`${name}.${field}`);
+        if (description && ref && schemas.describe(ref)[''] === description)
+          repeated.push(`${name}.${field}`);
       }
     }
     expect(repeated).toEqual([]);

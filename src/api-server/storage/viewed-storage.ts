@@ -6,6 +6,7 @@ import type {
   StorageKey,
   StorageList,
   StorageListOptions,
+  StorageRecord,
   StorageWatchOptions,
   StoredObject,
 } from './storage.js';
@@ -66,6 +67,15 @@ export class ViewedStorage implements Storage {
 
   currentRevision(): Promise<Revision> {
     return this.storage.currentRevision();
+  }
+
+  /** Of the whole store: views do not matter to it. */
+  resources(): ReturnType<Storage['resources']> {
+    return this.storage.resources();
+  }
+
+  replaceAll(records: AsyncIterable<StorageRecord>): Promise<Revision> {
+    return this.storage.replaceAll(records);
   }
 
   compact(revision: Revision): Promise<void> {

@@ -1,5 +1,4 @@
 import type { IVolume } from 'kubernetes-models/v1/Volume';
-import { ownField } from '../../../kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, required } from '../validation/field-errors.js';
 import { checkDns1123Label } from '../validation/syntax.js';
