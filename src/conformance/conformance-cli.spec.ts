@@ -73,11 +73,24 @@ describe('npm run conformance', () => {
     expect((await cli([])).err[0]).toMatch(/^usage: npm run conformance/);
   });
 
-  it('tells both formats of recordings apart', () => {
+  it('makes a format ready with what the first line says, and closes it', async () => {
+    const seen: unknown[] = [];
+    const format: ConformanceFormat = {
+      ...stub,
+      open: async (setup) => void seen.push(setup),
+      close: async () => void seen.push('closed'),
+    };
+    const file = await fileOf('{"setup":[1]}\n{"id":"a","given":1}\n');
+    expect((await cli([file], [format])).out).toEqual(['1 passed, 0 failed']);
+    expect(seen).toEqual([[1], 'closed']);
+  });
+
+  it('tells the formats of recordings apart', () => {
     const of = (recorded: object) =>
       formats.filter((format) => format.matches({ id: 'a', ...recorded })).map(({ name }) => name);
     expect(of({ given: { deployment: {} }, atRest: {} })).toEqual(['deployment']);
     expect(of({ given: { replicaSet: {} }, expect: {} })).toEqual(['replicaset']);
+    expect(of({ method: 'POST', path: '/api/v1/pods', code: 201 })).toEqual(['validation']);
     expect(of({ given: {} })).toEqual([]);
   });
 });

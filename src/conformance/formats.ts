@@ -2,6 +2,7 @@ import type { ConformanceFormat, RecordedCase } from './conformance-format.js';
 import { deploymentCases } from './deployment-cases.js';
 import type { ReplicaSetCase } from './replicaset-cases.js';
 import { isReplicaSetCase, runReplicaSetCase } from './replicaset-cases.js';
+import { validationAnswers } from './validation-answers.js';
 
 const replicaSetCases: ConformanceFormat = {
   name: 'replicaset',
@@ -10,4 +11,4 @@ const replicaSetCases: ConformanceFormat = {
 };
 
 /** All formats of recordings that we know. */
-export const formats: readonly ConformanceFormat[] = [deploymentCases, replicaSetCases];
+export const formats: readonly ConformanceFormat[] = [deploymentCases, replicaSetCases, validationAnswers];

@@ -4,6 +4,7 @@ import { parseJson } from '../kubernetes/index.js';
 import { StartupError, errorMessage } from '../errors/index.js';
 import type { ConformanceFormat, RecordedCase } from './conformance-format.js';
 import { isJsonObject } from './json.js';
+import type { Json, JsonObject } from './json.js';
 
 export interface ConformanceTotals {
   readonly passed: number;
@@ -22,11 +23,18 @@ export async function runConformance(
 ): Promise<ConformanceTotals> {
   let passed = 0;
   let failed = 0;
-  for (const { recorded, format } of await readCases(file, formats)) {
-    const differences = await runCase(recorded, format);
-    if (differences.length === 0) passed++;
-    else failed++;
-    if (differences.length > 0) report(recorded.id, differences);
+  const { setup, cases } = await readCases(file, formats);
+  const used = [...new Set(cases.map(({ format }) => format))];
+  try {
+    for (const format of used) await format.open?.(setup);
+    for (const { recorded, format } of cases) {
+      const differences = await runCase(recorded, format);
+      if (differences.length === 0) passed++;
+      else failed++;
+      if (differences.length > 0) report(recorded.id, differences);
+    }
+  } finally {
+    for (const format of used) await format.close?.();
   }
   return { passed, failed };
 }
@@ -45,14 +53,22 @@ interface CaseOfFormat {
   readonly format: ConformanceFormat;
 }
 
+interface CasesOfFile {
+  /** What the first line says has to be there before the cases. */
+  readonly setup?: Json;
+  readonly cases: readonly CaseOfFormat[];
+}
+
 /** Reads all of it before anything runs, so that a malformed file is told at once. */
-async function readCases(file: string, formats: readonly ConformanceFormat[]): Promise<CaseOfFormat[]> {
+async function readCases(file: string, formats: readonly ConformanceFormat[]): Promise<CasesOfFile> {
   const lines = (await readText(file))
     .split('\n')
     .map((line, index) => ({ line, place: `${file}:${index + 1}` }));
-  const cases = lines.filter(({ line }) => line.trim() !== '').map(({ line, place }) => parse(line, place));
-  if (cases.length === 0) throw new StartupError(`${file}: holds no case`);
-  return cases.map(({ recorded, place }) => {
+  const values = lines.filter(({ line }) => line.trim() !== '').map(({ line, place }) => parse(line, place));
+  const setup = values[0]?.value.id === undefined ? values[0]?.value.setup : undefined;
+  const recorded = (setup === undefined ? values : values.slice(1)).map(asCase);
+  if (recorded.length === 0) throw new StartupError(`${file}: holds no case`);
+  const cases = recorded.map(({ recorded, place }) => {
     const format = formats.find((candidate) => candidate.matches(recorded));
     if (!format) {
       const known = formats.map(({ name }) => name).join(', ');
@@ -60,6 +76,7 @@ async function readCases(file: string, formats: readonly ConformanceFormat[]): P
     }
     return { recorded, format };
   });
+  return { setup, cases };
 }
 
 async function readText(file: string): Promise<string> {
@@ -72,14 +89,23 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-function parse(line: string, place: string): { recorded: RecordedCase; place: string } {
+interface Line {
+  readonly value: JsonObject;
+  readonly place: string;
+}
+
+function parse(line: string, place: string): Line {
   let value: unknown;
   try {
     value = parseJson(line);
   } catch (error) {
     throw new StartupError(`${place}: not JSON: ${errorMessage(error)}`, { cause: error });
   }
-  if (!isJsonObject(value) || typeof value.id !== 'string') {
+  return { value: isJsonObject(value) ? value : {}, place };
+}
+
+function asCase({ value, place }: Line): { recorded: RecordedCase; place: string } {
+  if (typeof value.id !== 'string') {
     throw new StartupError(`${place}: not a recorded case: it has no "id"`);
   }
   return { recorded: value as RecordedCase, place };

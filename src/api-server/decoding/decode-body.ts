@@ -40,7 +40,9 @@ export async function decodeBody(
     throw unsupportedMediaType(contentType, ACCEPTED);
   }
   const text =
-    contentType === PROTOBUF_MEDIA_TYPE ? stringifyJson(decodeProtobuf(body)) : body.toString('utf8');
+    contentType === PROTOBUF_MEDIA_TYPE
+      ? stringifyJson(decodeProtobuf(body, options))
+      : body.toString('utf8');
   try {
     const { object, findings } = await decodeObject(
       text,

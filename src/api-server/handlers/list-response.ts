@@ -71,8 +71,9 @@ async function* listText(
       if (room === firstRoom) {
         room.release();
         parts = { ...parts, entries: [] };
-        room = await call.request.reserve(PAGE_ROOM);
-        call.request.onClose(room.release);
+        const pageRoom = await call.request.reserve(PAGE_ROOM);
+        call.request.onClose(() => pageRoom.release());
+        room = pageRoom;
       }
       const next = await pages.next();
       if (next.done) break;

@@ -31,3 +31,8 @@ function expressionText(key: string, operator: string, values: readonly string[]
       return `${key} ${operator === 'In' ? 'in' : 'notin'} (${[...values].sort().join(',')})`;
   }
 }
+
+/** Labels as kubectl shows them, sorted by key: `a=1,b=2`. */
+export function labelsText(labels: Readonly<Record<string, string>> | undefined): string {
+  return formatSelector({ matchLabels: labels });
+}

@@ -80,6 +80,14 @@ export function tooLong(field: string, bytes: number): FieldError {
   };
 }
 
+export function tooMany(field: string, count: number, most: number): FieldError {
+  return {
+    type: 'FieldValueTooMany',
+    field,
+    message: `Too many: ${count}: must have at most ${most} items`,
+  };
+}
+
 /** Values are shown as JSON, the keys of maps sorted: the way of Kubernetes 1.34. Of large ones, the beginning. */
 function show(value: unknown): string {
   return value === undefined ? 'null' : shortened(stringifyJson(value), MAX_SHOWN_LENGTH);
