@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { ANSWER_TIMEOUT_MS } from './fuzzed-server.js';
 import type { FuzzedServer } from './fuzzed-server.js';
 
 /** What somebody else has seen since it was asked last. */
@@ -12,7 +13,6 @@ export interface Sighting {
 }
 
 const PAUSE_MS = 20;
-const TIMEOUT_MS = 30_000;
 
 /** Somebody who reads and writes one small object all the time, and must not notice what others do to the server. */
 export class Bystander {
@@ -28,7 +28,7 @@ export class Bystander {
   static start(server: FuzzedServer, path: string): Bystander {
     const { ca, token, url } = server;
     const worker = new Worker(join(import.meta.dirname, 'instruments', 'bystander.mjs'), {
-      workerData: { url, token, ca, path, pauseMs: PAUSE_MS, timeoutMs: TIMEOUT_MS },
+      workerData: { url, token, ca, path, pauseMs: PAUSE_MS, timeoutMs: ANSWER_TIMEOUT_MS },
     });
     return new Bystander(worker);
   }
