@@ -3,7 +3,16 @@ import type { Footprint, FuzzedServer, HostileRequest } from './fuzzed-server.js
 import { requestBatches } from './arbitraries/request.js';
 import type { FuzzedApi } from './arbitraries/api.js';
 import { putSamples, readApi } from './arbitraries/api.js';
-import { aDeployment, assertNoFault, DEPLOYMENTS, NAMESPACE, SeedWorld, VICTIM } from './seeds/index.js';
+import {
+  aDeployment,
+  assertNoFault,
+  DEPLOYMENTS,
+  NAMESPACE,
+  PODS,
+  SeedWorld,
+  ServerFault,
+  VICTIM,
+} from './seeds/index.js';
 import type { Seed } from './seeds/index.js';
 
 export interface FuzzLimits {
@@ -40,6 +49,8 @@ export interface Finding {
 
 export interface FuzzReport {
   readonly findings: readonly Finding[];
+  /** Seeds during which the store did not answer each time that they were tried, so that nothing is known. */
+  readonly unjudged: readonly string[];
   /** Generated requests by the status that answered them. */
   readonly statuses: ReadonlyMap<number, number>;
   readonly slowestBystanderMs: number;
@@ -58,8 +69,11 @@ export interface FuzzRunOptions {
   /** See {@link SeedWorld}. @default 1 */
   readonly easier?: number;
   readonly say: (line: string) => void;
-  /** @default FUZZ_LIMITS */
-  readonly limits?: FuzzLimits;
+  /**
+   * Nothing is judged by the clock, and a store that does not answer in time (503) is no finding: for a machine that is
+   * busy with others. @default false
+   */
+  readonly patient?: boolean;
 }
 
 const BYSTANDER_OBJECT = '/apis/coordination.k8s.io/v1/namespaces/bystander/leases/mine';
@@ -67,8 +81,11 @@ const BYSTANDER_OBJECT = '/apis/coordination.k8s.io/v1/namespaces/bystander/leas
 const PARALLEL = 6;
 /** After so many, what they have made is removed. */
 const CLEAN_EVERY = 2000;
-/** What the server may take to come to rest. */
+/** The server comes to rest in its own time: so often, every so many milliseconds, is looked whether it has. */
+const REST_ROUNDS = 20;
 const REST_MS = 3000;
+/** A seed is tried so often. */
+const SEED_ATTEMPTS = 5;
 
 /** One server from its start to its end, and who is beside us on it. */
 interface Life {
@@ -81,13 +98,15 @@ interface Life {
 export class FuzzRun {
   private readonly findings: Finding[] = [];
   private readonly statuses = new Map<number, number>();
+  private readonly unjudged: string[] = [];
   private readonly limits: FuzzLimits;
   private slowestBystanderMs = 0;
   private slowestRequestMs = 0;
   private life: Life | undefined;
 
   constructor(private readonly options: FuzzRunOptions) {
-    this.limits = options.limits ?? FUZZ_LIMITS;
+    const timeless = { bystanderMs: Infinity, requestMs: Infinity };
+    this.limits = { ...FUZZ_LIMITS, ...(options.patient && timeless) };
   }
 
   async run(): Promise<FuzzReport> {
@@ -98,8 +117,8 @@ export class FuzzRun {
       const { before } = this.now;
       await this.now.bystander.stop();
       const after = await this.footprintAtRest(before);
-      const { findings, slowestBystanderMs, slowestRequestMs, statuses } = this;
-      return { findings, statuses, slowestBystanderMs, slowestRequestMs, before, after };
+      const { findings, slowestBystanderMs, slowestRequestMs, statuses, unjudged } = this;
+      return { findings, unjudged, statuses, slowestBystanderMs, slowestRequestMs, before, after };
     } finally {
       await this.end();
     }
@@ -135,7 +154,7 @@ export class FuzzRun {
   }
 
   private async runSeeds(): Promise<void> {
-    const { easier = 1, say, seeds } = this.options;
+    const { say, seeds } = this.options;
     for (const seed of seeds) {
       const at = `seed: ${seed.name}`;
       await this.putVictim().catch(async () => {
@@ -144,9 +163,7 @@ export class FuzzRun {
         await this.putVictim();
       });
       const startedAt = performance.now();
-      await seed
-        .run(new SeedWorld(this.server, easier))
-        .catch((error: unknown) => this.found(at, String(error)));
+      await this.runSeed(seed);
       const ms = performance.now() - startedAt;
       const waited = await this.look(at);
       await this.checkPollution(at);
@@ -157,11 +174,33 @@ export class FuzzRun {
     }
   }
 
+  /** Where the store has to answer, again as often as it did not. */
+  private async runSeed(seed: Seed): Promise<void> {
+    const { easier, patient = false, say } = this.options;
+    for (let attempt = 0; attempt < SEED_ATTEMPTS; attempt++) {
+      const { unavailable } = this.server;
+      try {
+        await seed.run(new SeedWorld(this.server, easier));
+        return;
+      } catch (error) {
+        const isFault = error instanceof ServerFault && !error.isUnavailable;
+        if (!patient || isFault || this.server.unavailable === unavailable) {
+          this.found(`seed: ${seed.name}`, String(error));
+          return;
+        }
+      }
+      say(`again, since the store did not answer: ${seed.name}`);
+      await this.server.send({ method: 'DELETE', path: `${PODS}?gracePeriodSeconds=0` });
+      await this.putVictim();
+    }
+    this.unjudged.push(seed.name);
+  }
+
   private async checkPollution(at: string): Promise<void> {
     if (this.server.death !== undefined) return;
-    const seen = await this.server.measure().catch(() => undefined);
-    if (seen?.polluted.length === 0) return;
-    this.found(at, seen ? `all objects have: ${seen.polluted.join(', ')}` : 'the server is busy for minutes');
+    const polluted = await this.server.polluted().catch(() => undefined);
+    if (polluted?.length === 0) return;
+    this.found(at, polluted ? `all objects have: ${polluted.join(', ')}` : 'the server is busy for minutes');
     await this.end();
     await this.begin();
   }
@@ -215,7 +254,8 @@ export class FuzzRun {
       assertNoFault(request, answer);
       if (answer.ms > this.limits.requestMs) throw new Error(`took ${answer.ms.toFixed(0)} ms`);
     } catch (error) {
-      if (!isOwnRefusal(error)) this.found(`request ${number}`, String(error), request);
+      const isExcused = this.options.patient && error instanceof ServerFault && error.isUnavailable;
+      if (!isExcused && !isOwnRefusal(error)) this.found(`request ${number}`, String(error), request);
     }
   }
 
@@ -233,7 +273,8 @@ export class FuzzRun {
         `somebody else's ${slowest.what} waited ${waitedMs.toFixed(0)} ms (machine slower by ${slowdown.toFixed(1)})`,
       );
     // 429 is an answer that its client waits out.
-    const failed = failures.filter((failure) => !failure.endsWith(' 429'));
+    const excused = this.options.patient ? [' 429', ' 503'] : [' 429'];
+    const failed = failures.filter((failure) => !excused.some((status) => failure.endsWith(status)));
     if (failed.length > 0)
       this.found(at, `somebody else's requests failed: ${[...new Set(failed)].join(', ')}`);
     return waitedMs;
@@ -251,11 +292,14 @@ export class FuzzRun {
   private async footprintAtRest(before: Footprint): Promise<Footprint> {
     const { server } = this;
     if (server.death !== undefined) return before;
-    await new Promise((resolve) => setTimeout(resolve, REST_MS));
-    await server.measure();
-    await new Promise((resolve) => setTimeout(resolve, REST_MS));
-    const after = await server.measure();
     const { heapGrowth, rssGrowth } = this.limits;
+    const isAtRest = ({ heapUsed, rss }: Footprint): boolean =>
+      rss - before.rss <= rssGrowth && heapUsed - before.heapUsed <= heapGrowth;
+    let after = await server.measure();
+    for (let round = 0; round < REST_ROUNDS && !isAtRest(after); round++) {
+      await new Promise((resolve) => setTimeout(resolve, REST_MS));
+      after = await server.measure();
+    }
     if (after.rss - before.rss > rssGrowth)
       this.found('the end', `RSS grew from ${mib(before.rss)} to ${mib(after.rss)}`);
     if (after.heapUsed - before.heapUsed > heapGrowth)

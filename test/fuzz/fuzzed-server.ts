@@ -41,13 +41,20 @@ export interface FuzzedServerOptions {
   readonly execArgv?: readonly string[];
 }
 
-const READY_TIMEOUT_MS = 60_000;
-const ANSWER_TIMEOUT_MS = 60_000;
+/** Only what will never come takes so long, on any machine. */
+const READY_TIMEOUT_MS = 180_000;
+export const ANSWER_TIMEOUT_MS = 300_000;
+/** A connection may close just when it is used again; one that closes each time is an answer. */
+const ATTEMPTS = 3;
+/** How often, once a second, what prepares an attack is asked again of a store that does not answer. */
+const PREPARE_ATTEMPTS = 120;
 
 /** `rollkeeper apiserver` as a process of its own, over TLS, on a Redis of its own. */
 export class FuzzedServer {
   /** Set when the process has ended by itself: what it ended with. */
   death: string | undefined;
+  /** So many answers were 503 until now. */
+  unavailable = 0;
   readonly ca: string;
   readonly token: string;
   private readonly pool: Pool;
@@ -98,7 +105,17 @@ export class FuzzedServer {
   }
 
   /** @throws when there is no answer */
-  async send({ body, headers, method, path }: HostileRequest): Promise<Answer> {
+  async send(request: HostileRequest): Promise<Answer> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.sendOnce(request);
+      } catch (error) {
+        if (attempt >= ATTEMPTS || this.death !== undefined || !isConnectionLost(error)) throw error;
+      }
+    }
+  }
+
+  private async sendOnce({ body, headers, method, path }: HostileRequest): Promise<Answer> {
     const startedAt = performance.now();
     const response = await this.pool.request({
       method: method,
@@ -107,6 +124,7 @@ export class FuzzedServer {
       body: body ?? null,
     });
     const text = await response.body.text();
+    if (response.statusCode === 503) this.unavailable++;
     return {
       status: response.statusCode,
       headers: response.headers,
@@ -115,29 +133,49 @@ export class FuzzedServer {
     };
   }
 
-  /** The same with JSON on both sides. @throws for anything but 2xx */
+  /** The same with JSON on both sides, as often as the store does not answer. @throws for anything but 2xx */
   async call(
     method: string,
     path: string,
     body?: unknown,
     contentType = 'application/json',
   ): Promise<unknown> {
-    const answer = await this.send({
+    const request: HostileRequest = {
       method,
       path,
       ...(body !== undefined && {
         headers: { 'content-type': contentType },
         body: typeof body === 'string' ? body : JSON.stringify(body),
       }),
-    });
+    };
+    let answer = await this.send(request);
+    for (let attempt = 1; answer.status === 503 && attempt < PREPARE_ATTEMPTS; attempt++) {
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      answer = await this.send(request);
+      // The one that was not answered may have been carried out.
+      if (method === 'POST' && answer.status === 409) return undefined;
+    }
     if (answer.status >= 300)
       throw new Error(`${method} ${path}: ${answer.status} ${answer.text.slice(0, 500)}`);
     return JSON.parse(answer.text);
   }
 
+  /** What is left after a collection of garbage. */
   measure(): Promise<Footprint> {
+    return this.askInside({ fuzz: 'measure', collects: true });
+  }
+
+  /** Names on shared prototypes that do not belong there. */
+  async polluted(): Promise<readonly string[]> {
+    return (await this.askInside({ fuzz: 'measure', collects: false })).polluted;
+  }
+
+  private askInside(question: object): Promise<Footprint> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error('the server did not tell its footprint')), 30_000);
+      const timer = setTimeout(
+        () => reject(new Error('the server did not tell its footprint')),
+        ANSWER_TIMEOUT_MS,
+      );
       const listen = (message: { type?: string } & Footprint): void => {
         if (message.type !== 'measured') return;
         clearTimeout(timer);
@@ -145,7 +183,7 @@ export class FuzzedServer {
         resolve(message);
       };
       this.child.on('message', listen);
-      if (this.child.connected) this.child.send({ fuzz: 'measure' });
+      if (this.child.connected) this.child.send(question);
       else reject(new Error(`the server is gone: ${this.death}`));
     });
   }
@@ -163,6 +201,10 @@ export class FuzzedServer {
     await this.redis.stop();
     if (!keepFiles) rmSync(this.dir, { recursive: true, force: true });
   }
+}
+
+function isConnectionLost(error: unknown): boolean {
+  return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes((error as { code?: string }).code ?? '');
 }
 
 function readyUrl(child: ChildProcess, logFile: string): Promise<string> {

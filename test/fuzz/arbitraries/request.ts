@@ -84,7 +84,17 @@ const ACCEPTS = [
 
 const headers: fc.Arbitrary<Record<string, string>> = fc.record(
   {
-    accept: fc.constantFrom(...ACCEPTS),
+    accept: fc.oneof(
+      {
+        weight: 4,
+        arbitrary: fc.constantFrom(
+          'application/json',
+          '*/*',
+          'application/json;as=Table;v=v1;g=meta.k8s.io,*/*',
+        ),
+      },
+      { weight: 1, arbitrary: fc.constantFrom(...ACCEPTS) },
+    ),
     'accept-encoding': fc.constantFrom('gzip', 'br', 'gzip;q=0', '*'),
     'user-agent': fc.constantFrom('kubectl/v1.32', '', '/', 'x'.repeat(500), 'é', 'constructor/1'),
     'if-none-match': fc.constantFrom('*', '"x"'),
@@ -153,7 +163,13 @@ function requestsTo(api: FuzzedApi): fc.Arbitrary<HostileRequest> {
   /** An object's path, or that of one of its parts. */
   const objectPath = (of: FuzzedResource): fc.Arbitrary<string> =>
     fc
-      .tuple(names, fc.constantFrom('', '', ...of.subresources, 'constructor'))
+      .tuple(
+        names,
+        fc.oneof(
+          { weight: 20, arbitrary: fc.constantFrom('', '', ...of.subresources) },
+          { weight: 1, arbitrary: fc.constant('constructor') },
+        ),
+      )
       .map(([name, part]) => `${of.path}/${name}${part === '' ? '' : `/${part}`}`);
 
   const request = (

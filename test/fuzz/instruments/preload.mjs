@@ -1,5 +1,5 @@
 // Loaded into the API server before its own code (`node --import`), by the fuzzer only: the product has no hooks for it.
-// Tells what is left after a collection of garbage, and whether anybody has written on what all objects share.
+// Tells what memory it has, after a collection of garbage where that is asked for, and whether anybody has written on what all objects share.
 import v8 from 'node:v8';
 import vm from 'node:vm';
 
@@ -15,7 +15,7 @@ const collect = vm.runInNewContext('gc');
 
 process.on('message', (message) => {
   if (message?.fuzz !== 'measure') return;
-  collect();
+  if (message.collects) collect();
   const polluted = keysOf().filter((key) => !genuine.has(key));
   process.send?.({ type: 'measured', ...process.memoryUsage(), polluted });
 });

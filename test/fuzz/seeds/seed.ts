@@ -66,10 +66,25 @@ export class SeedWorld {
   }
 }
 
-/** 501 names what we have not got, 504 a version of the future; every other 5xx is ours. @throws */
+/** An answer that the server should never give. */
+export class ServerFault extends Error {
+  constructor(
+    request: HostileRequest,
+    readonly answer: Answer,
+  ) {
+    super(`${request.method} ${request.path.slice(0, 200)}: ${describe(answer)}`);
+  }
+
+  /** The store did not answer in time: on a machine that is busy with others, nobody's fault. */
+  get isUnavailable(): boolean {
+    return this.answer.status === 503;
+  }
+}
+
+/** 501 names what we have not got, 504 a version of the future; every other 5xx is ours. @throws ServerFault */
 export function assertNoFault(request: HostileRequest, answer: Answer): void {
   if (answer.status < 500 || answer.status === 501 || answer.status === 504) return;
-  throw new Error(`${request.method} ${request.path.slice(0, 200)}: ${describe(answer)}`);
+  throw new ServerFault(request, answer);
 }
 
 export function describe({ ms, status, text }: Answer): string {
