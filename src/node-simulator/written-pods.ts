@@ -1,6 +1,6 @@
-import type { Lister } from '../informer/index.js';
-import type { DeepReadonly, Pod } from '../kubernetes/index.js';
-import { compareResourceVersions } from '../kubernetes/index.js';
+import type { Lister } from '../kit/informer/index.js';
+import type { DeepReadonly, Pod } from '../base/kubernetes/index.js';
+import { compareResourceVersions } from '../base/kubernetes/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ActivateOptions, Activation, ActorOptions, ActorRuntime } from '../actor/index.js';
-import { newerResourceVersion } from '../kubernetes/index.js';
+import type { ActivateOptions, Activation, ActorOptions, ActorRuntime } from '../kit/actor/index.js';
+import { newerResourceVersion } from '../base/kubernetes/index.js';
 import { ExclusiveProbe, gate } from './exclusive-probe.js';
 
 /** Actors shared by several replicas. */

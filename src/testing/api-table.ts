@@ -1,7 +1,7 @@
 import { subresourceFacts, verbsOf } from '../api-server/discovery/index.js';
 import type { KindDefinition, KindRegistry } from '../api-server/kinds/index.js';
 import { REVIEW_TYPES } from '../api-server/reviews/index.js';
-import { apiVersionOf } from '../kubernetes/index.js';
+import { apiVersionOf } from '../base/kubernetes/index.js';
 
 /** What a genuine server does with objects of a kind and this one does not, by group and kind. */
 const NOT_HERE: Readonly<Record<string, string>> = {

@@ -1,10 +1,10 @@
-import type { ListOptions, ListPage, WatchEvent, WatchOptions } from '../api-client/index.js';
-import { ApiStatusError } from '../api-client/index.js';
-import type { Clock } from '../clock/index.js';
-import { TimeoutError } from '../errors/index.js';
-import type { KubernetesObject, ResourceType } from '../kubernetes/index.js';
-import { apiVersionOf, keyOf } from '../kubernetes/index.js';
-import type { ListWatcher } from '../informer/index.js';
+import type { ListOptions, ListPage, WatchEvent, WatchOptions } from '../kit/api-client/index.js';
+import { ApiStatusError } from '../kit/api-client/index.js';
+import type { Clock } from '../base/clock/index.js';
+import { TimeoutError } from '../base/errors/index.js';
+import type { KubernetesObject, ResourceType } from '../base/kubernetes/index.js';
+import { apiVersionOf, keyOf } from '../base/kubernetes/index.js';
+import type { ListWatcher } from '../kit/informer/index.js';
 
 type ObjectEvent<T> = Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>;
 

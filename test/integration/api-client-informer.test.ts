@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { createHttpApiClient, fixedCredentials } from '../../src/api-client/index.js';
-import { SeededRandom, SystemClock } from '../../src/clock/index.js';
-import { InformerFactory } from '../../src/informer/index.js';
-import { PODS } from '../../src/kubernetes/index.js';
-import { silentLogger } from '../../src/logging/index.js';
+import { createHttpApiClient, fixedCredentials } from '../../src/kit/api-client/index.js';
+import { SeededRandom, SystemClock } from '../../src/base/clock/index.js';
+import { InformerFactory } from '../../src/kit/informer/index.js';
+import { PODS } from '../../src/base/kubernetes/index.js';
+import { silentLogger } from '../../src/base/logging/index.js';
 import type { Answer } from '../../src/testing/api-client-server.js';
 import { ApiClientServer, json, stream } from '../../src/testing/api-client-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';

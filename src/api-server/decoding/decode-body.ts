@@ -1,5 +1,5 @@
-import { stringifyJson } from '../../kubernetes/index.js';
-import type { ResourceType, UnstructuredObject } from '../../kubernetes/index.js';
+import { stringifyJson } from '../../base/kubernetes/index.js';
+import type { ResourceType, UnstructuredObject } from '../../base/kubernetes/index.js';
 import { badRequest, unsupportedMediaType } from '../errors/index.js';
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/index.js';
 import { DecodeError, decodeObject, readJsonText } from '../schema/index.js';

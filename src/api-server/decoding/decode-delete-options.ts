@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { toInt64 } from '../../kubernetes/index.js';
-import type { Int64 } from '../../kubernetes/index.js';
+import { toInt64 } from '../../base/kubernetes/index.js';
+import type { Int64 } from '../../base/kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
-import { errorMessage } from '../../errors/index.js';
+import { errorMessage } from '../../base/errors/index.js';
 import { DocumentLimitError, parseYaml, readJsonText } from '../schema/index.js';
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/index.js';
 import type { SchemaRegistry } from '../schema/index.js';

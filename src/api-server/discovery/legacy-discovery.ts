@@ -1,4 +1,4 @@
-import { apiVersionOf } from '../../kubernetes/index.js';
+import { apiVersionOf } from '../../base/kubernetes/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { ReviewType } from '../reviews/index.js';
 import { groupsOf, groupVersionsOf } from './group-versions.js';

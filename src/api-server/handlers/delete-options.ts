@@ -1,5 +1,5 @@
-import { exactInteger, parseInt64 } from '../../kubernetes/index.js';
-import type { Int64 } from '../../kubernetes/index.js';
+import { exactInteger, parseInt64 } from '../../base/kubernetes/index.js';
+import type { Int64 } from '../../base/kubernetes/index.js';
 import { badRequest, invalid } from '../errors/index.js';
 import { decodeDeleteOptions } from '../decoding/index.js';
 import type { DeleteOptionsBody } from '../decoding/index.js';

@@ -1,5 +1,5 @@
-import { errorMessage } from '../../errors/index.js';
-import { stringifyJson } from '../../kubernetes/index.js';
+import { errorMessage } from '../../base/errors/index.js';
+import { stringifyJson } from '../../base/kubernetes/index.js';
 import { decodeDeleteOptions } from '../decoding/index.js';
 import { badRequest } from '../errors/index.js';
 import { created } from '../http/index.js';

@@ -1,4 +1,4 @@
-import { apiVersionOf, stringifyJson } from '../../kubernetes/index.js';
+import { apiVersionOf, stringifyJson } from '../../base/kubernetes/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import type { ApiResponse, Reservation } from '../http/index.js';
 import { ok } from '../http/index.js';

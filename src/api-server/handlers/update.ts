@@ -1,5 +1,5 @@
-import type { UnstructuredObject } from '../../kubernetes/index.js';
-import { cloneJson } from '../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
+import { cloneJson } from '../../base/kubernetes/index.js';
 import { invalid, StatusError } from '../errors/index.js';
 import { created, ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { stringifyJson } from '../../kubernetes/index.js';
+import { stringifyJson } from '../../base/kubernetes/index.js';
 import { createSchemaRegistry, decodeJson, normalizeObject } from '../schema/index.js';
 import type { ObjectSchema } from '../schema/index.js';
 import { decideDeletion } from '../registry/decide-deletion.js';

@@ -1,4 +1,4 @@
-import type { Int64, UnstructuredObject } from '../../kubernetes/index.js';
+import type { Int64, UnstructuredObject } from '../../base/kubernetes/index.js';
 import { carryOverSystemFields, clearSystemFields } from './common/prepare-meta.js';
 import { semanticEqual } from './common/semantic-equal.js';
 import type { FieldError, KindDefinition, Subresource } from './kind-definition.js';

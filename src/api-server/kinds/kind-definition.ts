@@ -1,5 +1,10 @@
-import type { RandomSource } from '../../clock/index.js';
-import type { Int64, KubernetesObject, ResourceType, UnstructuredObject } from '../../kubernetes/index.js';
+import type { RandomSource } from '../../base/clock/index.js';
+import type {
+  Int64,
+  KubernetesObject,
+  ResourceType,
+  UnstructuredObject,
+} from '../../base/kubernetes/index.js';
 import type { FieldError } from '../errors/index.js';
 
 export type { FieldError, FieldErrorType } from '../errors/index.js';

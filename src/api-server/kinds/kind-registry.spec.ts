@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { createSchemaRegistry } from '../schema/index.js';
 import { createKindRegistry } from './kind-registry.js';
 import type { KindDefinition } from './kind-definition.js';

@@ -1,5 +1,5 @@
-import { apiVersionOf } from '../../kubernetes/index.js';
-import type { ResourceType } from '../../kubernetes/index.js';
+import { apiVersionOf } from '../../base/kubernetes/index.js';
+import type { ResourceType } from '../../base/kubernetes/index.js';
 import { BUILT_IN_KINDS } from './built-in-kinds.js';
 import type { KindDefinition, KindRegistry } from './kind-definition.js';
 

@@ -1,5 +1,5 @@
 import { groupVersionsOf } from '../discovery/index.js';
-import { stringifyJson } from '../../kubernetes/index.js';
+import { stringifyJson } from '../../base/kubernetes/index.js';
 import { methodNotAllowed, unknownPath } from '../errors/index.js';
 import { ok, tagged, unlessKnown } from '../http/index.js';
 import type { ApiRequest, ApiResponse, RawResponse } from '../http/index.js';

@@ -1,4 +1,4 @@
-import { apiVersionOf, ownField } from '../../kubernetes/index.js';
+import { apiVersionOf, ownField } from '../../base/kubernetes/index.js';
 import type { GroupVersion } from '../discovery/index.js';
 import { pathsOf } from './operations.js';
 import type { Operation, PathOperations } from './operations.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stringifyJson } from '../../kubernetes/index.js';
+import { stringifyJson } from '../../base/kubernetes/index.js';
 import { createSchemaRegistry } from '../schema/index.js';
 import { decodeProtobuf } from './decode-protobuf.js';
 

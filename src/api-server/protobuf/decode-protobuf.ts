@@ -1,6 +1,6 @@
 import protobuf from 'protobufjs/minimal.js';
-import { exactInteger, setField } from '../../kubernetes/index.js';
-import type { Int64 } from '../../kubernetes/index.js';
+import { exactInteger, setField } from '../../base/kubernetes/index.js';
+import type { Int64 } from '../../base/kubernetes/index.js';
 import { badRequest, unsupportedMediaType } from '../errors/index.js';
 import { checkValue, JsonSyntaxError, readJsonText } from '../schema/index.js';
 import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { parseJson } from '../../kubernetes/index.js';
+import { parseJson } from '../../base/kubernetes/index.js';
 
 /** What stands behind a field number: a property, or a message whose properties are its owner's own. */
 export type LayoutEntry = string | readonly [inlinedMessage: string];

@@ -1,5 +1,5 @@
 import type { Reader } from 'protobufjs/minimal.js';
-import { LAST_RFC3339_MS, toRfc3339 } from '../../clock/index.js';
+import { LAST_RFC3339_MS, toRfc3339 } from '../../base/clock/index.js';
 import { badRequest } from '../errors/index.js';
 
 /** Messages that are a text or a number in JSON. */

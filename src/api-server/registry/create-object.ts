@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { toRfc3339 } from '../../clock/index.js';
-import { errorMessage } from '../../errors/index.js';
-import { SERVICE_ACCOUNTS } from '../../kubernetes/index.js';
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import { toRfc3339 } from '../../base/clock/index.js';
+import { errorMessage } from '../../base/errors/index.js';
+import { SERVICE_ACCOUNTS } from '../../base/kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { alreadyExists, badRequest, invalid, StatusError } from '../errors/index.js';
 import type { ManagedFieldsEntry, Manager } from '../managed-fields/index.js';
 import { applyGeneratedName } from './object-names.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { createKindRegistry } from '../kinds/index.js';
 import { decideDeletion } from './decide-deletion.js';
 

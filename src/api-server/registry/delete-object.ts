@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { conflict, forbidden } from '../errors/index.js';
 import { StorageConflictError } from '../storage/index.js';
 import { decideDeletion } from './decide-deletion.js';

@@ -1,11 +1,11 @@
-import type { Clock, RandomSource } from '../../clock/index.js';
-import type { Logger } from '../../logging/index.js';
+import type { Clock, RandomSource } from '../../base/clock/index.js';
+import type { Logger } from '../../base/logging/index.js';
 import type { NamespaceLifecycle } from '../admission/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import type { Storage, StorageKey } from '../storage/index.js';
 import type { SharedEvents } from '../watch-events/index.js';
-import { qualifiedResource } from '../../kubernetes/index.js';
+import { qualifiedResource } from '../../base/kubernetes/index.js';
 import { ViewedStorage } from '../storage/index.js';
 
 /** What every verb needs. */

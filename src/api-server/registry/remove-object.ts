@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import type { Revision } from '../storage/index.js';
 import { isNamespace, storageKeyOf } from './registry-context.js';
 import { releaseReservations } from './reservations.js';

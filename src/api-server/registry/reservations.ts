@@ -1,6 +1,6 @@
-import { toRfc3339 } from '../../clock/index.js';
-import type { KubernetesObject, UnstructuredObject } from '../../kubernetes/index.js';
-import { cloneJson } from '../../kubernetes/index.js';
+import { toRfc3339 } from '../../base/clock/index.js';
+import type { KubernetesObject, UnstructuredObject } from '../../base/kubernetes/index.js';
+import { cloneJson } from '../../base/kubernetes/index.js';
 import { invalid, serverTimeout } from '../errors/index.js';
 import type { KindDefinition, Reservation } from '../kinds/index.js';
 import { isStorageConflict, isStorageNotFound, StorageExistsError } from '../storage/index.js';

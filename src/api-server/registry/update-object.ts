@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { conflict, invalid } from '../errors/index.js';
 import { semanticEqual } from '../kinds/index.js';
 import type { Manager } from '../managed-fields/index.js';

@@ -1,4 +1,4 @@
-import { ownField } from '../../kubernetes/index.js';
+import { ownField } from '../../base/kubernetes/index.js';
 import { methodNotAllowed, unknownPath } from '../errors/index.js';
 import {
   handleBinding,

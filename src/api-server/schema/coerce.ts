@@ -1,5 +1,5 @@
-import { toInt64 } from '../../kubernetes/index.js';
-import type { Int64 } from '../../kubernetes/index.js';
+import { toInt64 } from '../../base/kubernetes/index.js';
+import type { Int64 } from '../../base/kubernetes/index.js';
 import type { FieldDecoder } from './field-decoder.js';
 import type { FieldFinding } from './object-schema.js';
 import { QUANTITY_SYNTAX, canonicalQuantity } from './quantity.js';

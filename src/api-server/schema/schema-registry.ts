@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync } from 'node:fs';
-import { parseJson } from '../../kubernetes/index.js';
+import { parseJson } from '../../base/kubernetes/index.js';
 import type { Descriptions, ObjectSchema, SchemaRegistry } from './object-schema.js';
 
 const GENERATED = new URL('generated/', import.meta.url);

@@ -1,5 +1,5 @@
-import type { LabelMatcher } from '../../kubernetes/index.js';
-import { LabelSelectorSyntaxError, parseLabelSelector as parse } from '../../kubernetes/index.js';
+import type { LabelMatcher } from '../../base/kubernetes/index.js';
+import { LabelSelectorSyntaxError, parseLabelSelector as parse } from '../../base/kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
 
 /**

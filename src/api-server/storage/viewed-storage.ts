@@ -1,4 +1,4 @@
-import type { KubernetesObject, UnstructuredObject } from '../../kubernetes/index.js';
+import type { KubernetesObject, UnstructuredObject } from '../../base/kubernetes/index.js';
 import type {
   Revision,
   Storage,

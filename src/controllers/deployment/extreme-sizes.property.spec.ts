@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toRfc3339 } from '../../clock/index.js';
-import type { Deployment, ReplicaSet } from '../../kubernetes/index.js';
-import { newControllerRef } from '../../kubernetes/index.js';
+import { toRfc3339 } from '../../base/clock/index.js';
+import type { Deployment, ReplicaSet } from '../../base/kubernetes/index.js';
+import { newControllerRef } from '../../base/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { DESIRED_REPLICAS, MAX_REPLICAS } from './annotations.js';
 import { decideRollout } from './decide.js';

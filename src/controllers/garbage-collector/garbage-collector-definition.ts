@@ -2,8 +2,8 @@ import type {
   BuiltController,
   ControllerDefinition,
   ControllerDependencies,
-} from '../../controller/index.js';
-import { PODS, parseKey } from '../../kubernetes/index.js';
+} from '../../kit/controller/index.js';
+import { PODS, parseKey } from '../../base/kubernetes/index.js';
 import { AbsentOwners } from './absent-owners.js';
 import { DependencyGraph } from './dependency-graph.js';
 import { findDue } from './find-due.js';

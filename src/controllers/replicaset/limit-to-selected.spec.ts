@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { BuiltController, EnqueueRequest } from '../../controller/controller-definition.js';
-import type { ReconcileContext } from '../../controller/index.js';
-import type { Deployment, ReplicaSet } from '../../kubernetes/index.js';
-import { DEPLOYMENTS, REPLICA_SETS, parseLabelSelector } from '../../kubernetes/index.js';
+import type { BuiltController, EnqueueRequest } from '../../kit/controller/controller-definition.js';
+import type { ReconcileContext } from '../../kit/controller/index.js';
+import type { Deployment, ReplicaSet } from '../../base/kubernetes/index.js';
+import { DEPLOYMENTS, REPLICA_SETS, parseLabelSelector } from '../../base/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { FakeInformers } from '../../testing/fake-informers.js';

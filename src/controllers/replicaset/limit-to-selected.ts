@@ -1,9 +1,9 @@
-import type { BuiltController, DueWork, Enqueue } from '../../controller/controller-definition.js';
-import type { Reconciler } from '../../controller/reconciler.js';
-import type { Informer, ResourceEvent } from '../../informer/informer.js';
-import { OWNER_UID_INDEX } from '../../informer/informer.js';
-import type { DeepReadonly, Deployment, LabelMatcher, ReplicaSet } from '../../kubernetes/index.js';
-import { DEPLOYMENTS, REPLICA_SETS, controllerOf, keyOf } from '../../kubernetes/index.js';
+import type { BuiltController, DueWork, Enqueue } from '../../kit/controller/controller-definition.js';
+import type { Reconciler } from '../../kit/controller/reconciler.js';
+import type { Informer, ResourceEvent } from '../../kit/informer/informer.js';
+import { OWNER_UID_INDEX } from '../../kit/informer/informer.js';
+import type { DeepReadonly, Deployment, LabelMatcher, ReplicaSet } from '../../base/kubernetes/index.js';
+import { DEPLOYMENTS, REPLICA_SETS, controllerOf, keyOf } from '../../base/kubernetes/index.js';
 
 export interface SelectionInput {
   /** The installation's `--selector`. */

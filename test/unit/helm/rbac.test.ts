@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { newControllerRef } from '../../../src/kubernetes/index.js';
+import { newControllerRef } from '../../../src/base/kubernetes/index.js';
 import { Chart } from '../support/chart.js';
 import type { Values } from '../support/helm.js';
 import { helm } from '../support/helm.js';
@@ -9,13 +10,13 @@ import { SRC, isGiven, rightsGivenBy, rightsNeededBy, textOf, unique } from '../
 
 const text = (rights: readonly Right[]): string[] => rights.map(textOf).sort();
 
-const events = rightsNeededBy('events');
+const events = rightsNeededBy('kit', 'events');
 const deployment = rightsNeededBy('controllers', 'deployment');
 const replicaSet = rightsNeededBy('controllers', 'replicaset');
 const garbageCollector = rightsNeededBy('controllers', 'garbage-collector');
 const namespace = rightsNeededBy('controllers', 'namespace');
-const lease = rightsNeededBy('leader-election').filter(({ resource }) => resource === 'leases');
-const candidate = rightsNeededBy('leader-election').filter(({ resource }) => resource !== 'leases');
+const lease = rightsNeededBy('kit', 'leader-election').filter(({ resource }) => resource === 'leases');
+const candidate = rightsNeededBy('kit', 'leader-election').filter(({ resource }) => resource !== 'leases');
 
 /**
  * An owner reference that blocks its owner's deletion needs the right to set that owner's finalizers, where the
@@ -54,19 +55,19 @@ describe('the rights that the code needs, as they are found in its sources', () 
   });
 
   it('are of the parts that are looked at here, and of no other part of a replica', () => {
-    const lookedAt = ['controllers', 'events', 'leader-election'];
+    const lookedAt = ['events', 'leader-election'];
     // On behalf of those, or asking the cluster about others (system:auth-delegator).
     const passOn = ['api-client', 'informer', 'manager', 'delegated-access'];
-    const notReplicas = ['api-server', 'cli', 'conformance', 'node-simulator', 'supervisor', 'testing'];
-    const rest = readdirSync(SRC, { withFileTypes: true })
-      .filter(
-        (entry) => entry.isDirectory() && ![...lookedAt, ...passOn, ...notReplicas].includes(entry.name),
-      )
-      .map(({ name }) => name);
+    const notReplicas = ['cli', 'conformance', 'supervisor'];
+    const rest = ['base', 'kit', 'app'].flatMap((room) =>
+      readdirSync(join(SRC, room), { withFileTypes: true })
+        .filter(({ name }) => ![...lookedAt, ...passOn, ...notReplicas].includes(name))
+        .map(({ name }) => [room, name]),
+    );
     const known = new Set(text([...events, ...deployment, ...replicaSet]));
-    expect(rest).toContain('replica');
+    expect(rest).toContainEqual(['app', 'replica']);
     expect(
-      text(rest.flatMap((folder) => rightsNeededBy(folder))).filter((right) => !known.has(right)),
+      text(rest.flatMap((folder) => rightsNeededBy(...folder))).filter((right) => !known.has(right)),
     ).toEqual([]);
   });
 

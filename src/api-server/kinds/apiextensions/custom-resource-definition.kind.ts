@@ -1,6 +1,6 @@
 import type { ICustomResourceDefinition } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinition';
 import type { ICustomResourceDefinitionSpec } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinitionSpec';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import { validateDefinition, validateDefinitionUpdate } from './custom-resource-definition.validation.js';

@@ -3,7 +3,7 @@ import type { ICustomResourceDefinition } from 'kubernetes-models/apiextensions.
 import type { ICustomResourceDefinitionNames } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinitionNames';
 import type { ICustomResourceDefinitionSpec } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinitionSpec';
 import type { ICustomResourceDefinitionVersion } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinitionVersion';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { semanticEqual } from '../common/semantic-equal.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';

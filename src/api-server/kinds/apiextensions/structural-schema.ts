@@ -1,5 +1,5 @@
 import type { IJSONSchemaProps } from 'kubernetes-models/apiextensions.k8s.io/v1/JSONSchemaProps';
-import { ownField } from '../../../kubernetes/index.js';
+import { ownField } from '../../../base/kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 

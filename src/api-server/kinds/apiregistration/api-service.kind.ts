@@ -1,6 +1,6 @@
 import type { IAPIService } from 'kubernetes-models/apiregistration.k8s.io/v1/APIService';
 import type { IAPIServiceSpec } from 'kubernetes-models/apiregistration.k8s.io/v1/APIServiceSpec';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';

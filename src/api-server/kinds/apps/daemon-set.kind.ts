@@ -1,8 +1,8 @@
 import type { IDaemonSet } from 'kubernetes-models/apps/v1/DaemonSet';
 import type { IDaemonSetSpec } from 'kubernetes-models/apps/v1/DaemonSetSpec';
 import type { IDaemonSetStatus } from 'kubernetes-models/apps/v1/DaemonSetStatus';
-import { isEmptySelector } from '../../../kubernetes/index.js';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import { isEmptySelector } from '../../../base/kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { labelsText } from '../common/format-selector.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import type { PrintedColumn } from '../common/printed-columns.js';

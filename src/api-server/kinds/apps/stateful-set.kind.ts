@@ -1,8 +1,8 @@
 import type { IStatefulSet } from 'kubernetes-models/apps/v1/StatefulSet';
 import type { IStatefulSetSpec } from 'kubernetes-models/apps/v1/StatefulSetSpec';
 import type { IStatefulSetStatus } from 'kubernetes-models/apps/v1/StatefulSetStatus';
-import { isEmptySelector } from '../../../kubernetes/index.js';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import { isEmptySelector } from '../../../base/kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown, wide } from '../common/printed-columns.js';
 import { REPLICAS_SCALE } from '../common/scale.js';
 import { semanticEqual } from '../common/semantic-equal.js';

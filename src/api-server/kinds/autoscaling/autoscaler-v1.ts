@@ -2,8 +2,8 @@ import type { IHorizontalPodAutoscaler as IAutoscalerV1 } from 'kubernetes-model
 import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler';
 import type { IMetricSpec } from 'kubernetes-models/autoscaling/v2/MetricSpec';
 import type { IMetricStatus } from 'kubernetes-models/autoscaling/v2/MetricStatus';
-import { parseJson, stringifyJson } from '../../../kubernetes/index.js';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import { parseJson, stringifyJson } from '../../../base/kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 
 /** Where the first version keeps what it has no fields for. */
 const METRICS = 'autoscaling.alpha.kubernetes.io/metrics';

@@ -1,6 +1,6 @@
 import type { IHorizontalPodAutoscaler as IAutoscalerV1 } from 'kubernetes-models/autoscaling/v1/HorizontalPodAutoscaler';
 import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { KindRules } from '../define-kind.js';

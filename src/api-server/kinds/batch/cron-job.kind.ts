@@ -1,6 +1,6 @@
 import type { ICronJob } from 'kubernetes-models/batch/v1/CronJob';
 import type { ICronJobSpec } from 'kubernetes-models/batch/v1/CronJobSpec';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { ageSince } from '../common/human-duration.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import type { PrintedColumn } from '../common/printed-columns.js';

@@ -1,5 +1,5 @@
 import type { IJobSpec } from 'kubernetes-models/batch/v1/JobSpec';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { defaultPodTemplate } from '../pod-template/pod-spec-defaults.js';
 import { validatePodTemplate } from '../pod-template/validate-template.js';

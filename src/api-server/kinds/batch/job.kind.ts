@@ -1,6 +1,6 @@
 import type { IJob } from 'kubernetes-models/batch/v1/Job';
 import type { IJobSpec } from 'kubernetes-models/batch/v1/JobSpec';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { humanDuration } from '../common/human-duration.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import type { PrintedColumn } from '../common/printed-columns.js';

@@ -1,7 +1,7 @@
 import type { ICertificateSigningRequest } from 'kubernetes-models/certificates.k8s.io/v1/CertificateSigningRequest';
 import type { ICertificateSigningRequestSpec } from 'kubernetes-models/certificates.k8s.io/v1/CertificateSigningRequestSpec';
 import type { ICertificateSigningRequestStatus } from 'kubernetes-models/certificates.k8s.io/v1/CertificateSigningRequestStatus';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { humanDuration } from '../common/human-duration.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';

@@ -1,4 +1,4 @@
-import type { DeepReadonly, LabelSelector } from '../../../kubernetes/index.js';
+import type { DeepReadonly, LabelSelector } from '../../../base/kubernetes/index.js';
 
 /** A label selector as text, `app=web,tier in (a,b)`; sorted by key. `<none>` where there is nothing to show. */
 export function formatSelector(selector: DeepReadonly<LabelSelector> | undefined): string {

@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import type { KindDefinition, TableCell, TableColumn } from '../kind-definition.js';
 import { AGE_COLUMN, NAME_COLUMN, column, wideColumn } from './columns.js';
 import { ageSince } from './human-duration.js';

@@ -1,5 +1,5 @@
-import { LEASES } from '../../../kubernetes/index.js';
-import type { Lease } from '../../../kubernetes/index.js';
+import { LEASES } from '../../../base/kubernetes/index.js';
+import type { Lease } from '../../../base/kubernetes/index.js';
 import { AGE_COLUMN, NAME_COLUMN, column } from '../common/columns.js';
 import { ageSince } from '../common/human-duration.js';
 import { defineKind } from '../define-kind.js';

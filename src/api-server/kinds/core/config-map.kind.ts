@@ -1,5 +1,5 @@
 import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { semanticEqual } from '../common/semantic-equal.js';
 import { defineKind } from '../define-kind.js';

@@ -1,7 +1,7 @@
 import type { IEndpointAddress } from 'kubernetes-models/v1/EndpointAddress';
 import type { IEndpointPort } from 'kubernetes-models/v1/EndpointPort';
 import type { IEndpoints } from 'kubernetes-models/v1/Endpoints';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';

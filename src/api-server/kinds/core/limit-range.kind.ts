@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ILimitRange } from 'kubernetes-models/v1/LimitRange';
 import type { ILimitRangeItem } from 'kubernetes-models/v1/LimitRangeItem';
-import { ownField } from '../../../kubernetes/index.js';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import { ownField } from '../../../base/kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';

@@ -1,5 +1,5 @@
-import { NAMESPACES } from '../../../kubernetes/index.js';
-import type { Namespace } from '../../../kubernetes/index.js';
+import { NAMESPACES } from '../../../base/kubernetes/index.js';
+import type { Namespace } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { carryOver, defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';

@@ -1,5 +1,5 @@
 import type { IPodTemplate } from 'kubernetes-models/v1/PodTemplate';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { labelsText } from '../common/format-selector.js';
 import { NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';

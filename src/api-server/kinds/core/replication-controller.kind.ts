@@ -1,6 +1,6 @@
 import type { IReplicationController } from 'kubernetes-models/v1/ReplicationController';
 import type { IReplicationControllerStatus } from 'kubernetes-models/v1/ReplicationControllerStatus';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import type { PrintedColumn } from '../common/printed-columns.js';
 import { WORKLOAD_COLUMNS, workloadCells } from '../common/workload-columns.js';

@@ -1,6 +1,6 @@
 import type { ISecret } from 'kubernetes-models/v1/Secret';
-import { parseJson, setField } from '../../../kubernetes/index.js';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import { parseJson, setField } from '../../../base/kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { semanticEqual } from '../common/semantic-equal.js';
 import { defineKind } from '../define-kind.js';

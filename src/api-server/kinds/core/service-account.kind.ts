@@ -1,5 +1,5 @@
 import type { IServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
-import { SERVICE_ACCOUNTS } from '../../../kubernetes/index.js';
+import { SERVICE_ACCOUNTS } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 

@@ -1,7 +1,7 @@
 import type { IEndpoint } from 'kubernetes-models/discovery.k8s.io/v1/Endpoint';
 import type { IEndpointPort } from 'kubernetes-models/discovery.k8s.io/v1/EndpointPort';
 import type { IEndpointSlice } from 'kubernetes-models/discovery.k8s.io/v1/EndpointSlice';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';

@@ -1,6 +1,6 @@
 import type { IEvent as IEventView } from 'kubernetes-models/events.k8s.io/v1/Event';
 import type { IEvent } from 'kubernetes-models/v1/Event';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { EVENT_COLUMNS, eventRow } from '../core/event/event.columns.js';
 import { EVENT_KIND } from '../core/event/event.kind.js';
 import { defineKind } from '../define-kind.js';

@@ -2,7 +2,7 @@ import type { IFlowSchema } from 'kubernetes-models/flowcontrol.apiserver.k8s.io
 import type { IPolicyRulesWithSubjects } from 'kubernetes-models/flowcontrol.apiserver.k8s.io/v1/PolicyRulesWithSubjects';
 import type { IPriorityLevelConfiguration } from 'kubernetes-models/flowcontrol.apiserver.k8s.io/v1/PriorityLevelConfiguration';
 import type { IPriorityLevelConfigurationSpec } from 'kubernetes-models/flowcontrol.apiserver.k8s.io/v1/PriorityLevelConfigurationSpec';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';

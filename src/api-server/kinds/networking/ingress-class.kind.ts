@@ -1,6 +1,6 @@
 import type { IIngressClass } from 'kubernetes-models/networking.k8s.io/v1/IngressClass';
 import type { IIngressClassSpec } from 'kubernetes-models/networking.k8s.io/v1/IngressClassSpec';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';

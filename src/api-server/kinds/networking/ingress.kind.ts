@@ -2,7 +2,7 @@ import type { IIngress } from 'kubernetes-models/networking.k8s.io/v1/Ingress';
 import type { IIngressBackend } from 'kubernetes-models/networking.k8s.io/v1/IngressBackend';
 import type { IIngressRule } from 'kubernetes-models/networking.k8s.io/v1/IngressRule';
 import type { IIngressSpec } from 'kubernetes-models/networking.k8s.io/v1/IngressSpec';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';

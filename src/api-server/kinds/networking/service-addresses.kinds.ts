@@ -1,6 +1,6 @@
 import type { IIPAddress } from 'kubernetes-models/networking.k8s.io/v1/IPAddress';
 import type { IServiceCIDR } from 'kubernetes-models/networking.k8s.io/v1/ServiceCIDR';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { semanticEqual } from '../common/semantic-equal.js';
 import { defineKind } from '../define-kind.js';

@@ -1,5 +1,5 @@
 import type { IRuntimeClass } from 'kubernetes-models/node.k8s.io/v1/RuntimeClass';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';

@@ -1,5 +1,5 @@
 import type { IContainer } from 'kubernetes-models/v1/Container';
-import type { PodSpec } from '../../../kubernetes/index.js';
+import type { PodSpec } from '../../../base/kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 import {
   duplicate,

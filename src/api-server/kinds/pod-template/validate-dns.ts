@@ -1,5 +1,5 @@
 import type { IPodDNSConfig } from 'kubernetes-models/v1/PodDNSConfig';
-import type { PodSpec } from '../../../kubernetes/index.js';
+import type { PodSpec } from '../../../base/kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';
 import { checkIp } from '../validation/addresses.js';

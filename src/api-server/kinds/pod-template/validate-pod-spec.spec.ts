@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PodSpec } from '../../../kubernetes/index.js';
+import type { PodSpec } from '../../../base/kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { defaultPodSpec } from './pod-spec-defaults.js';
 import { validatePodSpec } from './validate-pod-spec.js';

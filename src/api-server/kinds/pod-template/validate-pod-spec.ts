@@ -1,4 +1,4 @@
-import type { PodSpec } from '../../../kubernetes/index.js';
+import type { PodSpec } from '../../../base/kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabels } from '../validation/labels.js';

@@ -1,6 +1,6 @@
 import type { IContainerResizePolicy } from 'kubernetes-models/v1/ContainerResizePolicy';
 import type { IResourceRequirements } from 'kubernetes-models/v1/ResourceRequirements';
-import { ownField } from '../../../kubernetes/index.js';
+import { ownField } from '../../../base/kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, notFound, notSupported, required } from '../validation/field-errors.js';
 import { nanosOf } from '../validation/quantities.js';

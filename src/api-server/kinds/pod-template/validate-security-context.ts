@@ -2,7 +2,7 @@ import type { IAppArmorProfile } from 'kubernetes-models/v1/AppArmorProfile';
 import type { IPodSecurityContext } from 'kubernetes-models/v1/PodSecurityContext';
 import type { ISeccompProfile } from 'kubernetes-models/v1/SeccompProfile';
 import type { ISecurityContext } from 'kubernetes-models/v1/SecurityContext';
-import type { PodSpec } from '../../../kubernetes/index.js';
+import type { PodSpec } from '../../../base/kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLocalPath } from '../validation/paths.js';

@@ -1,5 +1,5 @@
-import { compileLabelSelector, isEmptySelector } from '../../../kubernetes/index.js';
-import type { DeepReadonly, LabelSelector, PodTemplateSpec } from '../../../kubernetes/index.js';
+import { compileLabelSelector, isEmptySelector } from '../../../base/kubernetes/index.js';
+import type { DeepReadonly, LabelSelector, PodTemplateSpec } from '../../../base/kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import {

@@ -1,6 +1,6 @@
 import type { IClusterRole } from 'kubernetes-models/rbac.authorization.k8s.io/v1/ClusterRole';
 import type { IRole } from 'kubernetes-models/rbac.authorization.k8s.io/v1/Role';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 
 import { NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';

@@ -1,5 +1,5 @@
 import type { IPriorityClass } from 'kubernetes-models/scheduling.k8s.io/v1/PriorityClass';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import { forbidden, invalid, notSupported } from '../validation/field-errors.js';

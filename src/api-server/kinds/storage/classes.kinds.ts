@@ -1,6 +1,6 @@
 import type { IStorageClass } from 'kubernetes-models/storage.k8s.io/v1/StorageClass';
 import type { IVolumeAttributesClass } from 'kubernetes-models/storage.k8s.io/v1/VolumeAttributesClass';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { semanticEqual } from '../common/semantic-equal.js';
 import { defineKind } from '../define-kind.js';

@@ -1,7 +1,7 @@
 import type { ICSIDriver } from 'kubernetes-models/storage.k8s.io/v1/CSIDriver';
 import type { ICSINode } from 'kubernetes-models/storage.k8s.io/v1/CSINode';
 import type { ICSIStorageCapacity } from 'kubernetes-models/storage.k8s.io/v1/CSIStorageCapacity';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { semanticEqual } from '../common/semantic-equal.js';
 import { defineKind } from '../define-kind.js';

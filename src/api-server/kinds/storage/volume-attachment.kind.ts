@@ -1,5 +1,5 @@
 import type { IVolumeAttachment } from 'kubernetes-models/storage.k8s.io/v1/VolumeAttachment';
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { semanticEqual } from '../common/semantic-equal.js';
 import { defineKind } from '../define-kind.js';

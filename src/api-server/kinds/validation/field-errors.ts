@@ -1,5 +1,5 @@
 import { shortened } from '../../errors/index.js';
-import { stringifyJson } from '../../../kubernetes/index.js';
+import { stringifyJson } from '../../../base/kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { ObjectMeta, OwnerReference, UnstructuredObject } from '../../../kubernetes/index.js';
+import type { ObjectMeta, OwnerReference, UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { shortened } from '../../errors/index.js';
 import { semanticEqual } from '../common/semantic-equal.js';
 import type { FieldError } from '../kind-definition.js';

@@ -1,4 +1,4 @@
-import type { Deployment, DeploymentSpec } from '../../../../kubernetes/index.js';
+import type { Deployment, DeploymentSpec } from '../../../../base/kubernetes/index.js';
 import { omitZero } from '../../common/omit-zero.js';
 import { defaultPodTemplate } from '../../pod-template/pod-spec-defaults.js';
 

@@ -1,5 +1,5 @@
-import { DEPLOYMENTS } from '../../../../kubernetes/index.js';
-import type { Deployment } from '../../../../kubernetes/index.js';
+import { DEPLOYMENTS } from '../../../../base/kubernetes/index.js';
+import type { Deployment } from '../../../../base/kubernetes/index.js';
 import { REPLICAS_SCALE } from '../../common/scale.js';
 import { semanticEqual } from '../../common/semantic-equal.js';
 import { carryOver, defineKind } from '../../define-kind.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Deployment, UnstructuredObject } from '../../../../kubernetes/index.js';
+import type { Deployment, UnstructuredObject } from '../../../../base/kubernetes/index.js';
 import { DEPLOYMENT_KIND } from './deployment.kind.js';
 
 function aDeployment(change: (deployment: Deployment) => void = () => {}): UnstructuredObject {

@@ -1,4 +1,4 @@
-import type { DeploymentSpec } from '../../../../kubernetes/index.js';
+import type { DeploymentSpec } from '../../../../base/kubernetes/index.js';
 import type { FieldError } from '../../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
 import { numberIn, validateIntOrPercent, validateNotAboveAll } from '../../validation/percent.js';

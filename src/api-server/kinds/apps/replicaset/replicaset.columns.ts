@@ -1,4 +1,4 @@
-import type { ReplicaSet } from '../../../../kubernetes/index.js';
+import type { ReplicaSet } from '../../../../base/kubernetes/index.js';
 import { AGE_COLUMN, NAME_COLUMN, column } from '../../common/columns.js';
 import { ageSince } from '../../common/human-duration.js';
 import { WORKLOAD_COLUMNS, workloadCells } from '../../common/workload-columns.js';

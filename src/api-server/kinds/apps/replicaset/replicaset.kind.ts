@@ -1,5 +1,5 @@
-import { REPLICA_SETS } from '../../../../kubernetes/index.js';
-import type { ReplicaSet, ReplicaSetSpec } from '../../../../kubernetes/index.js';
+import { REPLICA_SETS } from '../../../../base/kubernetes/index.js';
+import type { ReplicaSet, ReplicaSetSpec } from '../../../../base/kubernetes/index.js';
 import { omitZero } from '../../common/omit-zero.js';
 import { REPLICAS_SCALE } from '../../common/scale.js';
 import { semanticEqual } from '../../common/semantic-equal.js';

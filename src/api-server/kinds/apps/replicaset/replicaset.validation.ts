@@ -1,4 +1,4 @@
-import type { ReplicaSet, ReplicaSetStatus } from '../../../../kubernetes/index.js';
+import type { ReplicaSet, ReplicaSetStatus } from '../../../../base/kubernetes/index.js';
 import { semanticEqual } from '../../common/semantic-equal.js';
 import type { FieldError, Subresource } from '../../kind-definition.js';
 import { validateSelectorAndTemplate } from '../../pod-template/validate-template.js';

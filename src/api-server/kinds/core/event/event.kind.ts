@@ -1,6 +1,6 @@
 import type { IEvent } from 'kubernetes-models/v1/Event';
-import { EVENTS } from '../../../../kubernetes/index.js';
-import type { UnstructuredObject } from '../../../../kubernetes/index.js';
+import { EVENTS } from '../../../../base/kubernetes/index.js';
+import type { UnstructuredObject } from '../../../../base/kubernetes/index.js';
 import { defineKind } from '../../define-kind.js';
 import type { FieldError } from '../../kind-definition.js';
 import { invalid } from '../../validation/field-errors.js';

@@ -1,4 +1,4 @@
-import type { Node } from '../../../../kubernetes/index.js';
+import type { Node } from '../../../../base/kubernetes/index.js';
 import { AGE_COLUMN, NAME_COLUMN, NONE, column, wideColumn } from '../../common/columns.js';
 import { ageSince } from '../../common/human-duration.js';
 import type { TableCell, TableColumn } from '../../kind-definition.js';

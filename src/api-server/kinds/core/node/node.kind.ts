@@ -1,5 +1,5 @@
-import { NODES } from '../../../../kubernetes/index.js';
-import type { Node } from '../../../../kubernetes/index.js';
+import { NODES } from '../../../../base/kubernetes/index.js';
+import type { Node } from '../../../../base/kubernetes/index.js';
 import { carryOver, defineKind } from '../../define-kind.js';
 import { NODE_COLUMNS, nodeRow } from './node.columns.js';
 import { validateNode, validateNodeUpdate } from './node.validation.js';

@@ -1,4 +1,4 @@
-import type { Node } from '../../../../kubernetes/index.js';
+import type { Node } from '../../../../base/kubernetes/index.js';
 import { semanticEqual } from '../../common/semantic-equal.js';
 import type { FieldError } from '../../kind-definition.js';
 import { checkCidr, parseCidr } from '../../validation/addresses.js';

@@ -1,5 +1,5 @@
 import type { IPersistentVolume } from 'kubernetes-models/v1/PersistentVolume';
-import type { UnstructuredObject } from '../../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown, wide } from '../../common/printed-columns.js';
 import { defineKind } from '../../define-kind.js';
 import { accessModesText } from '../../volumes/access-modes-text.js';

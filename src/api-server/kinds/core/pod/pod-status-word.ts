@@ -1,5 +1,5 @@
 import type { IContainerStatus } from 'kubernetes-models/v1/ContainerStatus';
-import type { Pod } from '../../../../kubernetes/index.js';
+import type { Pod } from '../../../../base/kubernetes/index.js';
 
 /** What `kubectl get pods` says of a pod. */
 export interface PodSummary {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod, PodStatus, UnstructuredObject } from '../../../../kubernetes/index.js';
+import type { Pod, PodStatus, UnstructuredObject } from '../../../../base/kubernetes/index.js';
 import { POD_KIND } from './pod.kind.js';
 
 function aPod(change: (pod: Pod) => void = () => {}): UnstructuredObject {

@@ -1,5 +1,5 @@
-import { PODS } from '../../../../kubernetes/index.js';
-import type { Pod, PodSpec } from '../../../../kubernetes/index.js';
+import { PODS } from '../../../../base/kubernetes/index.js';
+import type { Pod, PodSpec } from '../../../../base/kubernetes/index.js';
 import { carryOver, defineKind } from '../../define-kind.js';
 import { defaultPodOnly, defaultPodSpec } from '../../pod-template/pod-spec-defaults.js';
 import { POD_COLUMNS, podRow } from './pod.columns.js';

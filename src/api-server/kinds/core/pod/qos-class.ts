@@ -1,4 +1,4 @@
-import type { PodSpec } from '../../../../kubernetes/index.js';
+import type { PodSpec } from '../../../../base/kubernetes/index.js';
 
 const COMPUTE = ['cpu', 'memory'] as const;
 

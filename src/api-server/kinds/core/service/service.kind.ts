@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../../base/kubernetes/index.js';
 import type { IService } from 'kubernetes-models/v1/Service';
 import type { IServicePort } from 'kubernetes-models/v1/ServicePort';
 import { labelsText } from '../../common/format-selector.js';

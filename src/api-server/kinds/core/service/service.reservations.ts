@@ -1,7 +1,7 @@
 import type { IServicePort } from 'kubernetes-models/v1/ServicePort';
 import type { IServiceSpec } from 'kubernetes-models/v1/ServiceSpec';
-import type { RandomSource } from '../../../../clock/index.js';
-import type { UnstructuredObject } from '../../../../kubernetes/index.js';
+import type { RandomSource } from '../../../../base/clock/index.js';
+import type { UnstructuredObject } from '../../../../base/kubernetes/index.js';
 import type { Reservation, Reservations } from '../../kind-definition.js';
 import { addressText, parseCidr } from '../../validation/addresses.js';
 import { invalid } from '../../validation/field-errors.js';
