@@ -63,6 +63,10 @@ export type WatchEvent<T> =
 export interface WriteOptions {
   /** For example `status` or `scale`. */
   subresource?: string;
+  /** Who the written fields belong to (`metadata.managedFields`). @default the first word of the user agent */
+  fieldManager?: string;
+  /** Of a patch of type `apply`: takes fields over from other managers in place of a 409. @default false */
+  force?: boolean;
   signal?: AbortSignal;
   /** See {@link ReadOptions.metadataOnly}: of the answer to a patch. */
   metadataOnly?: boolean;
@@ -75,7 +79,8 @@ export interface WriteOptions {
   assertMayWrite?: () => void;
 }
 
-export type PatchType = 'json' | 'merge' | 'strategic';
+/** `apply` is server-side apply: the body is the wanted part of the object, and `fieldManager` is required. */
+export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
 
 /** Which objects of a type, and how they are to go. */
 export interface DeleteCollectionOptions extends Omit<DeleteOptions, 'preconditions'> {

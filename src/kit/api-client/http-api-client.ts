@@ -30,6 +30,8 @@ const CONTENT_TYPES: Readonly<Record<PatchType, string>> = {
   json: 'application/json-patch+json',
   merge: 'application/merge-patch+json',
   strategic: 'application/strategic-merge-patch+json',
+  // JSON is YAML.
+  apply: 'application/apply-patch+yaml',
 };
 
 const JSON_TYPE = 'application/json';
@@ -146,7 +148,7 @@ class UndiciApiClient implements HttpApiClient {
     const path = options.subresource
       ? objectPath(type, metadata, options.subresource)
       : collectionPath(type, metadata.namespace);
-    return this.write<T>('POST', path, object, options);
+    return this.write<T>('POST', path + writeQuery(options), object, options);
   }
 
   async update<T extends KubernetesObject>(
@@ -154,7 +156,8 @@ class UndiciApiClient implements HttpApiClient {
     object: T,
     options: WriteOptions = {},
   ): Promise<T> {
-    return this.write<T>('PUT', objectPath(type, object.metadata, options.subresource), object, options);
+    const path = objectPath(type, object.metadata, options.subresource) + writeQuery(options);
+    return this.write<T>('PUT', path, object, options);
   }
 
   async patch<T extends KubernetesObject>(
@@ -163,7 +166,7 @@ class UndiciApiClient implements HttpApiClient {
     patch: { readonly type: PatchType; readonly body: unknown },
     options: WriteOptions = {},
   ): Promise<T> {
-    const path = objectPath(type, ref, options.subresource);
+    const path = objectPath(type, ref, options.subresource) + writeQuery(options);
     const accept = options.metadataOnly ? METADATA_OF_OBJECT : undefined;
     const contentType = CONTENT_TYPES[patch.type];
     const answer = await this.write<T>('PATCH', path, patch.body, { ...options, accept }, contentType);
@@ -239,6 +242,10 @@ class UndiciApiClient implements HttpApiClient {
     const request = { method, path, ...content, accept, userAgent, signal, guard, assertMayWrite };
     return parseAnswer(await this.sender.send(request)) as T;
   }
+}
+
+function writeQuery({ fieldManager, force }: WriteOptions): string {
+  return queryString({ fieldManager, force });
 }
 
 /**

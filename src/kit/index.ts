@@ -1,0 +1,176 @@
+/**
+ * What the author of a controller needs: `import { … } from 'rollkeeper'`. Start at {@link createManager} and
+ * {@link defineController}.
+ * @packageDocumentation
+ */
+export type {
+  Coordination,
+  CoordinationFactory,
+  CoordinationParts,
+  QueuePair,
+} from './operator/coordination.js';
+export { ControllerManager, createManager } from './operator/create-manager.js';
+export type { CreateManagerOptions } from './operator/create-manager.options.js';
+export { findCondition, isConditionTrue, removeCondition, setCondition } from './operator/conditions.js';
+export type { Condition } from './operator/conditions.js';
+export { defineController } from './operator/define-controller.js';
+export type {
+  ControllerSpec,
+  ControllerTuning,
+  ControllerWatches,
+  OwnedKind,
+  ReconcileContext,
+  Reconciler,
+} from './operator/define-controller.js';
+export { withFinalizer } from './operator/finalizer.js';
+export type { FinalizerSteps } from './operator/finalizer.js';
+export {
+  ConfigMap,
+  CronJob,
+  DaemonSet,
+  Deployment,
+  Ingress,
+  Job,
+  Lease,
+  Namespace,
+  Node,
+  PersistentVolumeClaim,
+  Pod,
+  ReplicaSet,
+  Secret,
+  Service,
+  ServiceAccount,
+  StatefulSet,
+  defineKind,
+  typeMeta,
+} from './operator/kinds.js';
+export type { Kind, KindOptions, ObjectOf } from './operator/kinds.js';
+export { removeOwnerReference, setControllerReference, setOwnerReference } from './operator/owners.js';
+export {
+  allOf,
+  annotationsChanged,
+  anyOf,
+  generationChanged,
+  labelsChanged,
+  matching,
+  not,
+  resourceVersionChanged,
+} from './operator/predicates.js';
+export type { Predicate } from './operator/predicates.js';
+export type { ProbeServerOptions } from './operator/probe-server.js';
+export { redisCoordination } from './operator/redis-coordination.js';
+export { stopSignal } from './operator/stop-signal.js';
+export { watch } from './operator/watched-events.js';
+export type { ListerOf, WatchedKind } from './operator/watched-events.js';
+export { createOrUpdate, serverSideApply, updateStatus } from './operator/write-objects.js';
+export type { ApplyObject, ApplyOptions, Part, WrittenObject } from './operator/write-objects.js';
+
+// What a reconciler is given, and what it gives back.
+export type {
+  BuiltController,
+  ControllerDefinition,
+  ControllerDependencies,
+  DueWork,
+  Enqueue,
+  EnqueueRequest,
+  FailureClass,
+  IntentStore,
+  ReconcileContext as SyncContext,
+  ReconcileRequest,
+  ReconcileResult,
+  Reconciler as SyncReconciler,
+  SyncObserver,
+} from './controller/index.js';
+export { classifyFailure } from './controller/index.js';
+export type { EventNote, EventObject, EventRecorder, EventType } from './events/index.js';
+
+// The API.
+export type {
+  ApiClient,
+  ClusterConnection,
+  DeleteOptions,
+  DeleteResult,
+  HttpApiClient,
+  HttpApiClientOptions,
+  ListOptions,
+  ListPage,
+  PatchType,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from './api-client/index.js';
+export {
+  ApiStatusError,
+  apiStatusOf,
+  createHttpApiClient,
+  isAlreadyExists,
+  isConflict,
+  isForbidden,
+  isInvalid,
+  isNamespaceTerminating,
+  isNotFound,
+  loadKubeconfig,
+} from './api-client/index.js';
+export type {
+  DeepReadonly,
+  KubernetesObject,
+  ObjectMeta,
+  ObjectRef,
+  OwnerReference,
+  ResourceType,
+  UnstructuredObject,
+} from '../base/kubernetes/index.js';
+export {
+  cloneJson,
+  compileLabelSelector,
+  controllerOf,
+  isControlledBy,
+  keyOf,
+  newControllerRef,
+  parseKey,
+  qualifiedResource,
+  sameJson,
+} from '../base/kubernetes/index.js';
+
+// Caches.
+export type { Informer, Lister, ResourceEvent } from './informer/index.js';
+export { InformerFactory, NAMESPACE_INDEX, OWNER_UID_INDEX } from './informer/index.js';
+
+// Queues, actors, leader election: the ports, and what stands behind them.
+export type {
+  AddOptions,
+  Priority,
+  WorkHandler,
+  WorkItem,
+  WorkQueue,
+  WorkQueueConsumer,
+  WorkQueueOptions,
+} from './work-queue/index.js';
+export { BullMqWorkQueue, BullMqWorkQueueConsumer } from './work-queue/index.js';
+export type { Activation, ActorRuntime, ActorStore } from './actor/index.js';
+export { RedisActorRuntime } from './actor/index.js';
+export type { LeaderElectionOptions, LeaderElectionRecord, ResourceLock } from './leader-election/index.js';
+export { LeaderElector, LeaseResourceLock, RedisResourceLock } from './leader-election/index.js';
+
+// Around them: a process's life, health, metrics, traces, time, errors.
+export type { ManagedController, ManagerState, Runnable } from './manager/index.js';
+export type { HealthCheck, HealthEndpoint } from './health/index.js';
+export { HealthRegistry } from './health/index.js';
+export type { Metrics, Tracing, TracingOptions } from './telemetry/index.js';
+export { createMetrics, createProcessMetrics, startTracing } from './telemetry/index.js';
+export type { Clock, RandomSource, TimerHandle } from '../base/clock/index.js';
+export { SystemClock, SystemRandom, toRfc3339 } from '../base/clock/index.js';
+export type { LogFields, LogFormat, LogLevel, Logger, PinoLoggerOptions } from '../base/logging/index.js';
+export { createPinoLogger, silentLogger } from '../base/logging/index.js';
+export type { ErrorCode } from '../base/errors/index.js';
+export {
+  IllegalStateError,
+  InvalidOptionError,
+  RollkeeperError,
+  ShutdownError,
+  StartupError,
+  TerminalError,
+  hasCode,
+  isCancellation,
+} from '../base/errors/index.js';
+export { VERSION } from '../base/version.js';

@@ -1,0 +1,38 @@
+import type { ActorRuntime } from '../actor/index.js';
+import type { Clock } from '../../base/clock/index.js';
+import type { Logger } from '../../base/logging/index.js';
+import type { ResourceLock } from '../leader-election/index.js';
+import type { WorkQueue, WorkQueueConsumer, WorkQueueMetrics } from '../work-queue/index.js';
+
+/** The two sides of one controller's queue. */
+export interface QueuePair {
+  readonly queue: WorkQueue;
+  readonly consumer: WorkQueueConsumer;
+}
+
+/** What the replicas of one installation share: queues, the actors' locks and memory, the leader's lease. */
+export interface Coordination {
+  /** Opens nothing before its first use. */
+  queueOf(controller: string): QueuePair;
+  readonly actors: ActorRuntime;
+  /** @param identity of this life of this replica, never used again */
+  lockOf(identity: string): ResourceLock;
+  /** Resolves once it can be used. @throws StartupError with the one line that a person is shown */
+  waitUntilUsable(signal: AbortSignal): Promise<void>;
+  /** Rejects while it does not answer. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface CoordinationParts {
+  /** Keeps installations apart. */
+  readonly keyPrefix: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: WorkQueueMetrics;
+  /** How long running keys may go on after a stop, milliseconds. */
+  readonly drainTimeoutMs: number;
+}
+
+/** Makes it when the manager knows its parts. */
+export type CoordinationFactory = (parts: CoordinationParts) => Coordination;

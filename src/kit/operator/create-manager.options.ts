@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { z } from 'zod';
+import type { Clock, RandomSource } from '../../base/clock/index.js';
+import { SystemClock, SystemRandom } from '../../base/clock/index.js';
+import type { Logger } from '../../base/logging/index.js';
+import { createPinoLogger } from '../../base/logging/index.js';
+import { compileOptions } from '../../base/options/compile-options.js';
+import type { ApiClient } from '../api-client/index.js';
+import type { Reconciler } from '../controller/index.js';
+import type { InformerFactoryOptions } from '../informer/index.js';
+import type { LeaderElectionOptions } from '../leader-election/index.js';
+import { compileLeaderElectionOptions } from '../leader-election/index.js';
+import type { Runnable } from '../manager/index.js';
+import type { Metrics, Tracing } from '../telemetry/index.js';
+import type { CoordinationFactory } from './coordination.js';
+import type { ProbeServerOptions } from './probe-server.js';
+import { redisCoordination } from './redis-coordination.js';
+
+/** Of {@link createManager}. */
+export interface CreateManagerOptions {
+  /**
+   * The operator's name, the same on all its replicas: names its keys in Redis, so that operators on one Redis stay apart, its
+   * user agent, its events and its `service.name`. Lower-case words with hyphens.
+   */
+  readonly name: string;
+  /**
+   * The Redis that all replicas share: `redis://host:port`, Sentinel, Cluster and TLS as docs/REDIS.md has them.
+   * @default the environment's REDIS_URL
+   */
+  readonly redisUrl?: string;
+  /** The file that says where the API is. @default kubectl's rules: KUBECONFIG, ~/.kube/config, the pod's service account */
+  readonly kubeconfig?: string;
+  /** A context of that file. @default its current one */
+  readonly context?: string;
+  /** This replica's name in the lease, logs and spans; unique. @default host name, process id and a random word */
+  readonly identity?: string;
+  /** In front of all keys in Redis. @default the name */
+  readonly prefix?: string;
+  /** What is cached. @default everything of the kinds that controllers name, without managedFields */
+  readonly cache?: Pick<
+    InformerFactoryOptions,
+    'namespaces' | 'selections' | 'trims' | 'freeze' | 'resyncPeriodMs'
+  >;
+  readonly leaderElection?: LeaderElectionOptions & {
+    /** Where the lease is: in Redis, or a `coordination.k8s.io` Lease of the operator's name. @default 'redis' */
+    readonly lock?: 'redis' | 'leases';
+    /** Of that Lease. @default 'default' */
+    readonly namespace?: string;
+  };
+  /** Where `/livez`, `/readyz`, `/healthz` and `/metrics` are served. @default nowhere */
+  readonly probes?: ProbeServerOptions;
+  /** How long running keys may go on after a stop, milliseconds. @default 3000 */
+  readonly drainTimeoutMs?: number;
+  /** How long a sync waits for its caches before it is put off, milliseconds. @default 5000 */
+  readonly caughtUpTimeoutMs?: number;
+  /** @default JSON lines on stderr, from `info` */
+  readonly logger?: Logger;
+  /** @default its own, shown at `/metrics` */
+  readonly metrics?: Metrics;
+  /** @default OTLP where OTEL_EXPORTER_OTLP_ENDPOINT is set */
+  readonly tracing?: Tracing;
+  /** Run from before the informers until after everything else. @default nothing */
+  readonly background?: readonly Runnable[];
+  /** Put around each reconciler, to watch it at work. @default nothing */
+  readonly around?: (reconciler: Reconciler, controller: string) => Reconciler;
+  /** For tests: in place of the API of the kubeconfig. Whoever gives it closes it. */
+  readonly client?: ApiClient;
+  /** For tests: in place of Redis, `memoryCoordination()` of `rollkeeper/testing`. */
+  readonly coordination?: CoordinationFactory;
+  /** For tests. @default the system's */
+  readonly clock?: Clock;
+  /** For tests. @default the system's */
+  readonly random?: RandomSource;
+}
+
+const word = z
+  .string()
+  .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, 'must be lower-case letters, digits and hyphens');
+const milliseconds = (fallback: number) =>
+  z
+    .int()
+    .min(1)
+    .max(24 * 3_600_000)
+    .default(fallback);
+
+const schema = z.object({
+  name: word.max(63),
+  kubeconfig: z.string().min(1, 'must name a file').optional(),
+  context: z.string().min(1).optional(),
+  identity: z.string().min(1).max(200).optional(),
+  prefix: z
+    .string()
+    .regex(/^[\w.-]+$/, 'must be letters, digits, dots, hyphens and underscores')
+    .optional(),
+  drainTimeoutMs: milliseconds(3000),
+  caughtUpTimeoutMs: milliseconds(5000),
+});
+
+const electionPlace = z.object({
+  lock: z.enum(['redis', 'leases'], 'must be redis or leases').default('redis'),
+  namespace: z.string().min(1).default('default'),
+});
+
+const redisUrl = z.object({
+  redisUrl: z.string('is required: redis://host:port, also as REDIS_URL'),
+});
+
+export type CompiledManagerOptions = ReturnType<typeof compileManagerOptions>;
+
+/** @throws InvalidOptionError naming the option */
+export function compileManagerOptions(options: CreateManagerOptions, env: NodeJS.ProcessEnv = process.env) {
+  const compiled = compileOptions(schema, options);
+  const { name } = compiled;
+  const identity = compiled.identity ?? `${hostname()}-${process.pid}-${randomBytes(2).toString('hex')}`;
+  const { lock, namespace, ...election } = options.leaderElection ?? {};
+  return Object.freeze({
+    ...options,
+    ...compiled,
+    identity,
+    prefix: compiled.prefix ?? name,
+    place: compileOptions(electionPlace, { lock, namespace }, 'leaderElection'),
+    election: compileLeaderElectionOptions(election),
+    clock: options.clock ?? new SystemClock(),
+    random: options.random ?? new SystemRandom(),
+    logger: options.logger ?? createPinoLogger({ base: { operator: name, replica: identity } }),
+    coordination: options.coordination ?? redisCoordination(urlOf(options, env)),
+  });
+}
+
+function urlOf(options: CreateManagerOptions, env: NodeJS.ProcessEnv): string {
+  const given = options.redisUrl ?? env['REDIS_URL'];
+  return compileOptions(redisUrl, { redisUrl: given || undefined }).redisUrl;
+}

@@ -1,0 +1,88 @@
+import { RedisActorRuntime, RedisQueuedActors } from '../actor/index.js';
+import { assertRedisUrl, assertUsableRedis, parseRedisUrl } from '../../base/redis/index.js';
+import { RedisResourceLock } from '../leader-election/index.js';
+import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../work-queue/index.js';
+import type { Coordination, CoordinationFactory, CoordinationParts, QueuePair } from './coordination.js';
+
+/** How long a Redis that is not there at the start is waited for. */
+const REDIS_TIMEOUT_MS = 30_000;
+
+/**
+ * Everything in one Redis: server 7 or newer, Sentinel or Cluster; queues on BullMQ.
+ * @throws InvalidOptionError for a URL that is none
+ */
+export function redisCoordination(redisUrl: string): CoordinationFactory {
+  assertRedisUrl(redisUrl, 'redisUrl');
+  return (parts) => new RedisCoordination(redisUrl, parts);
+}
+
+class RedisCoordination implements Coordination {
+  readonly actors: RedisActorRuntime;
+  private readonly isOneServer: boolean;
+  private readonly closings: (() => void | Promise<void>)[] = [];
+
+  constructor(
+    private readonly redisUrl: string,
+    private readonly parts: CoordinationParts,
+  ) {
+    const { clock, keyPrefix, logger } = parts;
+    this.isOneServer = parseRedisUrl(redisUrl).kind !== 'cluster';
+    this.actors = new RedisActorRuntime({ redisUrl, keyPrefix, clock, logger });
+    this.closings.push(() => this.actors.close());
+  }
+
+  queueOf(controller: string): QueuePair {
+    const { redisUrl } = this;
+    const { clock, drainTimeoutMs, keyPrefix, logger, metrics } = this.parts;
+    const queue = new BullMqWorkQueue({
+      name: controller,
+      redisUrl,
+      keyPrefix,
+      // In a Cluster queue and actor may be on different servers, and share no script.
+      actors: this.isOneServer ? new RedisQueuedActors({ controller, keyPrefix, clock }) : undefined,
+      clock,
+      logger,
+      metrics,
+      options: { drainTimeoutMs },
+    });
+    this.closings.push(() => queue.close());
+    return { queue, consumer: new BullMqWorkQueueConsumer({ queue, logger }) };
+  }
+
+  lockOf(identity: string): RedisResourceLock {
+    const { keyPrefix, logger } = this.parts;
+    const lock = new RedisResourceLock({
+      url: this.redisUrl,
+      keyPrefix: `${keyPrefix}:`,
+      name: 'leader',
+      identity,
+      logger,
+    });
+    this.closings.push(() => lock.close());
+    return lock;
+  }
+
+  waitUntilUsable(signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.parts;
+    return assertUsableRedis(this.redisUrl, {
+      clock,
+      logger,
+      signal,
+      timeoutMs: REDIS_TIMEOUT_MS,
+      option: 'redisUrl',
+    });
+  }
+
+  async ping(): Promise<void> {
+    await this.actors.ping();
+  }
+
+  async close(): Promise<void> {
+    const ends = await Promise.allSettled(this.closings.map(async (close) => close()));
+    for (const end of ends)
+      if (end.status === 'rejected')
+        this.parts.logger.warn('a connection to Redis did not close cleanly', {
+          error: end.reason as unknown,
+        });
+  }
+}

@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto';
+import type { Coordination, CoordinationFactory } from '../kit/operator/coordination.js';
+import { MemoryActorStore, StoredActorRuntime } from '../kit/actor/index.js';
+import type { Clock } from '../base/clock/index.js';
+import { SystemClock } from '../base/clock/index.js';
+import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../kit/work-queue/index.js';
+import { MemoryLease, MemoryResourceLock } from './fake-resource-lock.js';
+
+/**
+ * Queues, actors and the lease in this process's memory, for `createManager({ coordination })`: no Redis is needed. Managers
+ * that are given the same one are replicas of one operator.
+ * @param clock the managers' too
+ */
+export function memoryCoordination(clock: Clock = new SystemClock()): CoordinationFactory {
+  const store = new MemoryActorStore(clock);
+  const lease = new MemoryLease(clock);
+  const queues = new Map<string, MemoryWorkQueue>();
+  return ({ drainTimeoutMs, logger, metrics }): Coordination => ({
+    actors: new StoredActorRuntime({ store, newOwner: randomUUID, clock, logger }),
+    lockOf: (identity) => new MemoryResourceLock(lease, identity),
+    queueOf: (name) => {
+      const queue =
+        queues.get(name) ?? new MemoryWorkQueue({ name, clock, metrics, options: { drainTimeoutMs } });
+      queues.set(name, queue);
+      return { queue, consumer: new MemoryWorkQueueConsumer(queue, logger) };
+    },
+    waitUntilUsable: () => Promise.resolve(),
+    ping: () => Promise.resolve(),
+    // The others may go on.
+    close: () => Promise.resolve(),
+  });
+}
