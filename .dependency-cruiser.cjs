@@ -1,6 +1,6 @@
 /** The rules of the house that a machine can check: ARCHITECTURE.md tells their reasons. */
 const adapters = String.raw`(redis|bullmq)[^/]*\.ts$|/redis/|/testing/`;
-const nestWiring = String.raw`\.(module|controller|health|service|provider|filter|middleware)\.ts$|^src/(main\.|app/(cli|admin)/)|/nest-[^/]*\.ts$`;
+const nestWiring = String.raw`\.(module|controller|health|service|provider|filter|middleware)\.ts$|^src/(main\.|nest/|app/(cli|admin)/)|/nest-[^/]*\.ts$`;
 
 /** A room of `src` imports from itself and from the rooms named, and from no other. */
 const room = (name, ...from) => ({
@@ -27,10 +27,23 @@ module.exports = {
     },
     room('base'),
     room('kit', 'base'),
+    room('nest', 'base', 'kit'),
     room('controllers', 'base', 'kit'),
     room('api-server', 'base'),
     room('node-simulator', 'base', 'kit'),
     room('app', 'base', 'kit', 'controllers', 'api-server', 'node-simulator'),
+    {
+      name: 'nest-uses-the-kit-as-strangers-do',
+      severity: 'error',
+      from: { path: '^src/nest/' },
+      to: { path: '^src/kit/', pathNot: String.raw`^src/kit/index\.ts$` },
+    },
+    {
+      name: 'the-kit-loads-no-server-and-no-command-line',
+      severity: 'error',
+      from: { path: '^src/(base|kit)/' },
+      to: { path: 'node_modules/(@nestjs|@bull-board|express|commander|helmet|lit-html)/' },
+    },
     {
       name: 'product-does-not-import-test-code',
       severity: 'error',

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { IllegalStateError, InvalidOptionError } from '../../base/errors/index.js';
 import type { KubernetesObject } from '../../base/kubernetes/index.js';
+import type { Logger } from '../../base/logging/index.js';
 import { VERSION } from '../../base/version.js';
 import type { ApiClient } from '../api-client/index.js';
 import { createHttpApiClient, loadKubeconfig } from '../api-client/index.js';
@@ -95,6 +96,7 @@ export class ControllerManager {
   /** What `/livez` and `/readyz` ask; add your own checks. */
   readonly health = new HealthRegistry();
   readonly metrics: Metrics;
+  readonly logger: Logger;
   readonly identity: string;
   private readonly definitions = new Map<string, ControllerDefinition>();
   private readonly informers: InformerFactory;
@@ -106,6 +108,7 @@ export class ControllerManager {
     const { cache, client, clock, identity, logger, metrics, random } = parts;
     this.client = client;
     this.metrics = metrics;
+    this.logger = logger;
     this.identity = identity;
     this.informers = new InformerFactory({
       // Nobody shall wonder where half of his pod is.

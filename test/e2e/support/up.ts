@@ -21,6 +21,8 @@ export interface Finished {
 }
 
 export interface UpOptions {
+  /** The program. @default the built one */
+  main?: string;
   /** Where it keeps everything. @default a new folder, removed by `remove` */
   dataDir?: string;
   args?: readonly string[];
@@ -45,7 +47,7 @@ export class Up {
   /** Starts it without waiting. */
   static spawn(options: UpOptions = {}): Up {
     const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'rollkeeper-e2e-'));
-    const args = [MAIN, 'up', '--port', '0', '--data-dir', dataDir, ...(options.args ?? [])];
+    const args = [options.main ?? MAIN, 'up', '--port', '0', '--data-dir', dataDir, ...(options.args ?? [])];
     const env = { ...process.env, REDIS_URL: undefined, ...options.env };
     return new Up(spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] }), dataDir);
   }

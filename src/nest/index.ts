@@ -1,0 +1,10 @@
+/**
+ * Controllers as providers of a Nest application: `import { RollkeeperModule, Reconciles, InjectLister } from 'rollkeeper/nest'`.
+ * @packageDocumentation
+ */
+export { InjectApiClient, InjectLister, listerToken } from './injection.js';
+export { Reconciles } from './reconciles.decorator.js';
+export type { ReconcilesOptions } from './reconciles.decorator.js';
+export { RollkeeperHealthIndicator } from './rollkeeper.health.js';
+export { RollkeeperModule } from './rollkeeper.module.js';
+export type { RollkeeperModuleExtras } from './rollkeeper.module.js';

@@ -1,0 +1,60 @@
+import 'reflect-metadata';
+import { Injectable } from '@nestjs/common';
+import type {
+  ControllerDefinition,
+  ControllerTuning,
+  ControllerWatches,
+  Kind,
+  KubernetesObject,
+  Reconciler,
+} from '../kit/index.js';
+import { defineController } from '../kit/index.js';
+
+const METADATA = Symbol('rollkeeper:reconciles');
+
+/** Of {@link Reconciles}: what else wakes the controller, and how it works. */
+export type ReconcilesOptions<T extends KubernetesObject> = Omit<ControllerWatches<T>, 'for'> &
+  Omit<ControllerTuning<T>, 'name'> & {
+    /** Names the queue, spans, metrics and log lines. @default the class's name with hyphens: `office-hours` of OfficeHours */
+    readonly name?: string;
+  };
+
+type Declared = ControllerWatches<KubernetesObject> & ControllerTuning;
+
+/**
+ * Makes an injectable class the controller of a kind. It runs once it is a provider, of `RollkeeperModule.forFeature` or of any
+ * module beside `RollkeeperModule.forRoot`.
+ * @example
+ * ```ts
+ * @Reconciles(Deployment, { owns: [ReplicaSet], workers: 5 })
+ * export class OfficeHours implements Reconciler<Deployment> {
+ *   async reconcile(request: ReconcileRequest, context: ReconcileContext<Deployment>) { … }
+ * }
+ * ```
+ */
+export function Reconciles<T extends KubernetesObject>(kind: Kind<T>, options: ReconcilesOptions<T> = {}) {
+  return <Target extends abstract new (...args: never[]) => Reconciler<T>>(target: Target): void => {
+    const declared = { name: hyphenated(target.name), ...options, for: kind };
+    Injectable()(target);
+    Reflect.defineMetadata(METADATA, declared, target);
+  };
+}
+
+/** The controller that a provider is, if its class says so. @throws InvalidOptionError naming the option */
+export function controllerOfProvider(instance: unknown): ControllerDefinition | undefined {
+  if (typeof instance !== 'object' || instance === null) return undefined;
+  const declared = Reflect.getMetadata(METADATA, instance.constructor) as Declared | undefined;
+  if (!declared) return undefined;
+  const reconciler = instance as Reconciler;
+  return defineController({
+    ...declared,
+    reconcile: (request, context) => reconciler.reconcile(request, context),
+  });
+}
+
+function hyphenated(className: string): string {
+  return className
+    .replace(/(Controller|Reconciler)$/, '')
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .toLowerCase();
+}

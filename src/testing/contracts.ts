@@ -1,0 +1,10 @@
+/**
+ * The contracts of the kit's ports as suites for vitest, for whoever implements one: `rollkeeper/testing/contracts`.
+ * @packageDocumentation
+ */
+export { runActorContract } from './actor-contract.js';
+export type { ActorHarness } from './actor-contract.js';
+export { runResourceLockContract } from './resource-lock-contract.js';
+export type { ResourceLocksUnderTest } from './resource-lock-contract.js';
+export { runWorkQueueContract } from './work-queue-contract.js';
+export type { MakeWorkQueueHarness, WorkQueueHarness } from './work-queue-harness.js';

@@ -1,0 +1,28 @@
+/**
+ * For the tests of controllers: `import { … } from 'rollkeeper/testing'`. Needs no test runner; the contract suites, which need
+ * vitest, stand in `rollkeeper/testing/contracts`.
+ * @packageDocumentation
+ */
+export { FakeClock, SeededRandom } from '../base/clock/index.js';
+export { MemoryActorStore, StoredActorRuntime } from '../kit/actor/index.js';
+export { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../kit/work-queue/index.js';
+export { aDeployment } from './deployment-builder.js';
+export type { DeploymentShape } from './deployment-builder.js';
+export { ExclusiveProbe } from './exclusive-probe.js';
+export { FakeCluster, refusal } from './fake-cluster.js';
+export type { ClusterRequest } from './fake-cluster.js';
+export { FakeInformers } from './fake-informers.js';
+export { MemoryLease, MemoryResourceLock } from './fake-resource-lock.js';
+export { freePort } from './free-port.js';
+export { startInProcessApi } from './in-process-api.js';
+export type { InProcessApi } from './in-process-api.js';
+export { memoryCoordination } from './memory-coordination.js';
+export { MemoryEventRecorder } from './memory-event-recorder.js';
+export { aPod } from './pod-builder.js';
+export type { PodTraits } from './pod-builder.js';
+export { startTestRedisServer } from './redis-server.js';
+export type { TestRedisServer } from './redis-server.js';
+export { runController } from './run-controller.js';
+export type { RunningController } from './run-controller.js';
+export { waitFor } from './wait-for.js';
+export type { WaitForOptions } from './wait-for.js';

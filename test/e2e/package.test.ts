@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PackedProject } from './support/packed-project.js';
+import { Up } from './support/up.js';
+
+/** What whoever imports the kit must not pay for. */
+const HEAVY = /node_modules\/(@nestjs|@bull-board|express|commander|helmet|lit-html|vitest)\//;
+
+/** Imports a door and prints its exports, and what was loaded for it; ends, because nothing was started. */
+const importing = (door: string): string => `
+  import { registerHooks } from 'node:module';
+  const loaded = new Set();
+  registerHooks({ resolve(name, context, next) { const found = next(name, context); loaded.add(found.url); return found; } });
+  const exports = Object.keys(await import('${door}'));
+  console.log(JSON.stringify({ exports, loaded: [...loaded] }));
+`;
+
+const STRANGER = `
+import { Deployment, createManager, defineController, defineKind, serverSideApply } from 'rollkeeper';
+import type { Condition, KubernetesObject, ReconcileContext, Reconciler, ReconcileRequest } from 'rollkeeper';
+import { Reconciles, RollkeeperModule } from 'rollkeeper/nest';
+import { FakeClock, memoryCoordination } from 'rollkeeper/testing';
+import { runWorkQueueContract } from 'rollkeeper/testing/contracts';
+
+interface Website extends KubernetesObject {
+  spec: { url: string };
+  status?: { conditions?: Condition[] };
+}
+const Website = defineKind<Website>({ group: 'example.com', version: 'v1', kind: 'Website' });
+
+export const websites = defineController({
+  name: 'websites',
+  for: Website,
+  owns: [Deployment],
+  async reconcile(request, { client, object, owned }) {
+    const url: string | undefined = object?.spec.url;
+    const replicas: number | undefined = owned(Deployment)[0]?.spec.replicas;
+    // @ts-expect-error what a cache holds is read-only
+    if (object) object.spec.url = 'other';
+    // @ts-expect-error a spec has no such field
+    void object?.spec.color;
+    await serverSideApply(client, Deployment, { metadata: request, spec: { replicas } }, { fieldManager: 'me' });
+    // @ts-expect-error a number is wanted
+    await serverSideApply(client, Deployment, { metadata: request, spec: { replicas: 'two' } }, { fieldManager: 'me' });
+    return url === undefined ? {} : { requeueAfterMs: 1000 };
+  },
+});
+
+// @ts-expect-error this reconciles another kind
+@Reconciles(Website)
+class Wrong implements Reconciler<Deployment> {
+  async reconcile(request: ReconcileRequest, context: ReconcileContext<Deployment>) {}
+}
+
+export const module = RollkeeperModule.forRootAsync({ useFactory: () => ({ name: 'stranger' }) });
+export const manager = createManager({ name: 'stranger', coordination: memoryCoordination(new FakeClock()) });
+export const suites = [runWorkQueueContract, Wrong];
+`;
+
+describe('the packed package in an empty project', () => {
+  let project: PackedProject;
+  beforeAll(() => void (project = new PackedProject()));
+  afterAll(() => project.remove());
+
+  it('has a kit that loads neither Nest nor a console', () => {
+    const { exports, loaded } = project.evaluate<{ exports: string[]; loaded: string[] }>(
+      importing('rollkeeper'),
+    );
+    expect(exports).toEqual(expect.arrayContaining(['createManager', 'defineController', 'withFinalizer']));
+    expect(loaded.filter((url) => HEAVY.test(url))).toEqual([]);
+    expect(
+      loaded.filter((url) => /rollkeeper\/dist\/(app|api-server|controllers|testing)\//.test(url)),
+    ).toEqual([]);
+  });
+
+  it.each([
+    { door: 'rollkeeper/nest', names: ['RollkeeperModule', 'Reconciles', 'InjectLister'] },
+    { door: 'rollkeeper/testing', names: ['FakeClock', 'memoryCoordination', 'startInProcessApi'] },
+  ])('has the door $door', ({ door, names }) => {
+    const { exports, loaded } = project.evaluate<{ exports: string[]; loaded: string[] }>(importing(door));
+    expect(exports).toEqual(expect.arrayContaining(names));
+    expect(loaded.filter((url) => url.includes('/vitest/'))).toEqual([]);
+    expect(loaded.some((url) => HEAVY.test(url))).toBe(door === 'rollkeeper/nest');
+  });
+
+  it('keeps everything else to itself', () => {
+    const attempt = `await import('rollkeeper/dist/main.js').then(() => console.log('"open"'), ({ code }) => console.log(JSON.stringify(code)));`;
+    expect(project.evaluate(attempt)).toBe('ERR_PACKAGE_PATH_NOT_EXPORTED');
+  });
+
+  it('has types that tell right from wrong', () => {
+    project.write('stranger.ts', STRANGER);
+    expect(() => project.compile()).not.toThrow();
+  });
+
+  it('brings everything up with `npx rollkeeper up`', async () => {
+    const up = await Up.start({ main: project.bin, args: ['--replicas', '1', '--nodes', '1'] });
+    try {
+      const client = await up.client();
+      await client.ping();
+      await client.close();
+    } finally {
+      await up.stopAndRemove();
+    }
+  });
+});
