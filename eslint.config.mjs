@@ -56,7 +56,16 @@ const exactIntegers = {
 };
 
 export default tseslint.config(
-  { ignores: ['dist/**', 'node_modules/**', '.rollkeeper/**', 'coverage/**', 'src/**/generated/**'] },
+  {
+    ignores: [
+      'dist/**',
+      'node_modules/**',
+      '.rollkeeper/**',
+      'coverage/**',
+      'docs/api/**',
+      'src/**/generated/**',
+    ],
+  },
   js.configs.recommended,
   {
     files: ['**/*.{mjs,cjs}'],

@@ -113,6 +113,7 @@ export {
 } from './api-client/index.js';
 export type {
   DeepReadonly,
+  Int64,
   KubernetesObject,
   ObjectMeta,
   ObjectRef,
@@ -161,7 +162,7 @@ export { createMetrics, createProcessMetrics, startTracing } from './telemetry/i
 export type { Clock, RandomSource, TimerHandle } from '../base/clock/index.js';
 export { SystemClock, SystemRandom, toRfc3339 } from '../base/clock/index.js';
 export type { LogFields, LogFormat, LogLevel, Logger, PinoLoggerOptions } from '../base/logging/index.js';
-export { createPinoLogger, silentLogger } from '../base/logging/index.js';
+export { createPinoLogger, setLogLevel, silentLogger } from '../base/logging/index.js';
 export type { ErrorCode } from '../base/errors/index.js';
 export {
   IllegalStateError,

@@ -178,7 +178,7 @@ export class ControllerManager {
    */
   async run(signal: AbortSignal): Promise<void> {
     if (this.state !== 'created') throw new IllegalStateError('a manager runs once');
-    const { clock, logger, name, probes } = this.parts;
+    const { clock, logger, probes } = this.parts;
     const { coordination, manager } = this.assembled();
     const { health, metrics } = this;
     const server = probes && new ProbeServer(probes, { health, metrics, clock });
@@ -186,7 +186,6 @@ export class ControllerManager {
       this.url = await server?.listen();
       logger.info('starting', {
         version: VERSION,
-        operator: name,
         controllers: [...this.definitions.keys()],
         probes: this.url,
       });
