@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PackedProject } from './support/packed-project.js';
 import { Up } from './support/up.js';
@@ -90,6 +92,16 @@ describe('the packed package in an empty project', () => {
   it('has types that tell right from wrong', () => {
     project.write('stranger.ts', STRANGER);
     expect(() => project.compile()).not.toThrow();
+  });
+
+  it('does what docs/KIT.md says, as it says it', () => {
+    const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'KIT.md'), 'utf8');
+    const [operator, main, test] = [...guide.matchAll(/```ts\n(.*?)```/gs)].map(([, code = '']) => code);
+    project.write('ceiling.ts', operator ?? '');
+    project.write('main.ts', main ?? '');
+    project.write('ceiling.test.ts', test ?? '');
+    expect(() => project.compile()).not.toThrow();
+    expect(project.vitest('ceiling.test.ts')).toMatch(/1 passed/);
   });
 
   it('brings everything up with `npx rollkeeper up`', async () => {

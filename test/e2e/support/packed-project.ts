@@ -29,6 +29,7 @@ const COMPILER_OPTIONS = {
   types: ['node'],
   strict: true,
   experimentalDecorators: true,
+  rewriteRelativeImportExtensions: true,
   skipLibCheck: true,
   outDir: 'out',
 };
@@ -93,6 +94,14 @@ export class PackedProject {
     } catch (error) {
       throw new Error(`tsc: ${(error as { stdout?: string }).stdout ?? ''}`, { cause: error });
     }
+  }
+
+  /** Runs a test of the project, and answers what vitest prints. @throws when it fails */
+  vitest(file: string): string {
+    const vitest = join(this.directory, 'node_modules', 'vitest', 'vitest.mjs');
+    const { VITEST: _vitest, VITEST_WORKER_ID: _worker, VITEST_POOL_ID: _pool, ...env } = process.env;
+    const options = { cwd: this.directory, encoding: 'utf8', env, timeout: 150_000, stdio: 'pipe' } as const;
+    return execFileSync(process.execPath, [vitest, 'run', '--root', '.', file], options);
   }
 
   /** What a module's text prints on standard output, as JSON. */
