@@ -102,7 +102,7 @@ describe('what wakes a controller', () => {
     const isDue = ({ metadata, status }: DeepReadonly<Deployment>) =>
       status?.observedGeneration !== metadata.generation;
     expect([...(start({ isDue }).built.due?.() ?? [])]).toMatchObject([{ ref: OWNER }]);
-    expect(start().built.due).toBeUndefined();
+    expect(Object.keys(start().built)).not.toContain('due');
   });
 });
 
