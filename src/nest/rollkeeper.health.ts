@@ -28,7 +28,10 @@ export class RollkeeperHealthIndicator {
   private async attempt(check: HealthCheck): Promise<HealthIndicatorResult> {
     return this.indicators
       .check(check.name)
-      .attempt(async () => check.check())
+      .attempt(async () => {
+        const note = await check.check();
+        return typeof note === 'string' ? { message: note } : undefined;
+      })
       .withTimeout(CHECK_TIMEOUT_MS);
   }
 }

@@ -3,23 +3,28 @@ import type { Activation, ActorRuntime } from '../actor/index.js';
 import type { ApiClient } from '../api-client/index.js';
 import { withOwnWrites, withSpans, withTraceAnnotations, withWriteGuard } from '../api-client/index.js';
 import type { Clock, RandomSource } from '../../base/clock/index.js';
-import type { Informer, InformerFactory } from '../informer/index.js';
+import type { InformerFactory } from '../informer/index.js';
+import type { LabelMatcher } from '../../base/kubernetes/index.js';
 import { qualifiedResource } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import type { ControllerDefinition, ControllerMetrics, Reconciler } from '../controller/index.js';
 import { Controller, UnqueuedSweep } from '../controller/index.js';
 import type { EventRecorder } from '../events/index.js';
 import type { ManagedController } from '../manager/index.js';
+import { NotedInformers } from '../manager/index.js';
 import type { QueuePair } from './coordination.js';
 
 /** What the controllers of a replica share. */
 export interface SharedParts {
   /** This replica's name, for spans. */
   readonly identity: string;
-  readonly client: ApiClient;
+  /** The API as a controller sees it. */
+  readonly clientOf: (definition: ControllerDefinition) => ApiClient;
   readonly informers: InformerFactory;
   readonly queueOf: (controller: string) => QueuePair;
   readonly actors: ActorRuntime;
+  /** Which objects are worked on, by their labels. @default all */
+  readonly selects?: LabelMatcher;
   /** Signs events for a controller. */
   readonly eventsOf: (component: string) => EventRecorder;
   readonly clock: Clock;
@@ -35,28 +40,31 @@ export interface SharedParts {
 
 /** Puts one controller together: its queue and workers, the activations' client, the sweep. Nothing runs yet. */
 export function assembleController(definition: ControllerDefinition, parts: SharedParts): ManagedController {
-  const { actors, around, clock, identity, informers, logger, metrics, random, tracer } = parts;
-  const { defaultWorkers, name, syncTimeoutMs, type } = definition;
+  const { actors, around, clock, identity, informers, logger, metrics, random, selects, tracer } = parts;
+  const { defaultWorkers, name, syncTimeoutMs, type, worksOn = 'all' } = definition;
+  const client = parts.clientOf(definition);
+  const traced = withSpans(withTraceAnnotations(client, clock), tracer, clock);
+  const noted = new NotedInformers(informers);
+  // As the genuine ones sign theirs: `deployment-controller`, `replicaset-controller`.
   const events = parts.eventsOf(`${name}-controller`);
   const built = definition.build({
-    informers,
+    discovery: client,
+    informers: noted,
     events,
     clock,
     random,
     logger: logger.child({ controller: name }),
+    selects,
   });
   const pair = parts.queueOf(name);
-  const informerOf = (resource: string): Informer | undefined =>
-    informers.all().find((informer) => qualifiedResource(informer.type) === resource);
-  const cached = (key: string) => informerOf(qualifiedResource(type))?.lister.get(key);
-  const traced = withSpans(withTraceAnnotations(parts.client, clock), tracer, clock);
+  const cached = (key: string) => informers.find(qualifiedResource(type))?.lister.get(key);
   const controller = new Controller({
     name,
     reconciler: around?.(built.reconciler, name) ?? built.reconciler,
     ...pair,
     actors,
     clientFor: (activation) => clientOf(traced, activation),
-    informerOf,
+    informerOf: (resource) => (built.informerOf ? built.informerOf(resource) : informers.find(resource)),
     events,
     objectOf: built.objectOf?.bind(built) ?? cached,
     clock,
@@ -71,7 +79,7 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
   const due = built.due?.bind(built);
   const sweep =
     due && new UnqueuedSweep({ controller: name, queue: pair.queue, due, clock, logger, metrics });
-  return { built, controller, ...(sweep ? { sweep } : {}) };
+  return { built, controller, needs: noted.needs, worksOn, ...(sweep ? { sweep } : {}) };
 }
 
 /** The only client that a reconciler gets: it stops writing with the activation and remembers what it wrote. */

@@ -253,7 +253,7 @@ export class ControllerManager {
     const workersOf = new Map(definitions.map((each) => [each.name, each.defaultWorkers]));
     const shared = {
       identity,
-      client,
+      clientOf: () => client,
       informers,
       queueOf: (controller: string) => coordination.queueOf(controller),
       actors: coordination.actors,

@@ -13,7 +13,7 @@ export class Election implements Elector {
     this.elector = new LeaderElector({
       ...dependencies,
       callbacks: {
-        onStartedLeading: (...args: Parameters<Work>) => this.work(...args),
+        onStartedLeading: (signal, epoch) => this.work(signal, { epoch, holder: dependencies.lock.identity }),
         onStoppedLeading: () => undefined,
         onNewLeader: () => undefined,
       },

@@ -4,6 +4,7 @@ import type { ApiClient } from '../api-client/index.js';
 import type { HealthCheck, HealthRegistry } from '../health/index.js';
 import type { InformerFactory } from '../informer/index.js';
 import type { ManagedController, Manager } from '../manager/index.js';
+import { troublesOf } from '../manager/index.js';
 import type { Coordination } from './coordination.js';
 import type { Election } from './election.js';
 
@@ -40,10 +41,17 @@ export function registerChecks(registry: HealthRegistry, parts: CheckedParts): v
       failUnless(behind.length === 0, `not synced: ${names.join(', ')}`);
     },
   });
-  for (const { controller } of controllers)
+  for (const managed of controllers)
     registry.add('readyz', {
-      name: `controller-${controller.name}`,
-      check: () => failUnless(controller.isConsuming, 'takes no keys'),
+      name: `controller-${managed.controller.name}`,
+      check: () => {
+        const { built, controller, worksOn } = managed;
+        const [missing] = troublesOf(managed).waitsFor;
+        failUnless(!missing, `does not start: cannot read ${missing?.resource} (${missing?.reason})`);
+        const isStandby = worksOn === 'leader' && !election.isLeader;
+        const isFilling = built.leading?.isReady === false;
+        failUnless(controller.isConsuming || isStandby || isFilling, 'takes no keys');
+      },
     });
 }
 
