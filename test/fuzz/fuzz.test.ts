@@ -6,7 +6,7 @@ import { SINGLE_SEEDS } from './seeds/index.js';
 
 const DIST = join(import.meta.dirname, '..', '..', 'dist');
 const SEED = Number(process.env['ROLLKEEPER_FUZZ_SEED'] ?? 1);
-const REQUESTS = Number(process.env['ROLLKEEPER_FUZZ_REQUESTS'] ?? 1500);
+const REQUESTS = Number(process.env['ROLLKEEPER_FUZZ_REQUESTS'] ?? 600);
 /** The attacks by size are so many times smaller than in `npm run fuzz`, which also floods the server and looks at the clock. */
 const EASIER = 40;
 
