@@ -160,7 +160,8 @@ export class FuzzRun {
     const { say, seeds } = this.options;
     for (const seed of seeds) {
       const at = `seed: ${seed.name}`;
-      await this.putVictim().catch(async () => {
+      await this.putVictim().catch(async (error: unknown) => {
+        say(`another server, since this one takes no Deployment: ${String(error)}`);
         await this.end();
         await this.begin();
         await this.putVictim();
@@ -208,14 +209,21 @@ export class FuzzRun {
     await this.begin();
   }
 
-  /** A new one, whatever became of the last. */
+  /** A new one, whatever became of the last; again when the store did not answer. */
   private async putVictim(): Promise<void> {
     const { server } = this;
     const headers = { 'content-type': 'application/merge-patch+json' };
     const freed = JSON.stringify({ metadata: { finalizers: null } });
-    await server.send({ method: 'DELETE', path: VICTIM });
-    await server.send({ method: 'PATCH', path: VICTIM, headers, body: freed });
-    await server.call('POST', DEPLOYMENTS, aDeployment('victim'));
+    for (;;) {
+      const { unavailable } = server;
+      const hasAnswered = (): boolean => server.unavailable === unavailable;
+      await server.send({ method: 'DELETE', path: VICTIM });
+      await server.send({ method: 'PATCH', path: VICTIM, headers, body: freed });
+      await server.call('POST', DEPLOYMENTS, aDeployment('victim')).catch((error: unknown) => {
+        if (hasAnswered()) throw error;
+      });
+      if (hasAnswered()) return;
+    }
   }
 
   private async runGenerated(): Promise<void> {
