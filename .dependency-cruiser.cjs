@@ -1,6 +1,14 @@
 /** The rules of the house that a machine can check: ARCHITECTURE.md tells their reasons. */
 const adapters = String.raw`(redis|bullmq)[^/]*\.ts$|/redis/|/testing/`;
-const nestWiring = String.raw`\.(module|controller|health|service|provider|filter|middleware)\.ts$|^src/(main|cli|admin)[/.]|/nest-[^/]*\.ts$`;
+const nestWiring = String.raw`\.(module|controller|health|service|provider|filter|middleware)\.ts$|^src/(main\.|app/(cli|admin)/)|/nest-[^/]*\.ts$`;
+
+/** A room of `src` imports from itself and from the rooms named, and from no other. */
+const room = (name, ...from) => ({
+  name: `${name}-imports-${['itself', ...from].join('-')}`,
+  severity: 'error',
+  from: { path: `^src/${name}/`, pathNot: String.raw`\.spec\.ts$` },
+  to: { path: '^src/', pathNot: `^src/(${[name, ...from].join('|')})/` },
+});
 
 module.exports = {
   forbidden: [
@@ -17,14 +25,12 @@ module.exports = {
       from: { path: '^src/', pathNot: nestWiring },
       to: { path: 'node_modules/@nestjs/' },
     },
-    {
-      name: 'controllers-do-not-know-the-embedded-server',
-      severity: 'error',
-      from: {
-        path: '^src/(controllers|controller|informer|actor|work-queue|leader-election|manager|api-client)/',
-      },
-      to: { path: '^src/(api-server|node-simulator|supervisor)/' },
-    },
+    room('base'),
+    room('kit', 'base'),
+    room('controllers', 'base', 'kit'),
+    room('api-server', 'base'),
+    room('node-simulator', 'base', 'kit'),
+    room('app', 'base', 'kit', 'controllers', 'api-server', 'node-simulator'),
     {
       name: 'product-does-not-import-test-code',
       severity: 'error',
@@ -41,7 +47,7 @@ module.exports = {
   options: {
     doNotFollow: { path: 'node_modules' },
     // Runs in browsers, which find its parts by URL.
-    exclude: { path: '^src/console/public/' },
+    exclude: { path: '^src/app/console/public/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

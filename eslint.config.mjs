@@ -4,23 +4,23 @@ import tseslint from 'typescript-eslint';
 
 const globalTimers = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval'];
 
-/** Time and chance come from `src/clock` alone, so that a test can hold them in its hand. */
+/** Time and chance come from `src/base/clock` alone, so that a test can hold them in its hand. */
 const noAmbientTime = {
   'no-restricted-globals': [
     'error',
-    ...globalTimers.map((name) => ({ name, message: 'Use the injected Clock (src/clock).' })),
+    ...globalTimers.map((name) => ({ name, message: 'Use the injected Clock (src/base/clock).' })),
   ],
   'no-restricted-properties': [
     'error',
-    { object: 'Date', property: 'now', message: 'Use the injected Clock (src/clock).' },
-    { object: 'performance', property: 'now', message: 'Use the injected Clock (src/clock).' },
-    { object: 'Math', property: 'random', message: 'Use the injected RandomSource (src/clock).' },
+    { object: 'Date', property: 'now', message: 'Use the injected Clock (src/base/clock).' },
+    { object: 'performance', property: 'now', message: 'Use the injected Clock (src/base/clock).' },
+    { object: 'Math', property: 'random', message: 'Use the injected RandomSource (src/base/clock).' },
   ],
   'no-restricted-syntax': [
     'error',
     {
       selector: "NewExpression[callee.name='Date'][arguments.length=0]",
-      message: 'Use the injected Clock (src/clock).',
+      message: 'Use the injected Clock (src/base/clock).',
     },
   ],
 };
@@ -33,7 +33,7 @@ const exactIntegers = {
   meta: {
     type: 'problem',
     schema: [],
-    messages: { use: 'Use {{name}} (src/kubernetes): integers are int64.' },
+    messages: { use: 'Use {{name}} (src/base/kubernetes): integers are int64.' },
   },
   create(context) {
     const { esTreeNodeToTSNodeMap, program } = context.sourceCode.parserServices;
@@ -73,7 +73,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/console/public/*.js'],
+    files: ['src/app/console/public/*.js'],
     languageOptions: {
       globals: Object.fromEntries(
         [
@@ -116,20 +116,22 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/clock/**', 'src/testing/**', 'src/**/*.spec.ts'],
+    ignores: ['src/base/clock/**', 'src/testing/**', 'src/**/*.spec.ts'],
     rules: noAmbientTime,
   },
   {
     files: [
-      'src/{api-client,api-server,informer,controllers,events,explain,conformance,rollout-plan}/**/*.ts',
-      'src/{kubernetes,node-simulator}/**/*.ts',
+      'src/{api-server,controllers,node-simulator}/**/*.ts',
+      'src/base/kubernetes/**/*.ts',
+      'src/kit/{api-client,informer,events}/**/*.ts',
+      'src/app/{explain,conformance,rollout-plan}/**/*.ts',
     ],
     // What the server says of itself holds no objects.
-    ignores: ['src/kubernetes/json-text.ts', 'src/api-server/{openapi,routing}/**', 'src/**/*.spec.ts'],
+    ignores: ['src/base/kubernetes/json-text.ts', 'src/api-server/{openapi,routing}/**', 'src/**/*.spec.ts'],
     plugins: { rollkeeper: { rules: { 'exact-integers': exactIntegers } } },
     rules: { 'rollkeeper/exact-integers': 'error' },
   },
-  { files: ['src/cli/**/*.ts', 'bench/**', 'test/**', 'examples/**'], rules: { 'no-console': 'off' } },
+  { files: ['src/app/cli/**/*.ts', 'bench/**', 'test/**', 'examples/**'], rules: { 'no-console': 'off' } },
   {
     files: ['**/*.spec.ts', 'test/**/*.ts', 'src/testing/**/*.ts'],
     rules: {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { SeededRandom } from '../src/clock/index.js';
-import type { Deployment } from '../src/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../src/kubernetes/index.js';
+import { SeededRandom } from '../src/base/clock/index.js';
+import type { Deployment } from '../src/base/kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../src/base/kubernetes/index.js';
 import { waitFor } from '../src/testing/wait-for.js';
 import type { Hopeless } from '../test/chaos/hopeless/hopeless-kinds.js';
 import { HOPELESS_KINDS, hopelessDeployments, hopelessIdIn } from '../test/chaos/hopeless/hopeless-kinds.js';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { parseJson, stringifyJson } from '../src/kubernetes/index.js';
+import { parseJson, stringifyJson } from '../src/base/kubernetes/index.js';
 
 /**
  * What it costs to keep integers that no double holds: `parseJson` and `stringifyJson` against `JSON` alone, on an

@@ -3,10 +3,10 @@ import { fork } from 'node:child_process';
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SystemClock } from '../../src/clock/index.js';
-import { silentLogger } from '../../src/logging/index.js';
-import type { RedisProcess } from '../../src/supervisor/redis-process.js';
-import { startRedis } from '../../src/supervisor/redis-process.js';
+import { SystemClock } from '../../src/base/clock/index.js';
+import { silentLogger } from '../../src/base/logging/index.js';
+import type { RedisProcess } from '../../src/app/supervisor/redis-process.js';
+import { startRedis } from '../../src/app/supervisor/redis-process.js';
 import type { HttpTarget } from './http-connection.js';
 import type { LoadJob, LoadResult } from './load.js';
 

@@ -1,9 +1,9 @@
-import type { ApiClient } from '../../src/api-client/index.js';
-import { SeededRandom, SystemClock } from '../../src/clock/index.js';
-import { SharedInformer } from '../../src/informer/index.js';
-import type { Deployment } from '../../src/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../src/kubernetes/index.js';
-import { silentLogger } from '../../src/logging/index.js';
+import type { ApiClient } from '../../src/kit/api-client/index.js';
+import { SeededRandom, SystemClock } from '../../src/base/clock/index.js';
+import { SharedInformer } from '../../src/kit/informer/index.js';
+import type { Deployment } from '../../src/base/kubernetes/index.js';
+import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
+import { silentLogger } from '../../src/base/logging/index.js';
 
 /** The Deployments that are known here. */
 export interface WatchedDeployments {

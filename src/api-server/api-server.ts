@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Clock, RandomSource } from '../clock/index.js';
-import { errorMessage, IllegalStateError, StartupError } from '../errors/index.js';
-import type { Logger } from '../logging/index.js';
+import type { Clock, RandomSource } from '../base/clock/index.js';
+import { errorMessage, IllegalStateError, StartupError } from '../base/errors/index.js';
+import type { Logger } from '../base/logging/index.js';
 import type { ApiServerMetrics } from './api-server-metrics.js';
 import { noApiServerMetrics } from './api-server-metrics.js';
 import { NamespaceLifecycle } from './admission/index.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock/index.js';
+import type { Clock } from '../base/clock/index.js';
 import type { ApiServerMetrics, ServedRequest } from './api-server-metrics.js';
 import type { ApiRequest, RequestSort } from './http/index.js';
 import type { KindRegistry } from './kinds/index.js';

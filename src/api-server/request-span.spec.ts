@@ -6,7 +6,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { activeAnnotation } from '../trace-context/index.js';
+import { activeAnnotation } from '../base/trace-context/index.js';
 import { badRequest } from './errors/index.js';
 import type { ApiRequest } from './http/index.js';
 import { inRequestSpan } from './request-span.js';

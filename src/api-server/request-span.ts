@@ -1,9 +1,9 @@
 import type { Attributes, Span } from '@opentelemetry/api';
 import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { ApiRequest, ApiResponse } from './http/index.js';
-import { keyOf } from '../kubernetes/index.js';
+import { keyOf } from '../base/kubernetes/index.js';
 import { StatusError } from './errors/index.js';
-import { isCovered, readTraceHeaders } from '../trace-context/index.js';
+import { isCovered, readTraceHeaders } from '../base/trace-context/index.js';
 import { parseResourcePath } from './routing/resource-path.js';
 
 const SERVER = { kind: SpanKind.SERVER };

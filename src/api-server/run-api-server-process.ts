@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SystemClock, SystemRandom } from '../clock/index.js';
-import { errorMessage, StartupError } from '../errors/index.js';
-import type { Logger } from '../logging/index.js';
+import { SystemClock, SystemRandom } from '../base/clock/index.js';
+import { errorMessage, StartupError } from '../base/errors/index.js';
+import type { Logger } from '../base/logging/index.js';
 import { ApiServer } from './api-server.js';
 import type { ApiServerMetrics } from './api-server-metrics.js';
 import type {
@@ -11,7 +11,7 @@ import type {
 } from './api-server-process.options.js';
 import { compileApiServerProcessOptions } from './api-server-process.options.js';
 import { ensureTokenFile } from './auth/index.js';
-import { assertUsableRedis } from '../redis/index.js';
+import { assertUsableRedis } from '../base/redis/index.js';
 import { createKindRegistry } from './kinds/index.js';
 import { writeKubeconfig } from './kubeconfig/index.js';
 import { createSchemaRegistry } from './schema/index.js';

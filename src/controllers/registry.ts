@@ -1,5 +1,5 @@
-import type { ControllerDefinition } from '../controller/index.js';
-import { InvalidOptionError } from '../errors/index.js';
+import type { ControllerDefinition } from '../kit/controller/index.js';
+import { InvalidOptionError } from '../base/errors/index.js';
 import { deploymentController } from './deployment/index.js';
 import { garbageCollectorController } from './garbage-collector/index.js';
 import { namespaceController } from './namespace/index.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod, PodStatus } from '../kubernetes/index.js';
+import type { Pod, PodStatus } from '../base/kubernetes/index.js';
 import { decideContainerEvents } from './container-events.js';
 
 const status = (reason?: string, message = 'why'): PodStatus => ({

@@ -1,5 +1,5 @@
-import type { EventNote } from '../events/index.js';
-import type { DeepReadonly, Pod, PodStatus } from '../kubernetes/index.js';
+import type { EventNote } from '../kit/events/index.js';
+import type { DeepReadonly, Pod, PodStatus } from '../base/kubernetes/index.js';
 
 /**
  * The events by which a kubelet tells of trouble, for a status about to be written. Nothing is told of what goes well:

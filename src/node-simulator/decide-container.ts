@@ -1,5 +1,5 @@
-import { toRfc3339 } from '../clock/index.js';
-import type { DeepReadonly, Pod } from '../kubernetes/index.js';
+import { toRfc3339 } from '../base/clock/index.js';
+import type { DeepReadonly, Pod } from '../base/kubernetes/index.js';
 import type { ContainerBehaviour } from './pod-behaviour.js';
 
 export type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ObjectMeta, Pod, PodSpec, PodStatus } from '../kubernetes/index.js';
+import type { ObjectMeta, Pod, PodSpec, PodStatus } from '../base/kubernetes/index.js';
 import type { PodLifecycleFacts, PodPlan } from './decide-pod-lifecycle.js';
 import { decidePodLifecycle } from './decide-pod-lifecycle.js';
 import {

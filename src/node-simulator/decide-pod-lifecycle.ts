@@ -1,6 +1,6 @@
-import { toRfc3339 } from '../clock/index.js';
-import type { DeepReadonly, Pod, PodStatus } from '../kubernetes/index.js';
-import { sameJson, toDouble } from '../kubernetes/index.js';
+import { toRfc3339 } from '../base/clock/index.js';
+import type { DeepReadonly, Pod, PodStatus } from '../base/kubernetes/index.js';
+import { sameJson, toDouble } from '../base/kubernetes/index.js';
 import type { ContainerStatus } from './decide-container.js';
 import { decideContainer } from './decide-container.js';
 import { decidePodConditions, notReadyBecausePodCompleted } from './pod-conditions.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Node, Pod, PodSpec } from '../kubernetes/index.js';
+import type { Node, Pod, PodSpec } from '../base/kubernetes/index.js';
 import type { Candidate, NodeLoad } from './decide-scheduling.js';
 import { decideScheduling, wantsScheduling } from './decide-scheduling.js';
 import { parseQuantity } from './quantity.js';

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Node, Pod } from '../kubernetes/index.js';
+import type { DeepReadonly, Node, Pod } from '../base/kubernetes/index.js';
 import { parseQuantity } from './quantity.js';
 
 /** What a pod takes of a node. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../clock/index.js';
-import { silentLogger } from '../logging/index.js';
+import { FakeClock } from '../base/clock/index.js';
+import { silentLogger } from '../base/logging/index.js';
 import type { KeyWork } from './keyed-executor.js';
 import { KeyedExecutor } from './keyed-executor.js';
 

@@ -1,6 +1,6 @@
-import type { Clock, TimerHandle } from '../clock/index.js';
-import { IllegalStateError, errorMessage } from '../errors/index.js';
-import type { Logger } from '../logging/index.js';
+import type { Clock, TimerHandle } from '../base/clock/index.js';
+import { IllegalStateError, errorMessage } from '../base/errors/index.js';
+import type { Logger } from '../base/logging/index.js';
 
 /** Works on one key; returns when to look again by itself, milliseconds from now. */
 export type KeyWork = (key: string, signal: AbortSignal) => Promise<{ readonly wakeInMs?: number }>;

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Pod } from '../kubernetes/index.js';
+import type { DeepReadonly, Pod } from '../base/kubernetes/index.js';
 import type { NodeLoad } from './decide-scheduling.js';
 import { requestsOf } from './decide-scheduling.js';
 import { isTerminal } from './decide-pod-lifecycle.js';

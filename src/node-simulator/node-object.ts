@@ -1,5 +1,5 @@
-import { toRfc3339, toRfc3339Micro } from '../clock/index.js';
-import type { Lease, Node } from '../kubernetes/index.js';
+import { toRfc3339, toRfc3339Micro } from '../base/clock/index.js';
+import type { Lease, Node } from '../base/kubernetes/index.js';
 import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
 import { nodeAddressOf, podCidrOf } from './pod-addresses.js';
 

@@ -1,11 +1,11 @@
-import type { ApiClient } from '../api-client/index.js';
-import { isAlreadyExists, isNotFound } from '../api-client/index.js';
-import type { Clock } from '../clock/index.js';
-import { toRfc3339Micro } from '../clock/index.js';
-import { errorMessage } from '../errors/index.js';
-import type { Namespace, Node } from '../kubernetes/index.js';
-import { LEASES, NAMESPACES, NODES } from '../kubernetes/index.js';
-import type { Logger } from '../logging/index.js';
+import type { ApiClient } from '../kit/api-client/index.js';
+import { isAlreadyExists, isNotFound } from '../kit/api-client/index.js';
+import type { Clock } from '../base/clock/index.js';
+import { toRfc3339Micro } from '../base/clock/index.js';
+import { errorMessage } from '../base/errors/index.js';
+import type { Namespace, Node } from '../base/kubernetes/index.js';
+import { LEASES, NAMESPACES, NODES } from '../base/kubernetes/index.js';
+import type { Logger } from '../base/logging/index.js';
 import { NODE_LEASE_NAMESPACE, newNode, newNodeLease, nodeName, nodeStatus } from './node-object.js';
 import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
 

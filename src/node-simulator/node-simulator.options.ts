@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { compileOptions } from '../options/compile-options.js';
+import { compileOptions } from '../base/options/compile-options.js';
 
 export interface NodeSimulatorOptions {
   /** How many nodes to play: `node-0`, `node-1` … @default 3 */

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../clock/index.js';
-import type { Lease, Node, Pod, PodSpec } from '../kubernetes/index.js';
-import { LEASES, NODES, PODS } from '../kubernetes/index.js';
-import { silentLogger } from '../logging/index.js';
+import { FakeClock } from '../base/clock/index.js';
+import type { Lease, Node, Pod, PodSpec } from '../base/kubernetes/index.js';
+import { LEASES, NODES, PODS } from '../base/kubernetes/index.js';
+import { silentLogger } from '../base/logging/index.js';
 import { FakeCluster } from '../testing/fake-cluster.js';
 import { FakeInformers } from '../testing/fake-informers.js';
 import { MemoryEventRecorder } from '../testing/memory-event-recorder.js';

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Pod } from '../kubernetes/index.js';
+import type { DeepReadonly, Pod } from '../base/kubernetes/index.js';
 import { judgeImage } from './image-reference.js';
 
 /** Asks a simulated node to let a pod fail; on the pod, so usually in a Deployment's template. */

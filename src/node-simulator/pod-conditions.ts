@@ -1,4 +1,4 @@
-import type { DeepReadonly, Pod } from '../kubernetes/index.js';
+import type { DeepReadonly, Pod } from '../base/kubernetes/index.js';
 import type { ContainerStatus } from './decide-container.js';
 
 export type PodCondition = NonNullable<NonNullable<Pod['status']>['conditions']>[number];

@@ -1,10 +1,10 @@
-import type { ApiClient } from '../api-client/index.js';
-import { isConflict, isNotFound } from '../api-client/index.js';
-import type { Clock } from '../clock/index.js';
-import type { EventRecorder } from '../events/index.js';
-import type { DeepReadonly, Pod, PodStatus } from '../kubernetes/index.js';
-import { PODS } from '../kubernetes/index.js';
-import { coveredByWriteOf } from '../trace-context/index.js';
+import type { ApiClient } from '../kit/api-client/index.js';
+import { isConflict, isNotFound } from '../kit/api-client/index.js';
+import type { Clock } from '../base/clock/index.js';
+import type { EventRecorder } from '../kit/events/index.js';
+import type { DeepReadonly, Pod, PodStatus } from '../base/kubernetes/index.js';
+import { PODS } from '../base/kubernetes/index.js';
+import { coveredByWriteOf } from '../base/trace-context/index.js';
 import { decideContainerEvents } from './container-events.js';
 import type { PodPlan } from './decide-pod-lifecycle.js';
 import { decidePodLifecycle } from './decide-pod-lifecycle.js';

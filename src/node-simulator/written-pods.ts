@@ -1,6 +1,6 @@
-import type { Lister } from '../informer/index.js';
-import type { DeepReadonly, Pod } from '../kubernetes/index.js';
-import { compareResourceVersions } from '../kubernetes/index.js';
+import type { Lister } from '../kit/informer/index.js';
+import type { DeepReadonly, Pod } from '../base/kubernetes/index.js';
+import { compareResourceVersions } from '../base/kubernetes/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
@@ -29,5 +29,7 @@ export class WrittenPods {
 }
 
 function isNewer(a: ReadablePod, b: ReadablePod): boolean {
-  return compareResourceVersions(a.metadata.resourceVersion ?? '', b.metadata.resourceVersion ?? '') > 0;
+  const order = compareResourceVersions(a.metadata.resourceVersion ?? '', b.metadata.resourceVersion ?? '');
+  // Of versions without an order, the watch's counts.
+  return order === undefined || order > 0;
 }

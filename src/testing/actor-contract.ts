@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ActivateOptions, Activation, ActorOptions, ActorRuntime } from '../actor/index.js';
+import type { ActivateOptions, Activation, ActorOptions, ActorRuntime } from '../kit/actor/index.js';
+import { newerResourceVersion } from '../base/kubernetes/index.js';
 import { ExclusiveProbe, gate } from './exclusive-probe.js';
 
 /** Actors shared by several replicas. */
@@ -328,6 +329,24 @@ export function runActorContract(name: string, make: (options: ActorOptions) => 
           pods: '10',
           'deployments.apps': '100',
           'replicasets.apps': '20',
+        });
+      });
+
+      it('asks to have seen both of two versions that cannot be compared, by one name', async () => {
+        const runtime = await setUp();
+        await runtime.recordCauses(CONTROLLER, KEY, { pods: 'b1', nodes: 'b1', leases: '7' });
+        await runtime.recordCauses(CONTROLLER, KEY, { pods: 'a2', nodes: 'b1', leases: '0x8' });
+        expect((await look(harness.runtime())).mustHaveSeen).toEqual({
+          pods: newerResourceVersion('b1', 'a2'),
+          nodes: 'b1',
+          leases: newerResourceVersion('7', '0x8'),
+        });
+        await runtime.activate(CONTROLLER, KEY, never, async (activation) => {
+          activation.recordOwnWrite('jobs', 'c1');
+          activation.recordOwnWrite('jobs', 'c2');
+        });
+        expect((await look(harness.runtime())).mustHaveSeen).toMatchObject({
+          jobs: newerResourceVersion('c1', 'c2'),
         });
       });
 

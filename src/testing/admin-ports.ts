@@ -1,9 +1,9 @@
-import type { AdminPorts } from '../admin/index.js';
-import { FakeClock } from '../clock/index.js';
-import { DecisionLog, RunningSyncs } from '../explain/index.js';
-import { DEPLOYMENTS, NAMESPACES, PODS, REPLICA_SETS } from '../kubernetes/index.js';
-import { silentLogger } from '../logging/index.js';
-import { MemoryWorkQueue } from '../work-queue/index.js';
+import type { AdminPorts } from '../app/admin/index.js';
+import { FakeClock } from '../base/clock/index.js';
+import { DecisionLog, RunningSyncs } from '../app/explain/index.js';
+import { DEPLOYMENTS, NAMESPACES, PODS, REPLICA_SETS } from '../base/kubernetes/index.js';
+import { silentLogger } from '../base/logging/index.js';
+import { MemoryWorkQueue } from '../kit/work-queue/index.js';
 import type { FakeInformers } from './fake-informers.js';
 
 export const ADMIN_TOKEN = 'a-token-that-nobody-would-guess';

@@ -19,15 +19,17 @@ export interface TestCertificates {
   readonly ca: string;
   readonly server: TestCertificate;
   readonly client: TestCertificate;
+  /** Another one by the same CA, good for so long. @param forMs milliseconds, a day by default */
+  issue(commonName: string, forMs?: number): Promise<TestCertificate>;
 }
 
 /** A CA with a server certificate for `127.0.0.1` and a client certificate, good for a day. */
-export async function makeTestCertificates(): Promise<TestCertificates> {
+export async function makeTestCertificates(name = 'test CA'): Promise<TestCertificates> {
   const validity = { notBefore: new Date(Date.now() - 60_000), notAfter: new Date(Date.now() + 86_400_000) };
   const caKeys = await newKeys();
   const ca = await X509CertificateGenerator.createSelfSigned({
     ...validity,
-    name: 'CN=test CA',
+    name: `CN=${name}`,
     keys: caKeys,
     signingAlgorithm: ALGORITHM,
     extensions: [
@@ -35,10 +37,11 @@ export async function makeTestCertificates(): Promise<TestCertificates> {
       new KeyUsagesExtension(KeyUsageFlags.keyCertSign, true),
     ],
   });
-  const issue = async (commonName: string): Promise<TestCertificate> => {
+  const issue = async (commonName: string, forMs = 86_400_000): Promise<TestCertificate> => {
     const keys = await newKeys();
     const certificate = await X509CertificateGenerator.create({
-      ...validity,
+      notBefore: validity.notBefore,
+      notAfter: new Date(Date.now() + forMs),
       subject: `CN=${commonName}`,
       issuer: ca.subject,
       publicKey: keys.publicKey,
@@ -48,7 +51,7 @@ export async function makeTestCertificates(): Promise<TestCertificates> {
     });
     return { cert: certificate.toString('pem'), key: await privateKeyPem(keys) };
   };
-  return { ca: ca.toString('pem'), server: await issue('server'), client: await issue('rollkeeper') };
+  return { ca: ca.toString('pem'), server: await issue('server'), client: await issue('rollkeeper'), issue };
 }
 
 function newKeys(): Promise<webcrypto.CryptoKeyPair> {

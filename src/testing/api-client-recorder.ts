@@ -1,5 +1,5 @@
-import type { ApiClient } from '../api-client/index.js';
-import type { KubernetesObject } from '../kubernetes/index.js';
+import type { ApiClient } from '../kit/api-client/index.js';
+import type { KubernetesObject } from '../base/kubernetes/index.js';
 
 export interface RecordedCall {
   readonly verb: string;

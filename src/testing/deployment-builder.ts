@@ -1,4 +1,4 @@
-import type { Deployment, DeploymentSpec } from '../kubernetes/index.js';
+import type { Deployment, DeploymentSpec } from '../base/kubernetes/index.js';
 
 export interface DeploymentShape {
   readonly replicas?: number;

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock/index.js';
-import { toRfc3339Micro } from '../clock/index.js';
-import type { Lease, LeaseCandidate } from '../kubernetes/index.js';
-import { LEASES, LEASE_CANDIDATES, apiVersionOf } from '../kubernetes/index.js';
+import type { Clock } from '../base/clock/index.js';
+import { toRfc3339Micro } from '../base/clock/index.js';
+import type { Lease, LeaseCandidate } from '../base/kubernetes/index.js';
+import { LEASES, LEASE_CANDIDATES, apiVersionOf } from '../base/kubernetes/index.js';
 import type { FakeCluster } from './fake-cluster.js';
 
 const STEP_MS = 200;

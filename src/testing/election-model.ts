@@ -1,10 +1,10 @@
-import type { Clock, TimerHandle } from '../clock/index.js';
-import { FakeClock, SeededRandom } from '../clock/index.js';
-import { hasCode } from '../errors/index.js';
-import type { HolderWitness, LeaderElectionOptions, Sighting } from '../leader-election/index.js';
-import { LeaderElector } from '../leader-election/index.js';
-import type { LeaderAdds, LeaderTerm } from '../work-queue/index.js';
-import { MemoryWorkQueue } from '../work-queue/index.js';
+import type { Clock, TimerHandle } from '../base/clock/index.js';
+import { FakeClock, SeededRandom } from '../base/clock/index.js';
+import { hasCode } from '../base/errors/index.js';
+import type { HolderWitness, LeaderElectionOptions, Sighting } from '../kit/leader-election/index.js';
+import { LeaderElector } from '../kit/leader-election/index.js';
+import type { LeaderAdds, LeaderTerm } from '../kit/work-queue/index.js';
+import { MemoryWorkQueue } from '../kit/work-queue/index.js';
 import { MemoryHolderWitness, MemoryPresence } from './fake-holder-witness.js';
 import { FaultyResourceLock, MemoryLease, MemoryResourceLock, NO_FAULTS } from './fake-resource-lock.js';
 

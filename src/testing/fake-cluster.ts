@@ -12,12 +12,17 @@ import type {
   ReadOptions,
   WatchEvent,
   WriteOptions,
-} from '../api-client/index.js';
-import { ApiStatusError } from '../api-client/index.js';
-import type { Clock } from '../clock/index.js';
-import { FakeClock, toRfc3339 } from '../clock/index.js';
-import { UnsupportedError } from '../errors/index.js';
-import type { KubernetesObject, ObjectRef, ResourceType, UnstructuredObject } from '../kubernetes/index.js';
+} from '../kit/api-client/index.js';
+import { ApiStatusError } from '../kit/api-client/index.js';
+import type { Clock } from '../base/clock/index.js';
+import { FakeClock, toRfc3339 } from '../base/clock/index.js';
+import { UnsupportedError } from '../base/errors/index.js';
+import type {
+  KubernetesObject,
+  ObjectRef,
+  ResourceType,
+  UnstructuredObject,
+} from '../base/kubernetes/index.js';
 import {
   DEPLOYMENTS,
   EVENTS,
@@ -31,7 +36,7 @@ import {
   qualifiedResource,
   stringifyJson,
   toDouble,
-} from '../kubernetes/index.js';
+} from '../base/kubernetes/index.js';
 
 export type ClusterEvent = Exclude<WatchEvent<UnstructuredObject>, { type: 'BOOKMARK' }>;
 

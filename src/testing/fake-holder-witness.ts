@@ -1,4 +1,4 @@
-import type { HolderWitness, Sighting } from '../leader-election/index.js';
+import type { HolderWitness, Sighting } from '../kit/leader-election/index.js';
 
 /** A server at which processes can be seen while their connections stand. */
 export class MemoryPresence {

@@ -1,14 +1,18 @@
-import type { InformerSource } from '../controller/index.js';
+import type { InformerSource } from '../kit/controller/index.js';
 import type {
   IndexFunction,
   Informer,
   InformerTrouble,
   MetadataInformer,
   ResourceEvent,
-} from '../informer/index.js';
-import { NAMESPACE_INDEX, OWNER_UID_INDEX, ObjectStore, trimToOwnership } from '../informer/index.js';
-import type { KubernetesObject, ResourceType, UnstructuredObject } from '../kubernetes/index.js';
-import { newerResourceVersion, qualifiedResource } from '../kubernetes/index.js';
+} from '../kit/informer/index.js';
+import { NAMESPACE_INDEX, OWNER_UID_INDEX, ObjectStore, trimToOwnership } from '../kit/informer/index.js';
+import type { KubernetesObject, ResourceType, UnstructuredObject } from '../base/kubernetes/index.js';
+import {
+  compareResourceVersions,
+  newerResourceVersion,
+  qualifiedResource,
+} from '../base/kubernetes/index.js';
 import type { ClusterEvent, FakeCluster } from './fake-cluster.js';
 
 /** Informers that see a {@link FakeCluster} without delay, or, while paused, not at all. */
@@ -136,6 +140,10 @@ class FakeInformer implements Informer<UnstructuredObject> {
   }
 
   async waitForSync(): Promise<void> {}
+
+  hasSeen(resourceVersion: string): boolean {
+    return (compareResourceVersions(this.lastSyncedResourceVersion ?? '0', resourceVersion) ?? 0) >= 0;
+  }
 
   async waitUntilSettled(): Promise<void> {}
 

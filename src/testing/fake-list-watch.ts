@@ -1,20 +1,24 @@
-import type { ListOptions, ListPage, WatchEvent, WatchOptions } from '../api-client/index.js';
-import { ApiStatusError } from '../api-client/index.js';
-import type { Clock } from '../clock/index.js';
-import type { KubernetesObject, ResourceType } from '../kubernetes/index.js';
-import { apiVersionOf, keyOf } from '../kubernetes/index.js';
-import type { ListWatcher } from '../informer/index.js';
+import type { ListOptions, ListPage, WatchEvent, WatchOptions } from '../kit/api-client/index.js';
+import { ApiStatusError } from '../kit/api-client/index.js';
+import type { Clock } from '../base/clock/index.js';
+import { TimeoutError } from '../base/errors/index.js';
+import type { KubernetesObject, ResourceType } from '../base/kubernetes/index.js';
+import { apiVersionOf, keyOf } from '../base/kubernetes/index.js';
+import type { ListWatcher } from '../kit/informer/index.js';
+
+type ObjectEvent<T> = Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>;
 
 type Signal<T> = { readonly event: WatchEvent<T> } | { readonly end: true } | { readonly error: Error };
 
-/** `page` is every page of a list but the first. */
-type RequestVerb = 'list' | 'page' | 'watch';
+/** `page` is every page of a list but the first; `check` reads one object to learn the version; `stream` is a streamed list. */
+type RequestVerb = 'list' | 'page' | 'check' | 'watch' | 'stream';
 
 interface Watcher<T> {
   readonly signals: Signal<T>[];
   wake: () => void;
   /** Half open: nothing arrives any more, and nobody says so. */
   silent: boolean;
+  readonly namespace: string | undefined;
 }
 
 interface Snapshot<T> {
@@ -29,16 +33,30 @@ interface Snapshot<T> {
  * or silence, history to forget. Hands out copies, as a network would.
  */
 export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
-  /** Every list (`list`, `page`, `list whole` without paging) and watch (with its resourceVersion) that was begun. */
+  /**
+   * Every list (`list`, `page`, `list whole` without paging, `check` of one object, `stream`) and watch (with its
+   * resourceVersion) that was begun; `in NAMESPACE` where it was for one alone.
+   */
   readonly requests: string[] = [];
   private readonly objects = new Map<string, T>();
-  private readonly history: { readonly revision: number; readonly event: WatchEvent<T> }[] = [];
+  private readonly history: { readonly revision: number; readonly event: ObjectEvent<T> }[] = [];
   private readonly snapshots = new Map<string, Snapshot<T>>();
   private readonly watchers = new Set<Watcher<T>>();
-  private readonly failures: Record<RequestVerb, Error[]> = { list: [], page: [], watch: [] };
+  private readonly failures: Record<RequestVerb, Error[]> = {
+    list: [],
+    page: [],
+    check: [],
+    watch: [],
+    stream: [],
+  };
+  /** Whether lists are streamed: they are, they are refused, or the wish is taken no notice of. */
+  streaming: 'yes' | 'refused' | 'ignored' = 'refused';
+  /** How versions look to clients. @default decimal */
+  versionOf: (revision: number) => string = String;
   private revision = 100;
   private forgottenUpTo = 0;
   private nextUid = 1;
+  private nextToken = 1;
 
   constructor(
     readonly type: ResourceType,
@@ -46,11 +64,28 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
   ) {}
 
   get resourceVersion(): string {
-    return String(this.revision);
+    return this.versionOf(this.revision);
   }
 
   get openWatches(): number {
     return this.watchers.size;
+  }
+
+  /** How far the server was when it gave out this version; 410 for one that has no order and was never given out. */
+  revisionOf(resourceVersion: string): number {
+    if (this.versionOf === String) return Number(resourceVersion);
+    for (let revision = this.revision; revision > 0; revision--)
+      if (this.versionOf(revision) === resourceVersion) return revision;
+    throw new ApiStatusError({ code: 410, reason: 'Expired', message: 'unknown resource version' });
+  }
+
+  /** Whether the object, or one that had its name, was deleted later than at this version. */
+  wasDeletedAfter(resourceVersion: string, key: string): boolean {
+    const after = this.revisionOf(resourceVersion);
+    return this.history.some(
+      ({ event, revision }) =>
+        revision > after && event.type === 'DELETED' && keyOf(event.object.metadata) === key,
+    );
   }
 
   /** What the server has, by key. */
@@ -63,7 +98,7 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
     const old = this.objects.get(keyOf({ namespace, name }));
     const object = old ? structuredClone(old) : this.newObject(namespace, name);
     change(object);
-    object.metadata.resourceVersion = String(++this.revision);
+    object.metadata.resourceVersion = this.versionOf(++this.revision);
     this.objects.set(keyOf(object.metadata), object);
     this.publish({ type: old ? 'MODIFIED' : 'ADDED', object });
     return structuredClone(object);
@@ -76,7 +111,7 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
     if (!old) return;
     this.objects.delete(key);
     const object = structuredClone(old);
-    object.metadata.resourceVersion = String(++this.revision);
+    object.metadata.resourceVersion = this.versionOf(++this.revision);
     this.publish({ type: 'DELETED', object });
   }
 
@@ -117,12 +152,22 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
     this.snapshots.clear();
   }
 
+  /** Goes back to an earlier state, as a server that was restored from a backup; watches end. */
+  restore(backup: Map<string, T>, revision: number): void {
+    this.objects.clear();
+    for (const [key, object] of backup) this.objects.set(key, structuredClone(object));
+    this.history.length = 0;
+    this.revision = revision;
+    this.snapshots.clear();
+    this.endWatches();
+  }
+
   async list<U extends KubernetesObject>(
     _type: ResourceType,
     options: ListOptions = {},
   ): Promise<ListPage<U>> {
-    const verb = options.continueToken ? 'page' : 'list';
-    this.requests.push(options.limit === undefined ? `${verb} whole` : verb);
+    const verb = options.continueToken ? 'page' : options.limit === 1 ? 'check' : 'list';
+    this.note(options.limit === undefined ? `${verb} whole` : verb, options);
     await Promise.resolve();
     options.signal?.throwIfAborted();
     this.failIfTold(verb);
@@ -133,13 +178,18 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
     _type: ResourceType,
     options: WatchOptions,
   ): AsyncGenerator<WatchEvent<U>, void, undefined> {
-    this.requests.push(`watch ${options.resourceVersion}`);
-    this.failIfTold('watch');
-    if (Number(options.resourceVersion) < this.forgottenUpTo) throw expired('too old resource version');
-    const watcher = this.openWatch(options.resourceVersion);
+    const { namespace, resourceVersion, sendInitialEvents } = options;
+    this.note(sendInitialEvents ? 'stream' : `watch ${resourceVersion}`, options);
+    this.failIfTold(sendInitialEvents ? 'stream' : 'watch');
+    if (sendInitialEvents && this.streaming === 'refused')
+      throw new ApiStatusError({ code: 422, reason: 'Invalid', message: 'sendInitialEvents is forbidden' });
+    const from = sendInitialEvents ? this.revision : this.revisionOf(resourceVersion);
+    if (from < this.forgottenUpTo) throw expired('too old resource version');
+    const watcher = this.openWatch(from, namespace);
+    if (sendInitialEvents) watcher.signals.unshift(...this.initialSignals(namespace));
     try {
-      for (;;) {
-        const signal = await this.nextSignal(watcher, options);
+      for (const beganMs = this.clock.monotonicNow(); ;) {
+        const signal = await this.nextSignal(watcher, options, beganMs);
         if ('end' in signal) return;
         if ('error' in signal) throw signal.error;
         yield structuredClone(signal.event) as unknown as WatchEvent<U>;
@@ -149,20 +199,32 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
     }
   }
 
+  private note(request: string, { namespace }: { namespace?: string }): void {
+    this.requests.push(namespace === undefined ? request : `${request} in ${namespace}`);
+  }
+
+  private initialSignals(namespace: string | undefined): Signal<T>[] {
+    const items = this.snapshotFor({ namespace }).items;
+    const added = items.map((object): Signal<T> => ({ event: { type: 'ADDED', object } }));
+    const end = { type: 'BOOKMARK', resourceVersion: this.resourceVersion, endsInitialEvents: true } as const;
+    return this.streaming === 'yes' ? [...added, { event: end }] : added;
+  }
+
   private newObject(namespace: string, name: string): T {
     const uid = `uid-${this.nextUid++}`;
     const { kind } = this.type;
     return { apiVersion: apiVersionOf(this.type), kind, metadata: { namespace, name, uid } } as T;
   }
 
-  private publish(event: WatchEvent<T>): void {
+  private publish(event: ObjectEvent<T>): void {
     this.history.push({ revision: this.revision, event });
-    this.send({ event });
+    this.send({ event }, event.object.metadata.namespace);
   }
 
-  private send(signal: Signal<T>): void {
+  private send(signal: Signal<T>, namespace?: string): void {
     for (const watcher of this.watchers) {
-      if (watcher.silent) continue;
+      const isOutside = namespace !== undefined && (watcher.namespace ?? namespace) !== namespace;
+      if (watcher.silent || isOutside) continue;
       watcher.signals.push(signal);
       watcher.wake();
     }
@@ -189,34 +251,46 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
   private page({ items, resourceVersion, offset, limit }: Snapshot<T>): ListPage<T> {
     const end = offset + limit;
     if (end >= items.length) return { items: items.slice(offset), resourceVersion };
-    const continueToken = `token-${resourceVersion}-${end}`;
+    const continueToken = `token-${this.nextToken++}`;
     this.snapshots.set(continueToken, { items, resourceVersion, offset: end, limit });
     return { items: items.slice(offset, end), resourceVersion, continueToken };
   }
 
-  private openWatch(resourceVersion: string): Watcher<T> {
-    const missed = this.history.filter(({ revision }) => revision > Number(resourceVersion));
+  private openWatch(from: number, namespace: string | undefined): Watcher<T> {
+    const missed = this.history.filter(
+      ({ event, revision }) =>
+        revision > from && (namespace === undefined || event.object.metadata.namespace === namespace),
+    );
     const signals: Signal<T>[] = missed.map(({ event }) => ({ event }));
-    const watcher: Watcher<T> = { signals, wake: () => undefined, silent: false };
+    const watcher: Watcher<T> = { signals, wake: () => undefined, silent: false, namespace };
     this.watchers.add(watcher);
     return watcher;
   }
 
   /** The next thing that arrives; an error when nothing does for the idle timeout, or on abort. */
-  private async nextSignal(watcher: Watcher<T>, options: WatchOptions): Promise<Signal<T>> {
-    if (watcher.signals.length === 0) await this.arrival(watcher, options);
+  private async nextSignal(watcher: Watcher<T>, options: WatchOptions, beganMs: number): Promise<Signal<T>> {
+    if (watcher.signals.length === 0) await this.arrival(watcher, options, beganMs);
     options.signal.throwIfAborted();
-    return watcher.signals.shift() ?? { error: new Error('the watch fell silent') };
+    return watcher.signals.shift() ?? { error: new TimeoutError('the watch fell silent') };
   }
 
-  private arrival(watcher: Watcher<T>, { signal, idleTimeoutMs }: WatchOptions): Promise<void> {
+  private arrival(watcher: Watcher<T>, options: WatchOptions, beganMs: number): Promise<void> {
+    const { idleTimeoutMs, sendInitialEvents, signal, silentUntilMs = 0, timeoutSeconds } = options;
+    const ageMs = this.clock.monotonicNow() - beganMs;
     return new Promise((resolve) => {
       const done = (): void => {
-        timer.cancel();
+        for (const timer of timers) timer.cancel();
         signal.removeEventListener('abort', done);
         resolve();
       };
-      const timer = this.clock.setTimeout(done, idleTimeoutMs);
+      const end = (): void => {
+        if (watcher.silent) return;
+        watcher.signals.push({ end: true });
+        done();
+      };
+      const idle = Math.max(0, silentUntilMs - ageMs) + idleTimeoutMs;
+      const timers = [this.clock.setTimeout(done, idle)];
+      if (!sendInitialEvents) timers.push(this.clock.setTimeout(end, timeoutSeconds * 1000 - ageMs));
       signal.addEventListener('abort', done, { once: true });
       watcher.wake = done;
       if (signal.aborted) done();

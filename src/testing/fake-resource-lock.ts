@@ -1,12 +1,12 @@
-import type { Clock } from '../clock/index.js';
-import { toRfc3339Micro } from '../clock/index.js';
+import type { Clock } from '../base/clock/index.js';
+import { toRfc3339Micro } from '../base/clock/index.js';
 import type {
   LeaderElectionRecord,
   LeaseAttempt,
   LeaseRequest,
   ResourceLock,
-} from '../leader-election/index.js';
-import { isDeposed } from '../leader-election/index.js';
+} from '../kit/leader-election/index.js';
+import { isDeposed } from '../kit/leader-election/index.js';
 
 interface HeldLease {
   readonly record: LeaderElectionRecord;

@@ -1,9 +1,9 @@
-import { FakeClock, SeededRandom } from '../clock/index.js';
-import type { ResourceEvent, SharedInformerOptions } from '../informer/index.js';
-import { SharedInformer } from '../informer/index.js';
-import type { KubernetesObject } from '../kubernetes/index.js';
-import { PODS, keyOf } from '../kubernetes/index.js';
-import { silentLogger } from '../logging/index.js';
+import { FakeClock, SeededRandom } from '../base/clock/index.js';
+import type { ResourceEvent, SharedInformerOptions } from '../kit/informer/index.js';
+import { SharedInformer } from '../kit/informer/index.js';
+import type { KubernetesObject } from '../base/kubernetes/index.js';
+import { PODS, keyOf } from '../base/kubernetes/index.js';
+import { silentLogger } from '../base/logging/index.js';
 import { FakeListWatch } from './fake-list-watch.js';
 
 /** What tests of the informer store: anything with a field to change. */

@@ -1,9 +1,9 @@
 import { ORPHAN_INDEX, orphanIndex } from '../controllers/shared/index.js';
-import { IllegalStateError } from '../errors/index.js';
-import type { IndexFunction, Lister } from '../informer/informer.js';
-import { OWNER_UID_INDEX } from '../informer/informer.js';
-import type { KubernetesObject, ResourceType, UnstructuredObject } from '../kubernetes/index.js';
-import { compareResourceVersions, keyOf, qualifiedResource } from '../kubernetes/index.js';
+import { IllegalStateError } from '../base/errors/index.js';
+import type { IndexFunction, Lister } from '../kit/informer/informer.js';
+import { OWNER_UID_INDEX } from '../kit/informer/informer.js';
+import type { KubernetesObject, ResourceType, UnstructuredObject } from '../base/kubernetes/index.js';
+import { compareResourceVersions, keyOf, qualifiedResource } from '../base/kubernetes/index.js';
 import type { ClusterEvent, FakeCluster } from './fake-cluster.js';
 
 const INDEXES: Readonly<Record<string, IndexFunction<KubernetesObject>>> = {
@@ -35,7 +35,8 @@ export class LaggingCache<T extends KubernetesObject> implements Lister<T> {
   /** Shows everything up to this resourceVersion, as an activation that waits for it would have it. */
   catchUpTo(resourceVersion: string): void {
     const later = this.behind.findIndex(
-      ({ object }) => compareResourceVersions(object.metadata.resourceVersion ?? '', resourceVersion) > 0,
+      ({ object }) =>
+        (compareResourceVersions(object.metadata.resourceVersion ?? '', resourceVersion) ?? 1) > 0,
     );
     this.catchUp(later < 0 ? this.behind.length : later);
   }

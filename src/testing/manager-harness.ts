@@ -1,13 +1,13 @@
 import { trace } from '@opentelemetry/api';
-import { MemoryActorRuntime } from '../actor/index.js';
-import { FakeClock } from '../clock/index.js';
-import type { BuiltController, Reconciler } from '../controller/index.js';
-import { Controller } from '../controller/index.js';
-import { ShutdownError } from '../errors/index.js';
-import { silentLogger } from '../logging/index.js';
-import type { Elector, ManagedController, ManagerOptions } from '../manager/index.js';
-import { Manager } from '../manager/index.js';
-import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../work-queue/index.js';
+import { MemoryActorRuntime } from '../kit/actor/index.js';
+import { FakeClock } from '../base/clock/index.js';
+import type { BuiltController, Reconciler } from '../kit/controller/index.js';
+import { Controller } from '../kit/controller/index.js';
+import { ShutdownError } from '../base/errors/index.js';
+import { silentLogger } from '../base/logging/index.js';
+import type { Elector, ManagedController, ManagerOptions } from '../kit/manager/index.js';
+import { Manager } from '../kit/manager/index.js';
+import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../kit/work-queue/index.js';
 import { FakeCluster } from './fake-cluster.js';
 
 type Lead = Parameters<Elector['run']>[0];

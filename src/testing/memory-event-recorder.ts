@@ -1,6 +1,6 @@
-import type { EventNote, EventRecorder } from '../events/event-recorder.js';
-import type { DeepReadonly, KubernetesObject } from '../kubernetes/index.js';
-import { keyOf } from '../kubernetes/index.js';
+import type { EventNote, EventRecorder } from '../kit/events/event-recorder.js';
+import type { DeepReadonly, KubernetesObject } from '../base/kubernetes/index.js';
+import { keyOf } from '../base/kubernetes/index.js';
 
 export interface RecordedEvent extends EventNote {
   readonly kind: string;

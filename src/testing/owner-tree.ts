@@ -1,5 +1,5 @@
-import type { KubernetesObject, ObjectMeta, OwnerReference, ResourceType } from '../kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS, apiVersionOf } from '../kubernetes/index.js';
+import type { KubernetesObject, ObjectMeta, OwnerReference, ResourceType } from '../base/kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS, apiVersionOf } from '../base/kubernetes/index.js';
 import type { FakeCluster } from './fake-cluster.js';
 
 /** Puts an object with these owners into the cluster; in the namespace `default` where it has one. */

@@ -1,4 +1,4 @@
-import type { Pod, PodSpec, PodStatus } from '../kubernetes/index.js';
+import type { Pod, PodSpec, PodStatus } from '../base/kubernetes/index.js';
 
 export interface PodTraits {
   readonly name?: string;

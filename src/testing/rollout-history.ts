@@ -1,6 +1,12 @@
-import type { ApiClient } from '../api-client/index.js';
-import type { Deployment, KubernetesObject, Pod, ReplicaSet, ResourceType } from '../kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS, compareResourceVersions } from '../kubernetes/index.js';
+import type { ApiClient } from '../kit/api-client/index.js';
+import type {
+  Deployment,
+  KubernetesObject,
+  Pod,
+  ReplicaSet,
+  ResourceType,
+} from '../base/kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS, compareResourceVersions } from '../base/kubernetes/index.js';
 
 /** One change of the store, as a watch showed it. */
 export interface HistoryEvent {
@@ -41,7 +47,9 @@ export class RolloutHistory {
 
   /** Everything seen so far, ordered by resourceVersion. */
   events(): readonly HistoryEvent[] {
-    return this.recorded.toSorted((a, b) => compareResourceVersions(a.resourceVersion, b.resourceVersion));
+    return this.recorded.toSorted(
+      (a, b) => compareResourceVersions(a.resourceVersion, b.resourceVersion) ?? 0,
+    );
   }
 
   private async watch(type: ResourceType, from: string): Promise<void> {

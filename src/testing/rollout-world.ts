@@ -1,11 +1,11 @@
-import { ApiStatusError } from '../api-client/api-status-error.js';
-import type { DeleteOptions, DeleteResult, WriteOptions } from '../api-client/api-client.js';
-import type { RandomSource } from '../clock/index.js';
-import { InMemoryApi } from '../conformance/in-memory-api.js';
-import type { AttemptedWrite } from '../conformance/in-memory-api.js';
-import { ReconcilerRun } from '../conformance/run-reconciler.js';
-import { StandingClock } from '../conformance/standing-clock.js';
-import type { ControllerDefinition } from '../controller/controller-definition.js';
+import { ApiStatusError } from '../kit/api-client/api-status-error.js';
+import type { DeleteOptions, DeleteResult, WriteOptions } from '../kit/api-client/api-client.js';
+import type { RandomSource } from '../base/clock/index.js';
+import { InMemoryApi } from '../app/conformance/in-memory-api.js';
+import type { AttemptedWrite } from '../app/conformance/in-memory-api.js';
+import { ReconcilerRun } from '../app/conformance/run-reconciler.js';
+import { StandingClock } from '../app/conformance/standing-clock.js';
+import type { ControllerDefinition } from '../kit/controller/controller-definition.js';
 import { deploymentController } from '../controllers/deployment/index.js';
 import type {
   Deployment,
@@ -14,8 +14,8 @@ import type {
   Pod,
   ReplicaSet,
   ResourceType,
-} from '../kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS, newControllerRef } from '../kubernetes/index.js';
+} from '../base/kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS, newControllerRef } from '../base/kubernetes/index.js';
 import { semanticEqual } from '../controllers/deployment/semantic-equality.js';
 
 export const WORLD_NOW_MS = Date.UTC(2026, 0, 1, 12);

@@ -1,15 +1,15 @@
-import type { Clock, RandomSource } from '../clock/index.js';
-import { FakeClock, SeededRandom } from '../clock/index.js';
+import type { Clock, RandomSource } from '../base/clock/index.js';
+import { FakeClock, SeededRandom } from '../base/clock/index.js';
 import type {
   BuiltController,
   ControllerDefinition,
   Decision,
   EnqueueRequest,
   SyncObserver,
-} from '../controller/index.js';
-import type { EventNote } from '../events/index.js';
-import { keyOf, parseKey } from '../kubernetes/index.js';
-import { silentLogger } from '../logging/index.js';
+} from '../kit/controller/index.js';
+import type { EventNote } from '../kit/events/index.js';
+import { keyOf, parseKey } from '../base/kubernetes/index.js';
+import { silentLogger } from '../base/logging/index.js';
 import type { FakeCluster } from './fake-cluster.js';
 import { FakeInformers } from './fake-informers.js';
 

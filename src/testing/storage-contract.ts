@@ -15,9 +15,9 @@ import {
   StorageNotFoundError,
   StorageTooLargeError,
 } from '../api-server/storage/index.js';
-import { FakeClock } from '../clock/index.js';
-import { IllegalStateError } from '../errors/index.js';
-import type { KubernetesObject, UnstructuredObject } from '../kubernetes/index.js';
+import { FakeClock } from '../base/clock/index.js';
+import { IllegalStateError } from '../base/errors/index.js';
+import type { KubernetesObject, UnstructuredObject } from '../base/kubernetes/index.js';
 import { runStorageModel } from './storage-model.js';
 import { waitFor } from './wait-for.js';
 

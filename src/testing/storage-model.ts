@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Revision, Storage, StorageKey } from '../api-server/storage/index.js';
 import { isStorageConflict, isStorageExists, isStorageNotFound } from '../api-server/storage/index.js';
-import type { UnstructuredObject } from '../kubernetes/index.js';
+import type { UnstructuredObject } from '../base/kubernetes/index.js';
 
 /**
  * The model: a map from key to revision and value, and a counter.

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { explainDeployment } from '../explain/explain-deployment.js';
-import type { ExplainInput } from '../explain/explain-input.js';
-import type { CauseCode, ExplanationState } from '../explain/explanation.js';
-import { renderExplanation } from '../explain/render-explanation.js';
+import { explainDeployment } from '../app/explain/explain-deployment.js';
+import type { ExplainInput } from '../app/explain/explain-input.js';
+import type { CauseCode, ExplanationState } from '../app/explain/explanation.js';
+import { renderExplanation } from '../app/explain/render-explanation.js';
 
 export interface StuckCase {
   readonly name: string;

@@ -1,5 +1,5 @@
-import type { Deployment, DeploymentCondition, Pod, ReplicaSet } from '../kubernetes/index.js';
-import type { ExplainInput } from '../explain/explain-input.js';
+import type { Deployment, DeploymentCondition, Pod, ReplicaSet } from '../base/kubernetes/index.js';
+import type { ExplainInput } from '../app/explain/explain-input.js';
 import { aDeployment } from './deployment-builder.js';
 
 export const NOW_MS = Date.UTC(2026, 0, 1, 12);

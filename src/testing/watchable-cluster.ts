@@ -1,6 +1,6 @@
-import type { WatchEvent } from '../api-client/index.js';
-import type { KubernetesObject, ResourceType } from '../kubernetes/index.js';
-import { qualifiedResource } from '../kubernetes/index.js';
+import type { WatchEvent } from '../kit/api-client/index.js';
+import type { KubernetesObject, ResourceType } from '../base/kubernetes/index.js';
+import { qualifiedResource } from '../base/kubernetes/index.js';
 import { FakeCluster } from './fake-cluster.js';
 
 /** With a watch of what happens to a type from now on; selectors are not heeded. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { hasCode } from '../errors/index.js';
-import type { WorkHandler, WorkItem, WorkQueue, WorkQueueOptions } from '../work-queue/index.js';
+import { hasCode } from '../base/errors/index.js';
+import type { WorkHandler, WorkItem, WorkQueue, WorkQueueOptions } from '../kit/work-queue/index.js';
 import { ExclusiveProbe, gate } from './exclusive-probe.js';
 import type { MakeWorkQueueHarness, WorkQueueHarness } from './work-queue-harness.js';
 import type { PropertyParameters } from './work-queue-properties.js';

@@ -1,4 +1,4 @@
-import type { WorkQueue, WorkQueueConsumer, WorkQueueOptions } from '../work-queue/index.js';
+import type { WorkQueue, WorkQueueConsumer, WorkQueueOptions } from '../kit/work-queue/index.js';
 
 /** One shared queue as several replicas see it. */
 export interface WorkQueueHarness {

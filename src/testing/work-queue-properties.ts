@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { WorkItem, WorkQueue } from '../work-queue/index.js';
+import type { WorkItem, WorkQueue } from '../kit/work-queue/index.js';
 import type { MakeWorkQueueHarness, WorkQueueHarness } from './work-queue-harness.js';
 
 type Action =

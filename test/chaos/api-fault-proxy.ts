@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -26,11 +26,14 @@ export interface SeenWrite {
   readonly body: Buffer;
 }
 
-/** Any request but a watch, as it comes in. */
+/** A request as it comes in. */
 export interface SeenRequest {
   readonly method: string;
   /** With its query. */
   readonly path: string;
+  /** As they are passed on: what is changed here is what the server gets. */
+  readonly headers: IncomingHttpHeaders;
+  /** Empty of a watch. */
   readonly body: Buffer;
 }
 
@@ -39,6 +42,12 @@ export interface Refusal {
   readonly status: number;
   readonly reason: string;
   readonly message: string;
+}
+
+/** An answer of the server that only the proxy gives. */
+export interface OwnAnswer {
+  readonly status: number;
+  readonly json: unknown;
 }
 
 const GONE = {
@@ -61,8 +70,10 @@ export class ApiFaultProxy {
   private watchFault: WatchFault | undefined;
   /** Sees each write, before it is passed on and after the server has answered; what it awaits holds the write up. */
   onWrite: ((write: SeenWrite) => void | Promise<void>) | undefined;
-  /** Sees each request before anything else; what it returns is the answer. Stays until it is taken away. */
-  onRequest: ((request: SeenRequest) => Refusal | undefined) | undefined;
+  /** Sees each request but watches before anything else; what it returns is the answer. Stays until it is taken away. */
+  onRequest: ((request: SeenRequest) => Refusal | OwnAnswer | undefined) | undefined;
+  /** The same for watches. */
+  onWatch: ((request: SeenRequest) => Refusal | undefined) | undefined;
   requests = 0;
 
   constructor(
@@ -110,10 +121,15 @@ export class ApiFaultProxy {
     this.requests += 1;
     answer.on('error', () => answer.destroy());
     const url = incoming.url ?? '';
-    if (incoming.method === 'GET' && /[?&]watch=(1|true)/.test(url)) return this.watch(incoming, answer);
+    const { headers: asked, method = '' } = incoming;
+    if (method === 'GET' && /[?&]watch=(1|true)/.test(url)) {
+      const refusal = this.onWatch?.({ method, path: url, headers: asked, body: Buffer.alloc(0) });
+      return refusal ? sendStatus(answer, refusal) : this.watch(incoming, answer);
+    }
     const body = await readAll(incoming);
-    const refusal = this.onRequest?.({ method: incoming.method ?? '', path: url, body });
-    if (refusal) return sendStatus(answer, refusal);
+    const own = this.onRequest?.({ method, path: url, headers: asked, body });
+    if (own && 'json' in own) return sendJson(answer, own.status, own.json);
+    if (own) return sendStatus(answer, own);
     const fault = this.faultFor(incoming.method ?? '');
     if (fault && !fault.afterwards && fault.kind !== 'half-sent') return this.fail(fault, answer);
     const isWrite = incoming.method !== 'GET';
@@ -214,9 +230,16 @@ function sendStatus(
   { message, reason, status }: Refusal,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  answer
-    .writeHead(status, { 'content-type': 'application/json', ...headers })
-    .end(JSON.stringify({ ...GONE, message, reason, code: status }));
+  sendJson(answer, status, { ...GONE, message, reason, code: status }, headers);
+}
+
+function sendJson(
+  answer: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  answer.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 
 function endAsGone(watch: ServerResponse): void {

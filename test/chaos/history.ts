@@ -1,13 +1,13 @@
-import type { ApiClient } from '../../src/api-client/index.js';
-import { isExpired } from '../../src/api-client/index.js';
-import type { KubernetesObject, ResourceType } from '../../src/kubernetes/index.js';
+import type { ApiClient } from '../../src/kit/api-client/index.js';
+import { isExpired } from '../../src/kit/api-client/index.js';
+import type { KubernetesObject, ResourceType } from '../../src/base/kubernetes/index.js';
 import {
   DEPLOYMENTS,
   PODS,
   REPLICA_SETS,
   compareResourceVersions,
   newerResourceVersion,
-} from '../../src/kubernetes/index.js';
+} from '../../src/base/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 
 export type RecordedKind = 'Deployment' | 'ReplicaSet' | 'Pod';
@@ -73,8 +73,8 @@ export class History {
 
   /** What was recorded since the last call, in the store's order. */
   take(): HistoryEvent[] {
-    const events = this.recorded.sort((a, b) =>
-      compareResourceVersions(a.resourceVersion, b.resourceVersion),
+    const events = this.recorded.sort(
+      (a, b) => compareResourceVersions(a.resourceVersion, b.resourceVersion) ?? 0,
     );
     this.recorded = [];
     return events;

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import type { Deployment, Pod, ReplicaSet } from '../../src/kubernetes/index.js';
+import type { Deployment, Pod, ReplicaSet } from '../../src/base/kubernetes/index.js';
 import type { JournalLine } from './checkers/journal-line.js';
 import { isReadyPod } from './checkers/store-replay.js';
 import type { HistoryEvent } from './history.js';

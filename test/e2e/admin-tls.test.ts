@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ClusterSnapshot } from '../../src/admin/index.js';
-import type { ReplicaLine } from '../../src/supervisor/index.js';
+import type { ClusterSnapshot } from '../../src/app/admin/index.js';
+import type { ReplicaLine } from '../../src/app/supervisor/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { trustedAgent } from '../../src/tls/index.js';
+import { trustedAgent } from '../../src/base/tls/index.js';
 import { Up, run } from './support/up.js';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'main.js');

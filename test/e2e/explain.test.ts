@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpApiClient } from '../../src/api-client/index.js';
-import type { Explanation } from '../../src/explain/index.js';
-import type { Deployment } from '../../src/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../src/kubernetes/index.js';
-import type { RolloutPlan } from '../../src/rollout-plan/index.js';
+import type { HttpApiClient } from '../../src/kit/api-client/index.js';
+import type { Explanation } from '../../src/app/explain/index.js';
+import type { Deployment } from '../../src/base/kubernetes/index.js';
+import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
+import type { RolloutPlan } from '../../src/app/rollout-plan/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
 import { anyKubectl } from './support/kubectl.js';

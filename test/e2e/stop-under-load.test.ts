@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpApiClient } from '../../src/api-client/index.js';
-import type { Deployment, Lease } from '../../src/kubernetes/index.js';
-import { DEPLOYMENTS, EVENTS, LEASES, REPLICA_SETS } from '../../src/kubernetes/index.js';
-import type { EventObject } from '../../src/events/index.js';
-import type { ReplicaLine } from '../../src/supervisor/status.js';
+import type { HttpApiClient } from '../../src/kit/api-client/index.js';
+import type { Deployment, Lease } from '../../src/base/kubernetes/index.js';
+import { DEPLOYMENTS, EVENTS, LEASES, REPLICA_SETS } from '../../src/base/kubernetes/index.js';
+import type { EventObject } from '../../src/kit/events/index.js';
+import type { ReplicaLine } from '../../src/app/supervisor/status.js';
 import { RolloutHistory, findViolations } from '../../src/testing/rollout-history.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';

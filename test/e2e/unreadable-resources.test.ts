@@ -5,15 +5,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpApiClient } from '../../src/api-client/index.js';
-import { bearerToken, createHttpApiClient, isNotFound } from '../../src/api-client/index.js';
-import { SystemClock } from '../../src/clock/index.js';
-import type { Deployment, KubernetesObject, ReplicaSet } from '../../src/kubernetes/index.js';
-import { DEPLOYMENTS, LEASES, NODES, PODS, REPLICA_SETS } from '../../src/kubernetes/index.js';
+import type { HttpApiClient } from '../../src/kit/api-client/index.js';
+import { bearerToken, createHttpApiClient, isNotFound } from '../../src/kit/api-client/index.js';
+import { SystemClock } from '../../src/base/clock/index.js';
+import type { Deployment, KubernetesObject, ReplicaSet } from '../../src/base/kubernetes/index.js';
+import { DEPLOYMENTS, LEASES, NODES, PODS, REPLICA_SETS } from '../../src/base/kubernetes/index.js';
 import { freePort } from '../../src/testing/free-port.js';
 import type { TestRedisServer } from '../../src/testing/redis-server.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';
+import type { Refusal, SeenRequest } from '../chaos/api-fault-proxy.js';
 import { ApiFaultProxy } from '../chaos/api-fault-proxy.js';
 import type { RunningApiServer } from '../integration/api-server-harness.js';
 import { TOKEN, startApiServer } from '../integration/api-server-harness.js';
@@ -37,10 +38,13 @@ describe('a replica that may not list everything', () => {
     redis = await startTestRedisServer();
     server = await startApiServer();
     proxy = new ApiFaultProxy({ port: Number(new URL(server.url).port) }, () => 0);
-    proxy.onRequest = ({ method, path }) =>
+    const judge = ({ method, path }: SeenRequest): Refusal | undefined =>
       method === 'GET' && DENIED.test(path)
         ? { status: 403, reason: 'Forbidden', message: 'you may not list them' }
         : undefined;
+    proxy.onRequest = judge;
+    // A list that is streamed is a watch.
+    proxy.onWatch = judge;
     const kubeconfig = join(dir, 'kubeconfig');
     writeFileSync(kubeconfig, kubeconfigFor(`http://127.0.0.1:${await proxy.start()}`));
     client = createHttpApiClient({
@@ -78,9 +82,10 @@ describe('a replica that may not list everything', () => {
     const lines = await waitFor(
       async () => {
         const verbose = await text('/readyz?verbose');
-        return verbose.includes('serviceaccounts') ? verbose.split('\n') : undefined;
+        const isFilled = verbose.includes('serviceaccounts') && !verbose.includes('fills its caches');
+        return isFilled ? verbose.split('\n') : undefined;
       },
-      { timeoutMs: 30_000, what: 'the garbage collector to say what it cannot read' },
+      { timeoutMs: 30_000, what: 'the garbage collector to have read what it can' },
     );
     expect(lines).toContain(
       '[+]controller-deployment ok: does not start: cannot read deployments.apps (you may not list them)',
@@ -89,9 +94,16 @@ describe('a replica that may not list everything', () => {
     expect(collector).toContain('serviceaccounts (you may not list them)');
     expect(collector).toContain('deployments.apps (you may not list them)');
     expect(lines).toContain('[+]controller-replicaset ok');
-    const { controllers } = JSON.parse(await text('/admin/status')) as {
-      controllers: { name: string; consuming: boolean; waitsFor: { resource: string }[] }[];
-    };
+    const controllers = await waitFor(
+      async () => {
+        const status = JSON.parse(await text('/admin/status')) as {
+          controllers: { name: string; consuming: boolean; waitsFor: { resource: string }[] }[];
+        };
+        const consuming = status.controllers.filter((controller) => controller.consuming);
+        return consuming.length === 3 ? status.controllers : undefined;
+      },
+      { timeoutMs: 30_000, what: 'three controllers to take keys' },
+    );
     expect(controllers.map(({ consuming, name }) => [name, consuming])).toEqual([
       ['deployment', false],
       ['replicaset', true],
@@ -132,6 +144,7 @@ describe('a replica that may not list everything', () => {
   it('starts what waited as soon as it may', async () => {
     await client.create<Deployment>(DEPLOYMENTS, aDeployment({ name: 'late' }));
     proxy.onRequest = undefined;
+    proxy.onWatch = undefined;
     await waitFor(
       async () =>
         (await client.list(REPLICA_SETS, { namespace: 'default' })).items.some(({ metadata }) =>

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { AdminModule, proofOf, startAdminServer } from '../../src/admin/index.js';
-import type { AdminServer } from '../../src/admin/index.js';
-import { SystemClock } from '../../src/clock/index.js';
-import { HealthRegistry } from '../../src/health/index.js';
-import { silentLogger } from '../../src/logging/index.js';
-import { RedisPeerRegistry } from '../../src/replica/redis-peer-registry.js';
-import { createMetrics } from '../../src/telemetry/index.js';
+import { AdminModule, proofOf, startAdminServer } from '../../src/app/admin/index.js';
+import type { AdminServer } from '../../src/app/admin/index.js';
+import { SystemClock } from '../../src/base/clock/index.js';
+import { HealthRegistry } from '../../src/kit/health/index.js';
+import { silentLogger } from '../../src/base/logging/index.js';
+import { RedisPeerRegistry } from '../../src/app/replica/redis-peer-registry.js';
+import { createMetrics } from '../../src/kit/telemetry/index.js';
 import { ADMIN_TOKEN, anAdminPorts } from '../../src/testing/admin-ports.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { BullMqWorkQueue } from '../../src/work-queue/index.js';
+import { BullMqWorkQueue } from '../../src/kit/work-queue/index.js';
 
 describe('replicas that find each other through Redis', () => {
   const clock = new SystemClock();

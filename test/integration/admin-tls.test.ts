@@ -7,17 +7,22 @@ import type { TLSSocket } from 'node:tls';
 import { connect } from 'node:tls';
 import { request } from 'undici';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { AdminPorts, AdminServer, Peer } from '../../src/admin/index.js';
-import { AdminModule, proofOf, startAdminServer } from '../../src/admin/index.js';
-import { FakeClock } from '../../src/clock/index.js';
-import { HealthRegistry } from '../../src/health/index.js';
-import { silentLogger } from '../../src/logging/index.js';
-import { createMetrics } from '../../src/telemetry/index.js';
+import type { AdminPorts, AdminServer, Peer } from '../../src/app/admin/index.js';
+import { AdminModule, proofOf, startAdminServer } from '../../src/app/admin/index.js';
+import { FakeClock } from '../../src/base/clock/index.js';
+import { HealthRegistry } from '../../src/kit/health/index.js';
+import { silentLogger } from '../../src/base/logging/index.js';
+import { createMetrics } from '../../src/kit/telemetry/index.js';
 import { ADMIN_TOKEN, anAdminPorts } from '../../src/testing/admin-ports.js';
 import { ApiClientServer, json } from '../../src/testing/api-client-server.js';
-import { createSelfSigned } from '../../src/tls/certificates.js';
-import type { KeyPair } from '../../src/tls/index.js';
-import { ServedCertificate, certificateFiles, fingerprintOf, trustedAgent } from '../../src/tls/index.js';
+import { createSelfSigned } from '../../src/base/tls/certificates.js';
+import type { KeyPair } from '../../src/base/tls/index.js';
+import {
+  ServedCertificate,
+  certificateFiles,
+  fingerprintOf,
+  trustedAgent,
+} from '../../src/base/tls/index.js';
 
 interface Served {
   readonly server: AdminServer;

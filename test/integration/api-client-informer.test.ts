@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { createHttpApiClient, fixedCredentials } from '../../src/api-client/index.js';
-import { SeededRandom, SystemClock } from '../../src/clock/index.js';
-import { InformerFactory } from '../../src/informer/index.js';
-import { PODS } from '../../src/kubernetes/index.js';
-import { silentLogger } from '../../src/logging/index.js';
+import { createHttpApiClient, fixedCredentials } from '../../src/kit/api-client/index.js';
+import { SeededRandom, SystemClock } from '../../src/base/clock/index.js';
+import { InformerFactory } from '../../src/kit/informer/index.js';
+import { PODS } from '../../src/base/kubernetes/index.js';
+import { silentLogger } from '../../src/base/logging/index.js';
 import type { Answer } from '../../src/testing/api-client-server.js';
 import { ApiClientServer, json, stream } from '../../src/testing/api-client-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';
@@ -25,9 +25,11 @@ it('an informer over HTTP outlives broken, expired and refused watches, and stop
     };
   server
     .next(
+      json(422, { kind: 'Status', code: 422, message: 'sendInitialEvents is forbidden for watch' }),
       list('10', pod('x', '5'), pod('y', '6')),
       cutAfter(line('ADDED', pod('z', '11')), '{"type":"MODI'),
       json(503, { kind: 'Status', code: 503 }),
+      list('12'),
       stream([
         line('MODIFIED', pod('x', '12')),
         line('ERROR', { kind: 'Status', code: 410, reason: 'Expired' }),
@@ -52,13 +54,14 @@ it('an informer over HTTP outlives broken, expired and refused watches, and stop
 
   const stopper = new AbortController();
   const running = factory.run(stopper.signal);
-  await pods.waitForResourceVersion('30', stopper.signal);
+  await waitFor(() => pods.lastSyncedResourceVersion === '30');
   expect(seen).toEqual(['added x', 'added y', 'added z', 'modified x', 'deleted y', 'modified z']);
   expect(pods.lister.get('a/z')).toMatchObject({ apiVersion: 'v1', kind: 'Pod' });
   const watched = server.received.map(({ url }) =>
     new URL(url, server.url).searchParams.get('resourceVersion'),
   );
-  expect(watched).toEqual([null, '10', '11', '11', null, '20']);
+  // A list that the server does not stream; the place is checked before a broken watch is taken up again.
+  expect(watched).toEqual([null, null, '10', null, null, '11', null, '20']);
 
   stopper.abort(new Error('we are stopping'));
   await running;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { HttpApiClient, WatchEvent, WatchOptions } from '../../src/api-client/index.js';
+import type { HttpApiClient, WatchEvent, WatchOptions } from '../../src/kit/api-client/index.js';
 import {
   ApiConnectionError,
   ApiProtocolError,
@@ -8,11 +8,11 @@ import {
   createHttpApiClient,
   fixedCredentials,
   isExpired,
-} from '../../src/api-client/index.js';
-import { FakeClock } from '../../src/clock/index.js';
-import { TimeoutError } from '../../src/errors/index.js';
-import type { KubernetesObject } from '../../src/kubernetes/index.js';
-import { PODS } from '../../src/kubernetes/index.js';
+} from '../../src/kit/api-client/index.js';
+import { FakeClock } from '../../src/base/clock/index.js';
+import { TimeoutError } from '../../src/base/errors/index.js';
+import type { KubernetesObject } from '../../src/base/kubernetes/index.js';
+import { PODS } from '../../src/base/kubernetes/index.js';
 import { ApiClientServer, json, silence, stream } from '../../src/testing/api-client-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 
@@ -126,7 +126,8 @@ describe('a watch', () => {
   });
 
   it.each([
-    ['that is not JSON', 'oops\n', 'not JSON: "oops"'],
+    ['that is no object', 'null\n', 'not a watch event: "null"'],
+    ['that is not JSON', 'oops\n', 'not a watch event: "oops"'],
     ['of an unknown type', line('GREETING', {}), 'unknown type "GREETING"'],
   ])('fails with an event %s', async (_name, text, message) => {
     server.always(stream([text], { end: false }));

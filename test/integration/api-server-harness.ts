@@ -12,8 +12,8 @@ import {
   writeKubeconfig,
 } from '../../src/api-server/index.js';
 import type { ServerLimits, Storage } from '../../src/api-server/index.js';
-import { SystemClock, SystemRandom } from '../../src/clock/index.js';
-import { silentLogger } from '../../src/logging/index.js';
+import { SystemClock, SystemRandom } from '../../src/base/clock/index.js';
+import { silentLogger } from '../../src/base/logging/index.js';
 
 export const TOKEN = 'the-token-of-the-tests';
 

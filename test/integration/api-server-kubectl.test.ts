@@ -143,7 +143,7 @@ describe('real kubectl', () => {
   it.each([
     [['get', 'deploy', 'nope'], 'Error from server (NotFound): deployments.apps "nope" not found'],
     [['delete', 'namespace', 'default'], 'Error from server (Forbidden): namespaces "default" is forbidden'],
-    [['get', 'daemonsets'], 'error: the server doesn\'t have a resource type "daemonsets"'],
+    [['get', 'widgets'], 'error: the server doesn\'t have a resource type "widgets"'],
   ])('hears of errors: %j', async (args, words) => {
     const { code, stderr } = await kubectl(...args);
     expect(code).toBe(1);

@@ -2,13 +2,13 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createHttpApiClient, loadKubeconfig } from '../../src/api-client/index.js';
+import { createHttpApiClient, loadKubeconfig } from '../../src/kit/api-client/index.js';
 import { runApiServerProcess } from '../../src/api-server/index.js';
 import type { ApiServerProcessOptions } from '../../src/api-server/index.js';
-import { SystemClock } from '../../src/clock/index.js';
-import { StartupError } from '../../src/errors/index.js';
-import { NAMESPACES } from '../../src/kubernetes/index.js';
-import { silentLogger } from '../../src/logging/index.js';
+import { SystemClock } from '../../src/base/clock/index.js';
+import { StartupError } from '../../src/base/errors/index.js';
+import { NAMESPACES } from '../../src/base/kubernetes/index.js';
+import { silentLogger } from '../../src/base/logging/index.js';
 import type { TestRedisServer } from '../../src/testing/redis-server.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 

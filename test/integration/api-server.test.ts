@@ -228,7 +228,7 @@ describe('bad input is refused as Kubernetes does, and changes nothing', () => {
     {
       name: 'a resource that does not exist',
       method: 'GET',
-      path: '/apis/apps/v1/namespaces/default/daemonsets',
+      path: '/apis/apps/v1/namespaces/default/widgets',
       code: 404,
       reason: 'NotFound',
       says: /^the server could not find the requested resource$/,

@@ -58,6 +58,25 @@ describe.skipIf(!helm)('the chart, installed and upgraded', () => {
     expect(api.object('Deployment', 'rk-rollkeeper')).toHaveProperty('spec.replicas', 5);
   });
 
+  it('lets no replicas of two scopes work side by side', async () => {
+    const strategy = (): unknown =>
+      api.object<{ spec: { strategy?: object } }>('Deployment', 'rk-rollkeeper')?.spec.strategy;
+    const recreate = { type: 'Recreate' };
+    await run('upgrade', { selector: 'shard=a' });
+    expect(strategy()).toEqual(recreate);
+    await run('upgrade', { selector: 'shard=a', logLevel: 'debug' });
+    expect(strategy(), 'the scope is the same').toBeUndefined();
+    await run('upgrade', { namespaces: ['x'] });
+    expect(strategy()).toEqual(recreate);
+    await run('upgrade', { namespaces: ['x', 'x'] });
+    expect(strategy()).toBeUndefined();
+    // Without any value Helm would take those of the last time.
+    await run('upgrade', { logLevel: 'info' });
+    expect(strategy()).toEqual(recreate);
+    await run('upgrade', { logLevel: 'info' });
+    expect(strategy()).toBeUndefined();
+  });
+
   it('says how to look, and where the token is', async () => {
     const notes = await run('upgrade');
     expect(notes).toContain('kubectl -n ops port-forward deployment/rk-rollkeeper 8080');

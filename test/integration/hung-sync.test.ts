@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { trace } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { RedisActorRuntime, RedisQueuedActors } from '../../src/actor/index.js';
-import { withWriteGuard } from '../../src/api-client/index.js';
-import { SystemClock } from '../../src/clock/index.js';
-import type { ReconcileContext } from '../../src/controller/index.js';
-import { Controller } from '../../src/controller/index.js';
-import { PODS } from '../../src/kubernetes/index.js';
-import { silentLogger } from '../../src/logging/index.js';
+import { RedisActorRuntime, RedisQueuedActors } from '../../src/kit/actor/index.js';
+import { withWriteGuard } from '../../src/kit/api-client/index.js';
+import { SystemClock } from '../../src/base/clock/index.js';
+import type { ReconcileContext } from '../../src/kit/controller/index.js';
+import { Controller } from '../../src/kit/controller/index.js';
+import { PODS } from '../../src/base/kubernetes/index.js';
+import { silentLogger } from '../../src/base/logging/index.js';
 import { gate } from '../../src/testing/exclusive-probe.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
 import { aPod } from '../../src/testing/pod-builder.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/work-queue/index.js';
+import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/kit/work-queue/index.js';
 
 const clock = new SystemClock();
 const KEY = 'default/web';

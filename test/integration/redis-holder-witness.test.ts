@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { describe, expect, inject, it } from 'vitest';
-import { SystemClock } from '../../src/clock/index.js';
-import { LeaderElector, RedisHolderWitness, RedisResourceLock } from '../../src/leader-election/index.js';
+import { SystemClock } from '../../src/base/clock/index.js';
+import { LeaderElector, RedisHolderWitness, RedisResourceLock } from '../../src/kit/leader-election/index.js';
 import { runHolderWitnessContract } from '../../src/testing/holder-witness-contract.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';

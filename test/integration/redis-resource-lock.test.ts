@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { describe, expect, inject, it } from 'vitest';
-import { SystemClock } from '../../src/clock/index.js';
-import { LeaderElector, RedisResourceLock } from '../../src/leader-election/index.js';
+import { SystemClock } from '../../src/base/clock/index.js';
+import { LeaderElector, RedisResourceLock } from '../../src/kit/leader-election/index.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { runResourceLockContract } from '../../src/testing/resource-lock-contract.js';
 import { waitFor } from '../../src/testing/wait-for.js';

@@ -15,9 +15,9 @@ import {
   StorageNotFoundError,
   StorageUnavailableError,
 } from '../../src/api-server/storage/index.js';
-import { FakeClock } from '../../src/clock/index.js';
-import { InvalidOptionError } from '../../src/errors/index.js';
-import type { UnstructuredObject } from '../../src/kubernetes/index.js';
+import { FakeClock } from '../../src/base/clock/index.js';
+import { InvalidOptionError } from '../../src/base/errors/index.js';
+import type { UnstructuredObject } from '../../src/base/kubernetes/index.js';
 import type { TestRedisServer } from '../../src/testing/redis-server.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';

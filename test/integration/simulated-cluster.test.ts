@@ -2,18 +2,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpApiClient } from '../../src/api-client/index.js';
-import { createHttpApiClient, isNotFound, loadKubeconfig } from '../../src/api-client/index.js';
+import type { HttpApiClient } from '../../src/kit/api-client/index.js';
+import { createHttpApiClient, isNotFound, loadKubeconfig } from '../../src/kit/api-client/index.js';
 import { ApiServer } from '../../src/api-server/api-server.js';
 import { createKindRegistry } from '../../src/api-server/kinds/index.js';
 import { createSchemaRegistry } from '../../src/api-server/schema/index.js';
 import { MemoryStorage } from '../../src/api-server/storage/index.js';
-import { SystemClock, SystemRandom } from '../../src/clock/index.js';
-import type { ControllerDefinition } from '../../src/controller/index.js';
+import { SystemClock, SystemRandom } from '../../src/base/clock/index.js';
+import type { ControllerDefinition } from '../../src/kit/controller/index.js';
 import { garbageCollectorController } from '../../src/controllers/garbage-collector/index.js';
 import { namespaceController } from '../../src/controllers/namespace/index.js';
-import { InformerFactory } from '../../src/informer/index.js';
-import type { KubernetesObject, OwnerReference, Pod, ReplicaSet } from '../../src/kubernetes/index.js';
+import { InformerFactory } from '../../src/kit/informer/index.js';
+import type { KubernetesObject, OwnerReference, Pod, ReplicaSet } from '../../src/base/kubernetes/index.js';
 import {
   DEPLOYMENTS,
   NAMESPACES,
@@ -22,8 +22,8 @@ import {
   REPLICA_SETS,
   keyOf,
   parseKey,
-} from '../../src/kubernetes/index.js';
-import { silentLogger } from '../../src/logging/index.js';
+} from '../../src/base/kubernetes/index.js';
+import { silentLogger } from '../../src/base/logging/index.js';
 import { KeyedExecutor } from '../../src/node-simulator/keyed-executor.js';
 import { runNodeProcess } from '../../src/node-simulator/index.js';
 import { waitFor as waitForUpTo } from '../../src/testing/wait-for.js';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { SeededRandom, SystemClock } from '../../src/clock/index.js';
+import { SeededRandom, SystemClock } from '../../src/base/clock/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { BullMqWorkQueue } from '../../src/work-queue/index.js';
+import { BullMqWorkQueue } from '../../src/kit/work-queue/index.js';
 import { proofKeys } from './support/queue-proof.js';
 import { WorkerProcesses } from './support/worker-processes.js';
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { createProgram } from '../../src/cli/program.js';
-import { replicaOptionsOf } from '../../src/cli/controller.command.js';
-import { compileReplicaOptions } from '../../src/replica/replica.options.js';
+import { createProgram } from '../../src/app/cli/program.js';
+import { replicaOptionsOf } from '../../src/app/cli/controller.command.js';
+import { compileReplicaOptions } from '../../src/app/replica/replica.options.js';
 
 interface Service {
   readonly build?: string;

@@ -52,3 +52,21 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- if or (and $first (not (hasPrefix "-" $first))) (and (not $first) $star) }}true{{ end }}
 {{- end }}
+
+{{- /* What the installation works on, in words: empty for everything. */}}
+{{- define "rollkeeper.scope" -}}
+{{- $namespaces := "" }}
+{{- with .Values.namespaces }}{{ $namespaces = printf "namespaces %s " (. | sortAlpha | uniq | join ",") }}{{ end }}
+{{- $selector := "" }}
+{{- with .Values.selector }}{{ $selector = printf "selector %s" . }}{{ end }}
+{{- printf "%s%s" $namespaces $selector | trim }}
+{{- end }}
+
+{{- /* Whether the release that is there works on something else. */}}
+{{- define "rollkeeper.scopeChanges" -}}
+{{- $there := lookup "apps/v1" "Deployment" .Release.Namespace (include "rollkeeper.fullname" .) }}
+{{- if $there }}
+{{- $scope := get ($there.metadata.annotations | default dict) "rollkeeper.dev/scope" }}
+{{- if ne ($scope | default "") (include "rollkeeper.scope" .) }}true{{ end }}
+{{- end }}
+{{- end }}

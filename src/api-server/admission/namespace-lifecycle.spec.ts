@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../clock/index.js';
-import type { Namespace } from '../../kubernetes/index.js';
-import { silentLogger } from '../../logging/index.js';
+import { FakeClock } from '../../base/clock/index.js';
+import type { Namespace } from '../../base/kubernetes/index.js';
+import { silentLogger } from '../../base/logging/index.js';
 import { createKindRegistry } from '../kinds/index.js';
 import { MemoryStorage } from '../storage/index.js';
 import { NamespaceLifecycle } from './namespace-lifecycle.js';

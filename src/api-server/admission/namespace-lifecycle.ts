@@ -1,8 +1,8 @@
-import type { Logger } from '../../logging/index.js';
-import { NAMESPACES, qualifiedResource } from '../../kubernetes/index.js';
-import type { Clock } from '../../clock/index.js';
-import type { KubernetesObject, Namespace } from '../../kubernetes/index.js';
-import { errorMessage } from '../../errors/index.js';
+import type { Logger } from '../../base/logging/index.js';
+import { NAMESPACES, qualifiedResource } from '../../base/kubernetes/index.js';
+import type { Clock } from '../../base/clock/index.js';
+import type { KubernetesObject, Namespace } from '../../base/kubernetes/index.js';
+import { errorMessage } from '../../base/errors/index.js';
 import { forbidden, notFound } from '../errors/index.js';
 import type { KindDefinition } from '../kinds/index.js';
 import type { Storage, StorageList } from '../storage/index.js';

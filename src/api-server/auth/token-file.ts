@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
-import { StartupError } from '../../errors/index.js';
+import { StartupError } from '../../base/errors/index.js';
 
 /** Reads the token that `path` holds; makes one, readable by its owner only, where there is none. */
 export async function ensureTokenFile(path: string): Promise<string> {

@@ -5,8 +5,8 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { StartupError, errorMessage } from '../../errors/index.js';
-import { parseJson, stringifyJson } from '../../kubernetes/index.js';
+import { StartupError, errorMessage } from '../../base/errors/index.js';
+import { parseJson, stringifyJson } from '../../base/kubernetes/index.js';
 import type { StorageRecord } from '../storage/index.js';
 
 const FORMAT = 'rollkeeper-backup';

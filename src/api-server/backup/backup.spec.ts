@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../clock/index.js';
+import { FakeClock } from '../../base/clock/index.js';
 import type { Storage, StorageKey } from '../storage/index.js';
 import { MemoryStorage } from '../storage/index.js';
 import { BackupFileError } from './backup-file.js';

@@ -1,6 +1,6 @@
-import type { Clock } from '../../clock/index.js';
-import { toRfc3339 } from '../../clock/index.js';
-import { StartupError } from '../../errors/index.js';
+import type { Clock } from '../../base/clock/index.js';
+import { toRfc3339 } from '../../base/clock/index.js';
+import { StartupError } from '../../base/errors/index.js';
 import type { Revision, Storage, StorageCursor, StorageRecord } from '../storage/index.js';
 import { isStorageExpired } from '../storage/index.js';
 import { newHeader, readBackupFile, writeBackupFile } from './backup-file.js';

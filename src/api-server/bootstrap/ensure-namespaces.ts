@@ -1,5 +1,5 @@
-import type { UnstructuredObject } from '../../kubernetes/index.js';
-import { apiVersionOf, NAMESPACES } from '../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
+import { apiVersionOf, NAMESPACES } from '../../base/kubernetes/index.js';
 import { StatusError } from '../errors/index.js';
 import { createObject, ensureDefaultServiceAccount } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';

@@ -1,5 +1,5 @@
-import { stringifyJson } from '../../kubernetes/index.js';
-import type { ResourceType, UnstructuredObject } from '../../kubernetes/index.js';
+import { stringifyJson } from '../../base/kubernetes/index.js';
+import type { ResourceType, UnstructuredObject } from '../../base/kubernetes/index.js';
 import { badRequest, unsupportedMediaType } from '../errors/index.js';
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/index.js';
 import { DecodeError, decodeObject, readJsonText } from '../schema/index.js';
@@ -40,7 +40,9 @@ export async function decodeBody(
     throw unsupportedMediaType(contentType, ACCEPTED);
   }
   const text =
-    contentType === PROTOBUF_MEDIA_TYPE ? stringifyJson(decodeProtobuf(body)) : body.toString('utf8');
+    contentType === PROTOBUF_MEDIA_TYPE
+      ? stringifyJson(decodeProtobuf(body, options))
+      : body.toString('utf8');
   try {
     const { object, findings } = await decodeObject(
       text,

@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { toInt64 } from '../../kubernetes/index.js';
-import type { Int64 } from '../../kubernetes/index.js';
+import { toInt64 } from '../../base/kubernetes/index.js';
+import type { Int64 } from '../../base/kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
-import { errorMessage } from '../../errors/index.js';
+import { errorMessage } from '../../base/errors/index.js';
 import { DocumentLimitError, parseYaml, readJsonText } from '../schema/index.js';
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/index.js';
+import type { SchemaRegistry } from '../schema/index.js';
 
 const schema = z.object({
   gracePeriodSeconds: z.custom<Int64>((value) => toInt64(value) !== undefined, 'expected an int64').nullish(),
@@ -24,8 +25,12 @@ export interface DeleteOptionsBody {
 }
 
 /** @throws StatusError 400 */
-export async function decodeDeleteOptions(body: Buffer, contentType: string): Promise<DeleteOptionsBody> {
-  const parsed = schema.safeParse(await parse(body, contentType));
+export async function decodeDeleteOptions(
+  body: Buffer,
+  contentType: string,
+  schemas: SchemaRegistry,
+): Promise<DeleteOptionsBody> {
+  const parsed = schema.safeParse(await parse(body, contentType, schemas));
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     throw badRequest(
@@ -46,8 +51,10 @@ export async function decodeDeleteOptions(body: Buffer, contentType: string): Pr
   };
 }
 
-async function parse(body: Buffer, contentType: string): Promise<unknown> {
-  if (contentType === PROTOBUF_MEDIA_TYPE) return decodeProtobuf(body);
+const SCHEMA = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions';
+
+async function parse(body: Buffer, contentType: string, schemas: SchemaRegistry): Promise<unknown> {
+  if (contentType === PROTOBUF_MEDIA_TYPE) return decodeProtobuf(body, { schemas, schema: SCHEMA });
   try {
     const text = body.toString('utf8');
     return contentType.includes('yaml') ? (await parseYaml(text)).value : readJsonText(text);

@@ -1,6 +1,6 @@
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { ReviewType } from '../reviews/index.js';
-import { EMPTY_TYPE, groupVersionsOf } from './group-versions.js';
+import { groupsOf } from './group-versions.js';
 import { subresourceFacts, verbsOf } from './verbs.js';
 
 /** Media types of the aggregated form that we have; the newest is preferred. */
@@ -22,39 +22,17 @@ export function aggregatedDiscovery(
   part: 'core' | 'groups',
   version: 'v2' | 'v2beta1',
 ): object {
-  const items = groupVersionsOf(kinds)
-    .filter(({ group }) => (group === '') === (part === 'core'))
-    .map((found) => ({
-      metadata: { ...(found.group !== '' && { name: found.group }), creationTimestamp: null },
-      versions: [
-        {
-          version: found.version,
-          resources: [
-            ...found.kinds.map(toResource),
-            ...found.reviews.map(review),
-            ...extraResources(found.group),
-          ],
-          freshness: 'Current',
-        },
-      ],
+  const items = groupsOf(kinds)
+    .filter(([{ group }]) => (group === '') === (part === 'core'))
+    .map((versions) => ({
+      metadata: { ...(versions[0].group !== '' && { name: versions[0].group }), creationTimestamp: null },
+      versions: versions.map((found) => ({
+        version: found.version,
+        resources: [...found.kinds.map(toResource), ...found.reviews.map(review)],
+        freshness: 'Current',
+      })),
     }));
   return { kind: 'APIGroupDiscoveryList', apiVersion: `apidiscovery.k8s.io/${version}`, metadata: {}, items };
-}
-
-function extraResources(group: string): object[] {
-  return group === EMPTY_TYPE.group ? [empty()] : [];
-}
-
-function empty(): object {
-  const { version, kind, resource, verbs } = EMPTY_TYPE;
-  return {
-    resource,
-    responseKind: { group: '', version, kind },
-    scope: 'Namespaced',
-    singularResource: kind.toLowerCase(),
-    shortNames: ['svc'],
-    verbs,
-  };
 }
 
 function review({ group, kind, namespaced, resource, version }: ReviewType): object {

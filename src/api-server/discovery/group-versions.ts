@@ -10,25 +10,12 @@ export interface GroupVersion {
   readonly reviews: readonly ReviewType[];
 }
 
-/**
- * A type that exists for reading only, and of which there never is an object: `kubectl cluster-info` and
- * `get all` ask for it.
- */
-export const EMPTY_TYPE = {
-  group: '',
-  version: 'v1',
-  resource: 'services',
-  kind: 'Service',
-  namespaced: true,
-  verbs: ['get', 'list'],
-} as const;
-
 interface Contents {
   readonly kinds: KindDefinition[];
   readonly reviews: ReviewType[];
 }
 
-/** All group versions that the server has: the core group first, then by name. */
+/** All group versions that the server has: the core group first, then by name, the newest version of a group first. */
 export function groupVersionsOf(kinds: KindRegistry): GroupVersion[] {
   const found = new Map<string, Omit<GroupVersion, 'kinds' | 'reviews'> & Contents>();
   const entry = ({ group, version }: { readonly group: string; readonly version: string }): Contents => {
@@ -39,5 +26,36 @@ export function groupVersionsOf(kinds: KindRegistry): GroupVersion[] {
   };
   for (const kind of kinds.kinds) entry(kind.type).kinds.push(kind);
   for (const review of REVIEW_TYPES) entry(review).reviews.push(review);
-  return [...found.values()].sort((a, b) => (a.group < b.group ? -1 : a.group > b.group ? 1 : 0));
+  return [...found.values()].sort(
+    (a, b) => compareTexts(a.group, b.group) || compareVersions(a.version, b.version),
+  );
+}
+
+/** The group versions by group, in the same order. */
+export function groupsOf(kinds: KindRegistry): readonly (readonly [GroupVersion, ...GroupVersion[]])[] {
+  const groups = new Map<string, [GroupVersion, ...GroupVersion[]]>();
+  for (const found of groupVersionsOf(kinds)) {
+    const versions = groups.get(found.group);
+    if (versions) versions.push(found);
+    else groups.set(found.group, [found]);
+  }
+  return [...groups.values()];
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+const VERSION = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
+const STABILITY = ['alpha', 'beta', undefined];
+
+/** `v2`, `v1`, `v1beta1`, then whatever else there is. Source: CompareKubeAwareVersionStrings of apimachinery. */
+function compareVersions(a: string, b: string): number {
+  const [one, other] = [VERSION.exec(a), VERSION.exec(b)];
+  if (!one || !other) return one ? -1 : other ? 1 : compareTexts(a, b);
+  return (
+    STABILITY.indexOf(other[2]) - STABILITY.indexOf(one[2]) ||
+    Number(other[1]) - Number(one[1]) ||
+    Number(other[3] ?? 0) - Number(one[3] ?? 0)
+  );
 }

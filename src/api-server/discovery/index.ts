@@ -1,5 +1,5 @@
 export { aggregatedContentType, aggregatedDiscovery, aggregatedVersion } from './aggregated-discovery.js';
-export { EMPTY_TYPE, groupVersionsOf } from './group-versions.js';
+export { groupVersionsOf } from './group-versions.js';
 export type { GroupVersion } from './group-versions.js';
 export { coreVersions, groupList, oneGroup, resourceList } from './legacy-discovery.js';
 export { subresourceFacts, verbsOf } from './verbs.js';

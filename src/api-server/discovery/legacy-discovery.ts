@@ -1,7 +1,7 @@
-import { apiVersionOf } from '../../kubernetes/index.js';
+import { apiVersionOf } from '../../base/kubernetes/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { ReviewType } from '../reviews/index.js';
-import { EMPTY_TYPE, groupVersionsOf } from './group-versions.js';
+import { groupsOf, groupVersionsOf } from './group-versions.js';
 import type { GroupVersion } from './group-versions.js';
 import { subresourceFacts, verbsOf } from './verbs.js';
 
@@ -16,21 +16,21 @@ export function coreVersions(serverAddress: string): object {
 
 /** `GET /apis` */
 export function groupList(kinds: KindRegistry): object {
-  const groups = groupVersionsOf(kinds)
-    .filter(({ group }) => group !== '')
+  const groups = groupsOf(kinds)
+    .filter(([{ group }]) => group !== '')
     .map(toGroup);
   return { kind: 'APIGroupList', apiVersion: 'v1', groups };
 }
 
 /** `GET /apis/GROUP`; undefined when there is no such group. */
 export function oneGroup(kinds: KindRegistry, group: string): object | undefined {
-  const found = groupVersionsOf(kinds).find((candidate) => candidate.group === group && group !== '');
+  const found = groupsOf(kinds).find(([candidate]) => candidate.group === group && group !== '');
   return found && { kind: 'APIGroup', apiVersion: 'v1', ...toGroup(found) };
 }
 
-function toGroup({ group, version }: GroupVersion): object {
-  const entry = { groupVersion: `${group}/${version}`, version };
-  return { name: group, versions: [entry], preferredVersion: entry };
+function toGroup(found: readonly [GroupVersion, ...GroupVersion[]]): object {
+  const entries = found.map(({ group, version }) => ({ groupVersion: `${group}/${version}`, version }));
+  return { name: found[0].group, versions: entries, preferredVersion: entries[0] };
 }
 
 /** `GET /api/v1` and `GET /apis/GROUP/VERSION`; undefined when there is no such version. */
@@ -43,21 +43,8 @@ export function resourceList(kinds: KindRegistry, group: string, version: string
     kind: 'APIResourceList',
     apiVersion: 'v1',
     groupVersion: apiVersionOf(found),
-    resources: [
-      ...found.kinds.flatMap(toResources),
-      ...found.reviews.map(reviewResource),
-      ...extraResources(group),
-    ],
+    resources: [...found.kinds.flatMap(toResources), ...found.reviews.map(reviewResource)],
   };
-}
-
-function extraResources(group: string): object[] {
-  return group === EMPTY_TYPE.group ? [emptyResource()] : [];
-}
-
-function emptyResource(): object {
-  const { resource, kind, namespaced, verbs } = EMPTY_TYPE;
-  return { name: resource, singularName: kind.toLowerCase(), namespaced, kind, verbs, shortNames: ['svc'] };
 }
 
 function reviewResource({ kind, namespaced, resource }: ReviewType): object {

@@ -32,6 +32,9 @@ export function subresourceFacts(kind: KindDefinition, subresource: string): Sub
   const own = { group: kind.type.group, version: kind.type.version, kind: kind.type.kind };
   switch (subresource) {
     case 'status':
+    case 'ephemeralcontainers':
+    case 'resize':
+    case 'approval':
       return { ...own, verbs: ['get', 'patch', 'update'] };
     case 'scale':
       return { group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: ['get', 'patch', 'update'] };

@@ -1,6 +1,26 @@
-import type { FieldError } from '../kinds/index.js';
 import { StatusError, subjectDetails, subjectText } from './status-error.js';
 import type { StatusCause, StatusSubject } from './status-error.js';
+
+/** The words of Kubernetes' `field.ErrorType`, as they stand in `details.causes[].reason`. */
+export type FieldErrorType =
+  | 'FieldValueRequired'
+  | 'FieldValueInvalid'
+  | 'FieldValueNotSupported'
+  | 'FieldValueForbidden'
+  | 'FieldValueDuplicate'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
+  | 'FieldValueNotFound'
+  | 'FieldValueTypeInvalid';
+
+/** One thing wrong with an object. */
+export interface FieldError {
+  readonly type: FieldErrorType;
+  /** Path in Kubernetes' notation: `spec.template.spec.containers[0].name`. */
+  readonly field: string;
+  /** The whole text of the cause without the field, as Kubernetes words it: `Required value`, `Invalid value: 0: must be …`. */
+  readonly message: string;
+}
 
 /**
  * The refusals that a Kubernetes API server knows, each with its code, reason and wording

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock, toRfc3339 } from '../../clock/index.js';
-import { silentLogger } from '../../logging/index.js';
+import { FakeClock, toRfc3339 } from '../../base/clock/index.js';
+import { silentLogger } from '../../base/logging/index.js';
 import { MemoryStorage } from '../storage/index.js';
 import { EventExpiry } from './event-expiry.js';
 

@@ -1,8 +1,8 @@
-import type { Clock } from '../../clock/index.js';
-import { errorMessage } from '../../errors/index.js';
-import { EVENTS, qualifiedResource } from '../../kubernetes/index.js';
-import type { KubernetesObject } from '../../kubernetes/index.js';
-import type { Logger } from '../../logging/index.js';
+import type { Clock } from '../../base/clock/index.js';
+import { errorMessage } from '../../base/errors/index.js';
+import { EVENTS, qualifiedResource } from '../../base/kubernetes/index.js';
+import type { KubernetesObject } from '../../base/kubernetes/index.js';
+import type { Logger } from '../../base/logging/index.js';
 import { isStorageConflict, isStorageNotFound } from '../storage/index.js';
 import type { Storage, StorageCursor } from '../storage/index.js';
 

@@ -1,4 +1,4 @@
-import { apiVersionOf } from '../../kubernetes/index.js';
+import { apiVersionOf } from '../../base/kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
 import { created, ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';

@@ -1,6 +1,6 @@
-import type { Pod, UnstructuredObject } from '../../kubernetes/index.js';
-import { cloneJson } from '../../kubernetes/index.js';
-import { toRfc3339 } from '../../clock/index.js';
+import type { Pod, UnstructuredObject } from '../../base/kubernetes/index.js';
+import { cloneJson } from '../../base/kubernetes/index.js';
+import { toRfc3339 } from '../../base/clock/index.js';
 import { badRequest, conflict } from '../errors/index.js';
 import { decodeBody, fieldValidationOf } from '../decoding/index.js';
 import { created } from '../http/index.js';

@@ -1,4 +1,4 @@
-import { parseJson, stringifyJson } from '../../kubernetes/index.js';
+import { parseJson, stringifyJson } from '../../base/kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
 import type { StorageCursor } from '../storage/index.js';
 

@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { StatusError } from '../errors/index.js';
 import type { ApiResponse } from '../http/index.js';
 import { deleteObject } from '../registry/index.js';
@@ -20,7 +20,7 @@ export async function handleDeleteCollection(
   context: RegistryContext,
   call: ResourceCall,
 ): Promise<ApiResponse> {
-  const options = await readDeleteOptions(call.request);
+  const options = await readDeleteOptions(call.request, context.schemas);
   const selection = parseSelection(call.request.query, call.kind);
   const limit = parseNumber(call.request.query, 'limit');
   const pages = deletedPages(context, call, listPages(context, call, selection, { limit }), options);

@@ -1,10 +1,11 @@
-import { exactInteger, parseInt64 } from '../../kubernetes/index.js';
-import type { Int64 } from '../../kubernetes/index.js';
+import { exactInteger, parseInt64 } from '../../base/kubernetes/index.js';
+import type { Int64 } from '../../base/kubernetes/index.js';
 import { badRequest, invalid } from '../errors/index.js';
 import { decodeDeleteOptions } from '../decoding/index.js';
 import type { DeleteOptionsBody } from '../decoding/index.js';
 import type { ApiRequest } from '../http/index.js';
 import type { DeletionRequest, PropagationPolicy } from '../registry/index.js';
+import type { SchemaRegistry } from '../schema/index.js';
 import { isDryRun } from './dry-run.js';
 
 export interface ReadDeleteOptions extends DeletionRequest {
@@ -14,10 +15,15 @@ export interface ReadDeleteOptions extends DeletionRequest {
 const POLICIES = ['Background', 'Foreground', 'Orphan'];
 
 /** Reads `metav1.DeleteOptions` from the body, or from the query where there is none. */
-export async function readDeleteOptions(request: ApiRequest): Promise<ReadDeleteOptions> {
+export async function readDeleteOptions(
+  request: ApiRequest,
+  schemas: SchemaRegistry,
+): Promise<ReadDeleteOptions> {
   const body = await request.readBody();
   const options =
-    body.length > 0 ? await decodeDeleteOptions(body, request.contentType) : fromQuery(request.query);
+    body.length > 0
+      ? await decodeDeleteOptions(body, request.contentType, schemas)
+      : fromQuery(request.query);
   return checkDeleteOptions(options, request.query);
 }
 

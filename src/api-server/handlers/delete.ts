@@ -8,7 +8,7 @@ import type { ResourceCall } from './handler.js';
 
 /** `DELETE` of one object. Answers a Status when it is gone, the object when something still keeps it. */
 export async function handleDelete(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
-  const options = await readDeleteOptions(call.request);
+  const options = await readDeleteOptions(call.request, context.schemas);
   const { object, removed } = await deleteObject(context, call, options, options);
   const { type } = call.kind;
   if (!removed || type.kind === 'Pod') {

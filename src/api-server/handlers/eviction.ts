@@ -1,5 +1,5 @@
-import { errorMessage } from '../../errors/index.js';
-import { stringifyJson } from '../../kubernetes/index.js';
+import { errorMessage } from '../../base/errors/index.js';
+import { stringifyJson } from '../../base/kubernetes/index.js';
 import { decodeDeleteOptions } from '../decoding/index.js';
 import { badRequest } from '../errors/index.js';
 import { created } from '../http/index.js';
@@ -13,16 +13,22 @@ import type { ResourceCall } from './handler.js';
 
 /** `POST` to a pod's `eviction`: a deletion, as there are no disruption budgets here. */
 export async function handleEviction(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
-  const { deleteOptions } = await readEviction(call.request);
+  const { deleteOptions } = await readEviction(context, call.request);
   const text = Buffer.from(stringifyJson(deleteOptions ?? {}));
-  const options = checkDeleteOptions(await decodeDeleteOptions(text, 'application/json'), call.request.query);
+  const sent = await decodeDeleteOptions(text, 'application/json', context.schemas);
+  const options = checkDeleteOptions(sent, call.request.query);
   await deleteObject(context, call, options, options);
   return created({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
 }
 
-async function readEviction(request: ApiRequest): Promise<{ readonly deleteOptions?: unknown }> {
+const SCHEMA = 'io.k8s.api.policy.v1.Eviction';
+
+async function readEviction(
+  { schemas }: RegistryContext,
+  request: ApiRequest,
+): Promise<{ readonly deleteOptions?: unknown }> {
   const body = await request.readBody();
-  if (request.contentType === PROTOBUF_MEDIA_TYPE) return decodeProtobuf(body);
+  if (request.contentType === PROTOBUF_MEDIA_TYPE) return decodeProtobuf(body, { schemas, schema: SCHEMA });
   const eviction = readJson(body.toString());
   if (typeof eviction === 'object' && eviction !== null && !Array.isArray(eviction)) return eviction;
   throw unreadable('it is no object');

@@ -1,4 +1,4 @@
-import { apiVersionOf } from '../../kubernetes/index.js';
+import { apiVersionOf } from '../../base/kubernetes/index.js';
 import { invalid } from '../errors/index.js';
 import type { Manager } from '../managed-fields/index.js';
 import type { ResourceCall } from './handler.js';

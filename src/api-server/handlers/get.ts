@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { notFound } from '../errors/index.js';
 import { ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';

@@ -2,7 +2,6 @@ export { handleBinding } from './binding.js';
 export { handleCreate } from './create.js';
 export { handleDeleteCollection } from './delete-collection.js';
 export { handleDelete } from './delete.js';
-export { handleEmptyType } from './empty-type.js';
 export { handleEviction } from './eviction.js';
 export { handleGet } from './get.js';
 export type { Handler, ResourceCall } from './handler.js';

@@ -1,5 +1,5 @@
-import { qualifiedResource } from '../../kubernetes/index.js';
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import { qualifiedResource } from '../../base/kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { expired } from '../errors/index.js';
 import { storageKeyOf, translateStoreFailure } from '../registry/index.js';
 import type { ObjectTarget, RegistryContext } from '../registry/index.js';

@@ -1,4 +1,4 @@
-import { apiVersionOf, stringifyJson } from '../../kubernetes/index.js';
+import { apiVersionOf, stringifyJson } from '../../base/kubernetes/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import type { ApiResponse, Reservation } from '../http/index.js';
 import { ok } from '../http/index.js';
@@ -71,8 +71,9 @@ async function* listText(
       if (room === firstRoom) {
         room.release();
         parts = { ...parts, entries: [] };
-        room = await call.request.reserve(PAGE_ROOM);
-        call.request.onClose(room.release);
+        const pageRoom = await call.request.reserve(PAGE_ROOM);
+        call.request.onClose(() => pageRoom.release());
+        room = pageRoom;
       }
       const next = await pages.next();
       if (next.done) break;

@@ -1,5 +1,5 @@
-import type { UnstructuredObject } from '../../kubernetes/index.js';
-import { apiVersionOf } from '../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
+import { apiVersionOf } from '../../base/kubernetes/index.js';
 import { badRequest, invalid, shortened } from '../errors/index.js';
 import type { StatusError } from '../errors/index.js';
 import { fieldValidationOf, strictErrorText } from '../decoding/index.js';

@@ -1,5 +1,5 @@
-import type { UnstructuredObject } from '../../kubernetes/index.js';
-import { apiVersionOf } from '../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
+import { apiVersionOf } from '../../base/kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
 import { decodeBody, fieldValidationOf } from '../decoding/index.js';
 import type { RegistryContext } from '../registry/index.js';

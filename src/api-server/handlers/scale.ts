@@ -1,5 +1,5 @@
-import type { UnstructuredObject } from '../../kubernetes/index.js';
-import { cloneJson } from '../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
+import { cloneJson } from '../../base/kubernetes/index.js';
 import { conflict, invalid, notImplemented, unknownPath } from '../errors/index.js';
 import { decodeBody, fieldValidationOf } from '../decoding/index.js';
 import { ok } from '../http/index.js';

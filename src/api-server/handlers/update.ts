@@ -1,9 +1,10 @@
-import type { UnstructuredObject } from '../../kubernetes/index.js';
-import { cloneJson } from '../../kubernetes/index.js';
-import { ok } from '../http/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
+import { cloneJson } from '../../base/kubernetes/index.js';
+import { invalid, StatusError } from '../errors/index.js';
+import { created, ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
 import type { Subresource } from '../kinds/index.js';
-import { updateObject } from '../registry/index.js';
+import { createObject, updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { presentObject } from '../table/index.js';
 import { isDryRun } from './dry-run.js';
@@ -15,12 +16,34 @@ import { checkName, readObject } from './read-object.js';
 export async function handleUpdate(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { object, warnings } = await readObject(context, call);
   checkName(object, call.name);
-  const updated = await updateObject(context, call, () => cloneJson(object), {
-    subresource: call.subresource as Subresource,
-    manager: fieldManagerOf(call),
-    dryRun: isDryRun(call.request.query),
-  });
-  return ok(presentObject(updated, call.kind, call, context.clock.now()), warnings);
+  const options = { manager: fieldManagerOf(call), dryRun: isDryRun(call.request.query) };
+  const subresource = call.subresource as Subresource;
+  const replace = (): UnstructuredObject => {
+    if (call.kind.needsVersionOnUpdate && !object.metadata.resourceVersion) throw versionMissing(call);
+    return cloneJson<UnstructuredObject>(object);
+  };
+  try {
+    const updated = await updateObject(context, call, replace, { ...options, subresource });
+    return ok(presentObject(updated, call.kind, call, context.clock.now()), warnings);
+  } catch (error) {
+    const isMissing = error instanceof StatusError && error.status.reason === 'NotFound';
+    if (!isMissing || subresource !== '' || !call.kind.createsOnUpdate) throw error;
+    // Whoever names a version means an object that is there.
+    if (object.metadata.resourceVersion) throw error;
+    const made = await createObject(context, call, object, options);
+    return created(presentObject(made, call.kind, call, context.clock.now()), warnings);
+  }
+}
+
+/** Some kinds are only replaced by those who know what they replace. */
+function versionMissing({ kind, name }: ResourceCall): StatusError {
+  return invalid(kind.type, name, [
+    {
+      type: 'FieldValueInvalid',
+      field: 'metadata.resourceVersion',
+      message: 'Invalid value: 0: must be specified for an update',
+    },
+  ]);
 }
 
 /** `PUT /api/v1/namespaces/NAME/finalize`: nothing but `spec.finalizers` is taken. */

@@ -1,5 +1,5 @@
-import { apiVersionOf, stringifyJson } from '../../kubernetes/index.js';
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import { apiVersionOf, stringifyJson } from '../../base/kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { invalid, resourceVersionTooLarge } from '../errors/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import type { ResourceCall } from './handler.js';

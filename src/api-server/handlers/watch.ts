@@ -1,6 +1,6 @@
-import { qualifiedResource, stringifyJson } from '../../kubernetes/index.js';
-import type { KubernetesObject, UnstructuredObject } from '../../kubernetes/index.js';
-import { MAX_TIMER_MS } from '../../clock/index.js';
+import { qualifiedResource, stringifyJson } from '../../base/kubernetes/index.js';
+import type { KubernetesObject, UnstructuredObject } from '../../base/kubernetes/index.js';
+import { MAX_TIMER_MS } from '../../base/clock/index.js';
 import { expired, internalError, StatusError } from '../errors/index.js';
 import type { ApiResponse } from '../http/index.js';
 import { translateStoreFailure } from '../registry/index.js';

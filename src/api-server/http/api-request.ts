@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { nextTurn } from '../../clock/index.js';
+import { nextTurn } from '../../base/clock/index.js';
 import { badRequest, bodyTooLarge, tooManyRequests } from '../errors/index.js';
 import type { ByteBudget, Holder, Reservation } from './byte-budget.js';
 

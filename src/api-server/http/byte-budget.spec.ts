@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../clock/index.js';
+import { FakeClock } from '../../base/clock/index.js';
 import { ByteBudget } from './byte-budget.js';
 import type { Reservation } from './byte-budget.js';
 

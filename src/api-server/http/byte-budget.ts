@@ -1,4 +1,4 @@
-import type { Clock, TimerHandle } from '../../clock/index.js';
+import type { Clock, TimerHandle } from '../../base/clock/index.js';
 
 export interface ByteBudgetOptions<H extends Holder> {
   /** How much may be held together. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../clock/index.js';
+import type { Clock } from '../../base/clock/index.js';
 
 /**
  * Ends a connection whose request has been answered before it was sent whole, unless its rest comes within a while: a

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { createGzip, gzip } from 'node:zlib';
 import { stringify as toYaml } from 'yaml';
-import { stringifyJson } from '../../kubernetes/index.js';
+import { stringifyJson } from '../../base/kubernetes/index.js';
 import type { StatusError } from '../errors/index.js';
 import type { ApiRequest } from './api-request.js';
 import type { ApiResponse, ObjectResponse, RawResponse, StreamResponse } from './api-response.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { compileOptions } from '../../options/compile-options.js';
+import { compileOptions } from '../../base/options/compile-options.js';
 
 /**
  * What one server takes at once, so that nobody can take it away from others. Beyond the numbers of requests a client is

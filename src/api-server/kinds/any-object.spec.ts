@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { stringifyJson } from '../../kubernetes/index.js';
+import { stringifyJson } from '../../base/kubernetes/index.js';
 import { createSchemaRegistry, decodeJson, normalizeObject } from '../schema/index.js';
 import type { ObjectSchema } from '../schema/index.js';
 import { decideDeletion } from '../registry/decide-deletion.js';
@@ -42,6 +42,10 @@ function documents(schema: ObjectSchema, depth: number): fc.Arbitrary<unknown> {
       return fc.constantFrom(0, 1, -1, 0.5);
     case 'any':
       return fc.constant({});
+    case 'union':
+      return fc
+        .constantFrom(...(schema.anyOf ?? []))
+        .chain((alternative) => documents(alternative, Math.min(depth, 2)));
     case 'string':
       return strings(schema.format);
   }
@@ -50,6 +54,7 @@ function documents(schema: ObjectSchema, depth: number): fc.Arbitrary<unknown> {
 function strings(format: string | undefined): fc.Arbitrary<string | number> {
   if (format === 'quantity') return fc.constantFrom('1', '500m', '-1', '1Gi', 0.5);
   if (format === 'date-time') return fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-01T00:00:00.5+01:00');
+  if (format === 'byte') return fc.constantFrom('', 'YQ==');
   if (format === 'int-or-string') return fc.constantFrom(0, 1, '25%', 'x');
   return fc.constantFrom('', 'a', 'Always', 'RollingUpdate', 'In', 'TCP', 'Not A Name');
 }

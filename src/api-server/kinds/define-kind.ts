@@ -1,5 +1,6 @@
-import type { Int64, UnstructuredObject } from '../../kubernetes/index.js';
+import type { Int64, UnstructuredObject } from '../../base/kubernetes/index.js';
 import { carryOverSystemFields, clearSystemFields } from './common/prepare-meta.js';
+import { semanticEqual } from './common/semantic-equal.js';
 import type { FieldError, KindDefinition, Subresource } from './kind-definition.js';
 import { collectErrors } from './validation/field-errors.js';
 import { validateObjectMeta, validateObjectMetaUpdate } from './validation/object-meta.js';
@@ -15,11 +16,16 @@ type Identity = Pick<
   | 'shortNames'
   | 'scale'
   | 'ownershipFrom'
+  | 'view'
+  | 'reservations'
   | 'garbageCollection'
 >;
 
-/** What a kind must say, and what it may add to the behaviour that all kinds share. */
-export interface KindRules extends Partial<Identity> {
+/**
+ * What a kind must say, and what it may add to the behaviour that all kinds share. `T` is the type of its objects as
+ * they come out of the decoder: what the schema calls required may be missing nevertheless.
+ */
+export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
   readonly type: KindDefinition['type'];
   readonly schema: string;
   readonly columns: KindDefinition['columns'];
@@ -32,35 +38,44 @@ export interface KindRules extends Partial<Identity> {
   readonly categories?: readonly string[];
   /** @default [] */
   readonly subresources?: readonly string[];
+  /**
+   * Has a `status` that only its subresource may write: creations lose theirs, updates of the object keep the old one,
+   * updates of the status keep all else that the kind has. @default false
+   */
+  readonly hasStatus?: boolean;
+  /** The part whose changes count in `metadata.generation`. @default there is no generation */
+  generationOf?(object: Readonly<T>): unknown;
+  /** A `PUT` to an object that is not there creates it. @default false */
+  readonly createsOnUpdate?: boolean;
+  /** A `PUT` has to name the version that it replaces. @default false */
+  readonly needsVersionOnUpdate?: boolean;
   /** Syntax of the name. @default a DNS subdomain */
   readonly checkName?: MetaRules['checkName'];
   /** @default nothing */
-  applyDefaults?(object: UnstructuredObject): void;
+  applyDefaults?(object: T): void;
   /** @default nothing */
-  prepareForCreate?(object: UnstructuredObject): void;
+  prepareForCreate?(object: T): void;
   /** What an update of this subresource may not change is carried over from `old`. @default nothing */
-  prepareForUpdate?(
-    object: UnstructuredObject,
-    old: Readonly<UnstructuredObject>,
-    subresource: Subresource,
-  ): void;
+  prepareForUpdate?(object: T, old: Readonly<T>, subresource: Subresource): void;
   /** Beyond `metadata`. @default nothing is wrong */
-  validate?(object: Readonly<UnstructuredObject>, errors: FieldError[]): void;
+  validate?(object: Readonly<T>, errors: FieldError[]): void;
   /** Beyond `metadata`. @default as `validate` for the object, nothing for a subresource */
   validateUpdate?(
-    object: Readonly<UnstructuredObject>,
-    old: Readonly<UnstructuredObject>,
+    object: Readonly<T>,
+    old: Readonly<T>,
     subresource: Subresource,
     errors: FieldError[],
   ): void;
   /** @default 0, at once */
-  graceSeconds?(object: Readonly<UnstructuredObject>, requested: Int64 | undefined): Int64;
+  graceSeconds?(object: Readonly<T>, requested: Int64 | undefined): Int64;
   /** Beyond `metadata.name` and `metadata.namespace`. @default nothing */
-  selectableFields?(object: Readonly<UnstructuredObject>): Record<string, string>;
+  selectableFields?(object: Readonly<T>): Record<string, string>;
 }
 
 /** Completes the rules of one kind with the behaviour that all kinds share. */
-export function defineKind(rules: KindRules): KindDefinition {
+export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): KindDefinition {
+  // The objects are what the kind's schema says, which the types cannot know.
+  const rules = rulesOfKind as unknown as KindRules;
   const { type } = rules;
   const meta: MetaRules = {
     namespaced: type.namespaced,
@@ -71,21 +86,29 @@ export function defineKind(rules: KindRules): KindDefinition {
     singular: rules.singular ?? type.kind.toLowerCase(),
     shortNames: rules.shortNames ?? [],
     categories: rules.categories ?? [],
-    subresources: rules.subresources ?? [],
+    subresources: [...(rules.hasStatus ? ['status'] : []), ...(rules.subresources ?? [])],
+    createsOnUpdate: rules.createsOnUpdate ?? false,
+    needsVersionOnUpdate: rules.needsVersionOnUpdate ?? false,
     schema: rules.schema,
     columns: rules.columns,
     toRow: rules.toRow,
     ownershipFrom: rules.ownershipFrom ?? 'first-apply',
     garbageCollection: rules.garbageCollection ?? 'supported',
     ...(rules.scale && { scale: rules.scale }),
+    ...(rules.view && { view: rules.view }),
+    ...(rules.reservations && { reservations: rules.reservations }),
     applyDefaults: (object) => rules.applyDefaults?.(object),
     prepareForCreate(object) {
       clearSystemFields(object);
+      if (rules.hasStatus) delete object.status;
+      if (rules.generationOf) object.metadata.generation = 1;
       rules.prepareForCreate?.(object);
     },
     prepareForUpdate(object, old, subresource) {
       carryOverSystemFields(object, old);
+      if (rules.hasStatus) carryOverOtherParts(object, old, subresource);
       rules.prepareForUpdate?.(object, old, subresource);
+      if (rules.generationOf) countGeneration(rules, object, old);
     },
     validateCreate(object) {
       return collectErrors((errors) => {
@@ -112,15 +135,33 @@ export function defineKind(rules: KindRules): KindDefinition {
   };
 }
 
+/** What the subresource that is updated has nothing to do with. */
+function carryOverOtherParts(
+  object: UnstructuredObject,
+  old: Readonly<UnstructuredObject>,
+  subresource: Subresource,
+): void {
+  if (subresource === '') carryOver(object, old, 'status');
+  if (subresource !== 'status') return;
+  carryOver(object, old, 'spec');
+}
+
+function countGeneration(
+  rules: KindRules,
+  object: UnstructuredObject,
+  old: Readonly<UnstructuredObject>,
+): void {
+  const before = rules.generationOf?.(old);
+  const after = rules.generationOf?.(object);
+  const isSame = before === after || semanticEqual(before, after);
+  object.metadata.generation = (old.metadata.generation ?? 0) + (isSame ? 0 : 1);
+}
+
 /**
  * Carries a field over from the old object: an update of this subresource may not change it. The two share it
  * from then on, which spares a copy in the most frequent of all writes; nobody may change it afterwards.
  */
-export function carryOver(
-  object: UnstructuredObject,
-  old: Readonly<UnstructuredObject>,
-  field: 'spec' | 'status',
-): void {
+export function carryOver<T extends object>(object: T, old: Readonly<T>, field: keyof T): void {
   if (old[field] === undefined) delete object[field];
   else object[field] = old[field];
 }

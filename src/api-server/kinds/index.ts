@@ -4,6 +4,8 @@ export type {
   GracefulDeletion,
   KindDefinition,
   KindRegistry,
+  Reservation,
+  Reservations,
   ScaleMapping,
   Subresource,
   TableCell,

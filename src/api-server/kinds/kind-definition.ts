@@ -1,25 +1,13 @@
-import type { Int64, KubernetesObject, ResourceType, UnstructuredObject } from '../../kubernetes/index.js';
+import type { RandomSource } from '../../base/clock/index.js';
+import type {
+  Int64,
+  KubernetesObject,
+  ResourceType,
+  UnstructuredObject,
+} from '../../base/kubernetes/index.js';
+import type { FieldError } from '../errors/index.js';
 
-/** The words of Kubernetes' `field.ErrorType`, as they stand in `details.causes[].reason`. */
-export type FieldErrorType =
-  | 'FieldValueRequired'
-  | 'FieldValueInvalid'
-  | 'FieldValueNotSupported'
-  | 'FieldValueForbidden'
-  | 'FieldValueDuplicate'
-  | 'FieldValueTooLong'
-  | 'FieldValueTooMany'
-  | 'FieldValueNotFound'
-  | 'FieldValueTypeInvalid';
-
-/** One thing wrong with an object. */
-export interface FieldError {
-  readonly type: FieldErrorType;
-  /** Path in Kubernetes' notation: `spec.template.spec.containers[0].name`. */
-  readonly field: string;
-  /** The whole text of the cause without the field, as Kubernetes words it: `Required value`, `Invalid value: 0: must be …`. */
-  readonly message: string;
-}
+export type { FieldError, FieldErrorType } from '../errors/index.js';
 
 /** A column of `kubectl get`; priority 0 is always shown, 1 with `-o wide`. */
 export interface TableColumn {
@@ -34,7 +22,7 @@ export interface TableColumn {
 export type TableCell = string | number | null;
 
 /** What the kind does when an update of one subresource arrives; `''` is the object itself. */
-export type Subresource = '' | 'status' | 'finalize';
+export type Subresource = '' | 'status' | 'finalize' | 'approval' | 'ephemeralcontainers' | 'resize';
 
 /** What a deletion needs to know of the kind. */
 export interface GracefulDeletion {
@@ -76,12 +64,20 @@ export interface KindDefinition {
   ): FieldError[];
   /** Grace of a deletion; kinds without grace answer 0. `requested` is the caller's `gracePeriodSeconds`. */
   gracefulDeletion(object: Readonly<UnstructuredObject>, requested: Int64 | undefined): GracefulDeletion;
+  /** A `PUT` to an object that is not there creates it. */
+  readonly createsOnUpdate: boolean;
+  /** A `PUT` has to name the version that it replaces. */
+  readonly needsVersionOnUpdate: boolean;
   /** Values that `fieldSelector` may ask for, `metadata.name` and `metadata.namespace` included. */
   selectableFields(object: Readonly<UnstructuredObject>): Readonly<Record<string, string>>;
   /** One cell a column. @param nowMs wall clock, for ages */
   toRow(object: Readonly<UnstructuredObject>, nowMs: number): TableCell[];
   /** The `autoscaling/v1` Scale view, for kinds with that subresource. */
   readonly scale?: ScaleMapping;
+  /** For a version whose objects are stored in the form of another one of the same kind. */
+  readonly view?: StoredView;
+  /** What objects of the kind need for themselves alone: addresses, ports. */
+  readonly reservations?: Reservations;
   /**
    * Whether the garbage collector looks after objects of the kind. Where it does not, a deletion sets none of its finalizers,
    * whatever the request asks for: nobody would ever take them off.
@@ -94,6 +90,39 @@ export interface KindDefinition {
   readonly ownershipFrom: 'creation' | 'first-apply';
 }
 
+/** How a kind is stored in another version, or under another group, than the one in which it is shown. */
+export interface StoredView {
+  /** Qualified resource under which the objects are stored: `events`. */
+  readonly resource: string;
+  toStored(object: Readonly<UnstructuredObject>): UnstructuredObject;
+  fromStored(object: Readonly<UnstructuredObject>): UnstructuredObject;
+}
+
+/** Something that one object has for itself, such as an address or a port: two may never get the same. */
+export interface Reservation {
+  /** Qualified resource under which the reservation is stored. */
+  readonly resource: string;
+  readonly name: string;
+  /** What is stored. */
+  readonly object: UnstructuredObject;
+  /** Which field asks for it, and the complaint when another object has it. */
+  readonly refusal: FieldError;
+  /** Who has it: a reservation of which the owner knows nothing may be taken over. */
+  readonly owner: { readonly namespace: string; readonly name: string };
+}
+
+/** How a kind gets what its objects need for themselves. */
+export interface Reservations {
+  /** What the object asks for, or has got. */
+  wanted(object: Readonly<UnstructuredObject>): Reservation[];
+  /**
+   * Lets the object ask for what it needs and has not named. Called again, after `release` of the last choice, when
+   * somebody has that already.
+   * @returns whether there was anything to choose
+   */
+  choose(object: UnstructuredObject, random: RandomSource): boolean;
+}
+
 /** How a kind shows itself as a Scale, and takes one back. */
 export interface ScaleMapping {
   read(object: Readonly<UnstructuredObject>): {
@@ -104,12 +133,17 @@ export interface ScaleMapping {
   write(object: UnstructuredObject, specReplicas: number): void;
 }
 
-/** The kinds that the server has. */
+/** The kinds that the server has. They come and go while it runs. */
 export interface KindRegistry {
   readonly kinds: readonly KindDefinition[];
+  /** Grows with every change: what was made from the kinds is good for as long as it stays the same. */
+  readonly revision: number;
   /** By group, version and plural, as in a path. */
   find(group: string, version: string, resource: string): KindDefinition | undefined;
   findByKind(apiVersion: string, kind: string): KindDefinition | undefined;
+  /** Adds a kind, or replaces the one of the same group, version and resource. */
+  put(kind: KindDefinition): void;
+  remove(type: Pick<ResourceType, 'group' | 'version' | 'resource' | 'kind'>): void;
 }
 
 export type { KubernetesObject };

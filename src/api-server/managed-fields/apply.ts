@@ -1,5 +1,5 @@
 import { compare } from './compare.js';
-import { equalSets, isEmptySet } from './field-set.js';
+import { equalSets, isEmptySet, union } from './field-set.js';
 import type { FieldSet } from './field-set.js';
 import { fieldsOf } from './fields-of.js';
 import { withoutOtherPart, withoutServerFields } from './ignored-fields.js';
@@ -38,12 +38,14 @@ export function applyConfig(applied: AppliedConfig): ApplyOutcome {
   const { live, config, owners, shape, manager, time } = applied;
   const merged = mergeConfig(live, config, shape);
   const before = ownedFields(owners, manager);
-  const fields = withoutOtherPart(withoutServerFields(fieldsOf(config, shape)), manager.subresource);
+  const said = withoutOtherPart(fieldsOf(config, shape), manager.subresource);
+  const fields = withoutServerFields(said);
   const known = owners.get(managerKey(manager))?.time;
   const renewed = withOwner(owners, manager, fields, equalSets(before, fields) ? (known ?? time) : time);
+  // A configuration always names its object: that alone keeps `metadata` when its last label is released.
   const object = isEmptySet(before)
     ? merged
-    : (pruneReleased(merged, before, allOwned(renewed), shape) ?? {});
+    : (pruneReleased(merged, before, union(allOwned(renewed), said), shape) ?? {});
   const found = compare(live, object, shape);
   return {
     object,

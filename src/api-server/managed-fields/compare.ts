@@ -1,4 +1,4 @@
-import { ownField } from '../../kubernetes/index.js';
+import { ownField } from '../../base/kubernetes/index.js';
 import type { FieldSet } from './field-set.js';
 import { FieldSetBuilder } from './field-set.js';
 import type { Shape } from './shape.js';

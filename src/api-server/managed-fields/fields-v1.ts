@@ -1,4 +1,4 @@
-import { parseJson, stringifyJson } from '../../kubernetes/index.js';
+import { parseJson, stringifyJson } from '../../base/kubernetes/index.js';
 import type { FieldSet } from './field-set.js';
 import { FieldSetBuilder, LEAF, sortedChildren } from './field-set.js';
 import { isRecord } from './shape.js';

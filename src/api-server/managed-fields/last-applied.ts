@@ -1,4 +1,4 @@
-import { parseJson } from '../../kubernetes/index.js';
+import { parseJson } from '../../base/kubernetes/index.js';
 import { compare } from './compare.js';
 import { difference, union } from './field-set.js';
 import type { FieldSet } from './field-set.js';

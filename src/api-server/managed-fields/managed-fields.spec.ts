@@ -127,6 +127,18 @@ describe('server-side apply', () => {
     expect(state.object).toEqual({ metadata: { labels: { b: '2' } }, spec: { replicas: 3 } });
   });
 
+  it('leaves the name and what the server writes when the last label goes', () => {
+    const { owners } = applied([
+      'me',
+      { metadata: { name: 'x', labels: { a: '1' } }, spec: { replicas: 1 } },
+    ]);
+    const live = { metadata: { name: 'x', uid: 'u', labels: { a: '1' } }, spec: { replicas: 1 } };
+    expect(apply(live, { metadata: { name: 'x' }, spec: { replicas: 1 } }, owners).object).toEqual({
+      metadata: { name: 'x', uid: 'u' },
+      spec: { replicas: 1 },
+    });
+  });
+
   it('leaves what somebody else applies as well', () => {
     const state = applied(
       ['me', { metadata: { labels: { a: '1', b: '2' } } }],

@@ -1,4 +1,4 @@
-import { ownField, setField } from '../../kubernetes/index.js';
+import { ownField, setField } from '../../base/kubernetes/index.js';
 import type { Shape } from './shape.js';
 import { isNothing, isRecord, itemsByElement } from './shape.js';
 

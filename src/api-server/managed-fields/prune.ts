@@ -1,4 +1,4 @@
-import { setField } from '../../kubernetes/index.js';
+import { setField } from '../../base/kubernetes/index.js';
 import type { FieldSet } from './field-set.js';
 import { difference, isEmptySet } from './field-set.js';
 import type { Shape } from './shape.js';

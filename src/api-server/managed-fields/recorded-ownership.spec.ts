@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { createKindRegistry } from '../kinds/index.js';
 import { createSchemaRegistry, decodeJson } from '../schema/index.js';
 import { applyConfig } from './apply.js';

@@ -1,4 +1,4 @@
-import { ownField, setField, stringifyJson } from '../../kubernetes/index.js';
+import { ownField, setField, stringifyJson } from '../../base/kubernetes/index.js';
 import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';
 
 /** How ownership looks at a value of some type: as one, field by field, or item by item. */

@@ -12,6 +12,8 @@ const types: Readonly<Record<string, ObjectSchema>> = {
   Meta: {
     type: 'object',
     properties: {
+      name: text,
+      uid: text,
       labels: map,
       annotations: map,
       finalizers: { type: 'array', items: text, listType: 'set' },
@@ -35,7 +37,11 @@ const types: Readonly<Record<string, ObjectSchema>> = {
     },
   },
 };
-const schemas: SchemaRegistry = { get: (name) => types[name], names: Object.keys(types) };
+const schemas: SchemaRegistry = {
+  get: (name) => types[name],
+  describe: () => ({}),
+  names: Object.keys(types),
+};
 export const shape = shapeOfType(schemas, 'Thing');
 
 export function manager(name: string, operation: Manager['operation'] = 'Apply'): Manager {

@@ -1,10 +1,7 @@
-import { apiVersionOf, ownField } from '../../kubernetes/index.js';
+import { apiVersionOf, ownField } from '../../base/kubernetes/index.js';
 import type { GroupVersion } from '../discovery/index.js';
-import type { KindRegistry } from '../kinds/index.js';
-import type { SchemaRegistry } from '../schema/index.js';
 import { pathsOf } from './operations.js';
 import type { Operation, PathOperations } from './operations.js';
-import { openApiSchemas } from './schemas.js';
 import type { OpenApiSchema } from './to-openapi-schema.js';
 
 /** Where a group version's document is found below `/openapi/v3`. */
@@ -12,10 +9,12 @@ export function documentPath({ group, version }: Pick<GroupVersion, 'group' | 'v
   return group === '' ? `api/${version}` : `apis/${apiVersionOf({ group, version })}`;
 }
 
-/** The document of `GET /openapi/v3/api/v1` or `/openapi/v3/apis/GROUP/VERSION`. */
-export function openApiV3(found: GroupVersion, kinds: KindRegistry, schemas: SchemaRegistry): object {
+/**
+ * The document of `GET /openapi/v3/api/v1` or `/openapi/v3/apis/GROUP/VERSION`.
+ * @param all the schemas of all groups, in the form of version 3
+ */
+export function openApiV3(found: GroupVersion, all: Readonly<Record<string, OpenApiSchema>>): object {
   const paths = found.kinds.flatMap(pathsOf).map((path) => [path.path, toPathItem(path)] as const);
-  const all = openApiSchemas(kinds, schemas, 3);
   const roots = found.kinds.flatMap((kind) => [
     kind.schema,
     `${kind.schema}List`,

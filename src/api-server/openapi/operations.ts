@@ -1,4 +1,4 @@
-import { apiVersionOf } from '../../kubernetes/index.js';
+import { apiVersionOf } from '../../base/kubernetes/index.js';
 import { subresourceFacts } from '../discovery/index.js';
 import type { KindDefinition } from '../kinds/index.js';
 import { PATCH_MEDIA_TYPES } from '../patch/index.js';

@@ -12,7 +12,7 @@ export function openApiSchemas(
   const result: Record<string, OpenApiSchema> = {};
   for (const name of schemas.names) {
     const schema = schemas.get(name);
-    if (schema) result[name] = toOpenApiSchema(schema, version);
+    if (schema) result[name] = toOpenApiSchema(schema, version, schemas.describe(name));
   }
   for (const kind of kinds.kinds) {
     const { group, version: apiVersion, kind: name } = kind.type;
@@ -32,7 +32,7 @@ function listSchema(kind: KindDefinition, version: OpenApiVersion): OpenApiSchem
     properties: {
       apiVersion: { type: 'string' },
       kind: { type: 'string' },
-      metadata: { type: 'object' },
+      metadata: { $ref: `${prefix}io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta` },
       items: { type: 'array', items: { $ref: `${prefix}${kind.schema}` } },
     },
     'x-kubernetes-group-version-kind': [

@@ -1,4 +1,4 @@
-import type { ObjectSchema } from '../schema/index.js';
+import type { Descriptions, ObjectSchema } from '../schema/index.js';
 
 /** A schema of an OpenAPI document, as JSON. */
 export interface OpenApiSchema {
@@ -13,6 +13,7 @@ export interface OpenApiSchema {
   allOf?: OpenApiSchema[];
   oneOf?: OpenApiSchema[];
   default?: unknown;
+  enum?: readonly string[];
   'x-kubernetes-group-version-kind'?: readonly { group: string; version: string; kind: string }[];
   'x-kubernetes-list-type'?: string;
   'x-kubernetes-list-map-keys'?: readonly string[];
@@ -25,11 +26,21 @@ export type OpenApiVersion = 2 | 3;
 const PREFIX = { 2: '#/definitions/', 3: '#/components/schemas/' } as const;
 
 /** One of our schemas in the words of OpenAPI. */
-export function toOpenApiSchema(schema: ObjectSchema, version: OpenApiVersion): OpenApiSchema {
-  const described = {
-    ...(schema.description && { description: schema.description }),
-    ...extensions(schema),
-  };
+export function toOpenApiSchema(
+  schema: ObjectSchema,
+  version: OpenApiVersion,
+  descriptions: Descriptions = {},
+): OpenApiSchema {
+  return convert(schema, version, descriptions[''], descriptions);
+}
+
+function convert(
+  schema: ObjectSchema,
+  version: OpenApiVersion,
+  description?: string,
+  descriptions: Descriptions = {},
+): OpenApiSchema {
+  const described = { ...(description && { description }), ...extensions(schema) };
   switch (schema.type) {
     case 'ref':
       return reference(`${PREFIX[version]}${schema.ref ?? ''}`, described, version);
@@ -38,21 +49,22 @@ export function toOpenApiSchema(schema: ObjectSchema, version: OpenApiVersion): 
         ...described,
         type: 'object',
         ...(schema.required && schema.required.length > 0 && { required: schema.required }),
-        ...(schema.properties && { properties: properties(schema.properties, version) }),
+        ...(schema.properties && { properties: properties(schema.properties, version, descriptions) }),
       };
     case 'map':
       return {
         ...described,
         type: 'object',
-        additionalProperties: schema.items ? toOpenApiSchema(schema.items, version) : {},
+        additionalProperties: schema.items ? convert(schema.items, version) : {},
       };
     case 'array':
       return {
         ...described,
         type: 'array',
-        items: schema.items ? toOpenApiSchema(schema.items, version) : {},
+        items: schema.items ? convert(schema.items, version) : {},
       };
     case 'any':
+    case 'union':
       return described;
     default:
       return scalar(schema, described, version);
@@ -62,9 +74,10 @@ export function toOpenApiSchema(schema: ObjectSchema, version: OpenApiVersion): 
 function properties(
   from: Readonly<Record<string, ObjectSchema>>,
   version: OpenApiVersion,
+  descriptions: Descriptions,
 ): Record<string, OpenApiSchema> {
   return Object.fromEntries(
-    Object.entries(from).map(([name, schema]) => [name, toOpenApiSchema(schema, version)]),
+    Object.entries(from).map(([name, schema]) => [name, convert(schema, version, descriptions[name])]),
   );
 }
 
@@ -84,7 +97,12 @@ function scalar(schema: ObjectSchema, described: OpenApiSchema, version: OpenApi
       ? { ...described, oneOf: [{ type: 'string' }, { type: 'number' }] }
       : { ...described, type: 'string' };
   }
-  return { ...described, type: schema.type, ...(schema.format && { format: schema.format }) };
+  return {
+    ...described,
+    type: schema.type,
+    ...(schema.format && { format: schema.format }),
+    ...(schema.enum && { enum: schema.enum }),
+  };
 }
 
 function extensions(schema: ObjectSchema): OpenApiSchema {

@@ -1,6 +1,6 @@
-import { errorMessage } from '../../errors/index.js';
-import { cloneJson } from '../../kubernetes/index.js';
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import { errorMessage } from '../../base/errors/index.js';
+import { cloneJson } from '../../base/kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import type { StatusError } from '../errors/index.js';
 import { badRequest, requestTooLarge, unprocessable } from '../errors/index.js';
 import { checkValue, DocumentLimitError, JsonSyntaxError, readJsonText } from '../schema/index.js';

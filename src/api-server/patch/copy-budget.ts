@@ -1,4 +1,4 @@
-import { setField } from '../../kubernetes/index.js';
+import { setField } from '../../base/kubernetes/index.js';
 import { MAX_VALUES } from '../schema/index.js';
 import { isJsonObject } from './json-object.js';
 import type { JsonObject } from './json-object.js';

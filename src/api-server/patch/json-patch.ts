@@ -1,4 +1,4 @@
-import { sameJson } from '../../kubernetes/index.js';
+import { sameJson } from '../../base/kubernetes/index.js';
 import { CopyBudget } from './copy-budget.js';
 import { isJsonObject } from './json-object.js';
 import type { JsonObject } from './json-object.js';

@@ -1,4 +1,4 @@
-import { ownField, setField } from '../../kubernetes/index.js';
+import { ownField, setField } from '../../base/kubernetes/index.js';
 import { isJsonObject } from './json-object.js';
 
 /** What a path leads to cannot be used as the operation wants; the words are those of the genuine server's library. */

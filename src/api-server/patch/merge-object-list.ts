@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../kubernetes/index.js';
+import { stringifyJson } from '../../base/kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
 import type { JsonObject } from './json-object.js';
 import { orderMerged } from './order-merged.js';

@@ -1,4 +1,4 @@
-import { ownField, setField } from '../../kubernetes/index.js';
+import { ownField, setField } from '../../base/kubernetes/index.js';
 import { isJsonObject } from './json-object.js';
 
 /** Applies a merge patch (RFC 7386). May change `target`, and shares parts with `patch`. */

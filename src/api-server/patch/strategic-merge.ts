@@ -1,4 +1,4 @@
-import { ownField, setField, stringifyJson } from '../../kubernetes/index.js';
+import { ownField, setField, stringifyJson } from '../../base/kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
 import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';
 import { isJsonObject } from './json-object.js';

@@ -1,26 +1,35 @@
 import protobuf from 'protobufjs/minimal.js';
-import { LAST_RFC3339_MS, toRfc3339 } from '../../clock/index.js';
-import { exactInteger, setField } from '../../kubernetes/index.js';
-import type { Int64 } from '../../kubernetes/index.js';
-import { checkValue } from '../schema/index.js';
+import { exactInteger, setField } from '../../base/kubernetes/index.js';
+import type { Int64 } from '../../base/kubernetes/index.js';
 import { badRequest, unsupportedMediaType } from '../errors/index.js';
+import { checkValue, JsonSyntaxError, readJsonText } from '../schema/index.js';
+import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';
 import { layoutOf } from './message-layouts.js';
-import type { FieldLayout, FieldShape } from './message-layouts.js';
+import { readIntOrString, readQuantity, readTime } from './well-known-messages.js';
 
 export const PROTOBUF_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf';
 
 const MAGIC = Buffer.from('k8s\0');
 const VARINT = 0;
+const FIXED64 = 1;
 const BYTES = 2;
 
 type JsonObject = Record<string, unknown>;
 
+/** The type that a body has to follow. */
+export interface ProtobufTarget {
+  readonly schemas: SchemaRegistry;
+  /** Name of its schema. */
+  readonly schema: string;
+}
+
 /**
  * Reads an object in the protobuf encoding of the Kubernetes API into its JSON form: an envelope
  * (`runtime.Unknown`) behind four magic bytes, then the message. kubectl's typed commands send their bodies so.
+ * Empty values stand there as the client has sent them, to be left out like those of a JSON body.
  * @throws StatusError 400 for bytes that are none, 415 for messages and fields that we have not got, naming them
  */
-export function decodeProtobuf(body: Buffer): JsonObject {
+export function decodeProtobuf(body: Buffer, target: ProtobufTarget): JsonObject {
   if (!body.subarray(0, MAGIC.length).equals(MAGIC)) {
     throw badRequest(
       'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]',
@@ -28,7 +37,7 @@ export function decodeProtobuf(body: Buffer): JsonObject {
   }
   try {
     const { apiVersion, kind, raw } = readEnvelope(protobuf.Reader.create(body.subarray(MAGIC.length)));
-    const message = readMessage(protobuf.Reader.create(raw), kind);
+    const message = new MessageReader(target.schemas).read(protobuf.Reader.create(raw), target.schema);
     checkValue(message);
     return { apiVersion, kind, ...message };
   } catch (error) {
@@ -79,30 +88,159 @@ function readTypeMeta(reader: protobuf.Reader): { apiVersion: string; kind: stri
   return meta;
 }
 
-function readMessage(reader: protobuf.Reader, name: string): JsonObject {
-  const layout = layoutOf(name);
-  if (!layout) throw notUnderstood(name);
-  const result: JsonObject = {};
-  while (reader.pos < reader.len) {
-    const tag = reader.uint32();
-    const field = layout[tag >>> 3];
-    if (!field) skipEmpty(reader, tag, name);
-    else if (field.shape === 'ignored') reader.skipType(tag & 7);
-    else {
-      expectWireType(tag, wireTypeOf(field.shape), field.name);
-      readField(reader, field, result);
+/** Layouts tell the number of each property, schemas its type. */
+class MessageReader {
+  constructor(private readonly schemas: SchemaRegistry) {}
+
+  read(reader: protobuf.Reader, name: string): JsonObject {
+    const result: JsonObject = {};
+    this.readInto(result, reader, name, this.schemas.get(name)?.properties ?? {});
+    return result;
+  }
+
+  private readInto(
+    into: JsonObject,
+    reader: protobuf.Reader,
+    name: string,
+    properties: Readonly<Record<string, ObjectSchema>>,
+  ): void {
+    const layout = layoutOf(name);
+    if (!layout) throw notUnderstood(name.slice(name.lastIndexOf('.') + 1));
+    while (reader.pos < reader.len) {
+      const tag = reader.uint32();
+      const entry = layout[tag >>> 3];
+      if (entry !== undefined && typeof entry !== 'string') {
+        expectWireType(tag, BYTES, entry[0]);
+        this.readInto(into, protobuf.Reader.create(reader.bytes()), entry[0], properties);
+        continue;
+      }
+      const shape = entry === undefined ? undefined : properties[entry];
+      if (entry === undefined || !shape) skipEmpty(reader, tag, entry ?? `field ${tag >>> 3}`, name);
+      else this.readField(reader, tag, { into, property: entry, shape: this.resolve(shape) });
     }
   }
-  return result;
+
+  private resolve(shape: ObjectSchema): ObjectSchema & { readonly name?: string } {
+    if (shape.type !== 'ref') return shape;
+    return { ...(this.schemas.get(shape.ref ?? '') ?? { type: 'any' }), name: shape.ref };
+  }
+
+  private readField(
+    reader: protobuf.Reader,
+    tag: number,
+    { into, property, shape }: { into: JsonObject; property: string; shape: ObjectSchema },
+  ): void {
+    if (shape.type === 'map') {
+      expectWireType(tag, BYTES, property);
+      const map = (into[property] ??= {}) as JsonObject;
+      const { key, value } = this.readEntry(protobuf.Reader.create(reader.bytes()), shape);
+      setField(map, key, value);
+    } else if (shape.type === 'array') {
+      const list = (into[property] ??= []) as unknown[];
+      const items = this.resolve(shape.items ?? { type: 'any' });
+      if ((tag & 7) === BYTES && wireTypeOf(items) !== BYTES) {
+        const packed = protobuf.Reader.create(reader.bytes());
+        while (packed.pos < packed.len) list.push(this.readValue(packed, items));
+      } else {
+        expectWireType(tag, wireTypeOf(items), property);
+        list.push(this.readValue(reader, items));
+      }
+    } else {
+      expectWireType(tag, wireTypeOf(shape), property);
+      const value = this.readValue(reader, shape);
+      if (value !== undefined) into[property] = value;
+    }
+  }
+
+  private readEntry(reader: protobuf.Reader, { items }: ObjectSchema): { key: string; value: unknown } {
+    const shape = this.resolve(items ?? { type: 'string' });
+    const entry: { key: string; value: unknown } = { key: '', value: shape.type === 'array' ? [] : '' };
+    while (reader.pos < reader.len) {
+      const tag = reader.uint32();
+      expectWireType(tag, tag >>> 3 === 1 ? BYTES : wireTypeOf(shape), 'entry of a map');
+      if (tag >>> 3 === 1) entry.key = reader.string();
+      else if (shape.type === 'array') entry.value = readTexts(protobuf.Reader.create(reader.bytes()));
+      else entry.value = this.readValue(reader, shape);
+    }
+    return entry;
+  }
+
+  private readValue(reader: protobuf.Reader, shape: ObjectSchema & { readonly name?: string }): unknown {
+    switch (shape.type) {
+      case 'object':
+        return this.read(protobuf.Reader.create(reader.bytes()), shape.name ?? '');
+      case 'integer':
+        return readInt64(reader);
+      case 'number':
+        return reader.double();
+      case 'boolean':
+        return reader.bool();
+      case 'any':
+        return readRaw(protobuf.Reader.create(reader.bytes()));
+      case 'string':
+        return readText(reader, shape);
+      default:
+        throw notUnderstood(shape.name ?? shape.type);
+    }
+  }
 }
 
-function wireTypeOf(shape: FieldShape): number {
-  switch (shape) {
-    case 'int':
-    case 'int?':
-    case 'bool':
-    case 'bool?':
+function readText(
+  reader: protobuf.Reader,
+  { format, name }: ObjectSchema & { readonly name?: string },
+): unknown {
+  switch (format) {
+    case 'byte':
+      return Buffer.from(reader.bytes()).toString('base64');
+    case 'date-time':
+      return readTime(protobuf.Reader.create(reader.bytes()), name?.endsWith('.MicroTime') ?? false);
+    case 'quantity':
+      return readQuantity(protobuf.Reader.create(reader.bytes()));
+    case 'int-or-string':
+      return readIntOrString(protobuf.Reader.create(reader.bytes()));
+    default:
+      return reader.string();
+  }
+}
+
+/** `ExtraValue` and its like: a list of texts that is a message of its own. */
+function readTexts(reader: protobuf.Reader): string[] {
+  const texts: string[] = [];
+  while (reader.pos < reader.len) {
+    const tag = reader.uint32();
+    if (tag >>> 3 === 1) texts.push(reader.string());
+    else reader.skipType(tag & 7);
+  }
+  return texts;
+}
+
+/** `RawExtension` and `FieldsV1`: JSON inside. */
+function readRaw(reader: protobuf.Reader): unknown {
+  let raw: unknown;
+  while (reader.pos < reader.len) {
+    const tag = reader.uint32();
+    if (tag >>> 3 === 1) raw = parseRaw(Buffer.from(reader.bytes()).toString());
+    else reader.skipType(tag & 7);
+  }
+  return raw;
+}
+
+function parseRaw(text: string): unknown {
+  try {
+    return text === '' ? undefined : readJsonText(text);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    throw badRequest('the protobuf message carries something that is no JSON', error);
+  }
+}
+
+function wireTypeOf({ type }: ObjectSchema): number {
+  switch (type) {
+    case 'integer':
+    case 'boolean':
       return VARINT;
+    case 'number':
+      return FIXED64;
     default:
       return BYTES;
   }
@@ -114,8 +252,9 @@ function expectWireType(tag: number, expected: number, field: string): void {
 }
 
 /** A field that we have not got may stand there as long as it says nothing. */
-function skipEmpty(reader: protobuf.Reader, tag: number, name: string): void {
-  if (!isEmptyField(reader, tag)) throw notUnderstood(`field ${tag >>> 3} of ${name}`);
+function skipEmpty(reader: protobuf.Reader, tag: number, field: string, message: string): void {
+  if (!isEmptyField(reader, tag))
+    throw notUnderstood(`${field} of ${message.slice(message.lastIndexOf('.') + 1)}`);
 }
 
 function isEmptyField(reader: protobuf.Reader, tag: number): boolean {
@@ -125,98 +264,9 @@ function isEmptyField(reader: protobuf.Reader, tag: number): boolean {
   return false;
 }
 
-function readField(reader: protobuf.Reader, field: FieldLayout, into: JsonObject): void {
-  const { name, shape } = field;
-  if (shape === 'stringMap' || shape === 'quantityMap') {
-    const map = (into[name] ??= {}) as JsonObject;
-    const [key, value] = readEntry(protobuf.Reader.create(reader.bytes()), shape);
-    setField(map, key, value);
-    return;
-  }
-  const value = readValue(reader, shape, field.repeated === true);
-  if (value === undefined) return;
-  if (field.repeated) ((into[name] ??= []) as unknown[]).push(value);
-  else into[name] = value;
-}
-
-/** @returns undefined for the zero value of a field that is no pointer */
-function readValue(reader: protobuf.Reader, shape: FieldShape, keepZero: boolean): unknown {
-  if (typeof shape === 'object') return readMessage(protobuf.Reader.create(reader.bytes()), shape.message);
-  switch (shape) {
-    case 'string': {
-      const text = reader.string();
-      return text === '' && !keepZero ? undefined : text;
-    }
-    case 'int':
-      return readInt64(reader) || undefined;
-    case 'int?':
-      return readInt64(reader);
-    case 'bool':
-      return reader.bool() || undefined;
-    case 'bool?':
-      return reader.bool();
-    case 'time':
-      return readTime(protobuf.Reader.create(reader.bytes()));
-    case 'intOrString':
-      return readIntOrString(protobuf.Reader.create(reader.bytes()));
-    default:
-      return readQuantity(protobuf.Reader.create(reader.bytes()));
-  }
-}
-
 function readInt64(reader: protobuf.Reader): Int64 {
   const { high, low } = reader.int64();
   return exactInteger((BigInt(high) << 32n) + BigInt(low >>> 0));
-}
-
-function readEntry(reader: protobuf.Reader, shape: 'stringMap' | 'quantityMap'): [string, unknown] {
-  let key = '';
-  let value: unknown = '';
-  while (reader.pos < reader.len) {
-    const tag = reader.uint32();
-    expectWireType(tag, BYTES, 'entry of a map');
-    if (tag >>> 3 === 1) key = reader.string();
-    else
-      value = shape === 'stringMap' ? reader.string() : readQuantity(protobuf.Reader.create(reader.bytes()));
-  }
-  return [key, value];
-}
-
-function readQuantity(reader: protobuf.Reader): string {
-  let text = '';
-  while (reader.pos < reader.len) {
-    const tag = reader.uint32();
-    if (tag >>> 3 === 1) text = reader.string();
-    else reader.skipType(tag & 7);
-  }
-  return text;
-}
-
-function readTime(reader: protobuf.Reader): string | undefined {
-  let seconds: number | undefined;
-  while (reader.pos < reader.len) {
-    const tag = reader.uint32();
-    if (tag >>> 3 === 1) seconds = Number(reader.int64());
-    else reader.skipType(tag & 7);
-  }
-  if (seconds === undefined) return undefined;
-  const ms = seconds * 1000;
-  if (Math.abs(ms) > LAST_RFC3339_MS) throw badRequest(`there is no time ${seconds} seconds after 1970`);
-  return toRfc3339(ms);
-}
-
-function readIntOrString(reader: protobuf.Reader): number | string {
-  let isText = false;
-  let number = 0;
-  let text = '';
-  while (reader.pos < reader.len) {
-    const tag = reader.uint32();
-    if (tag >>> 3 === 1) isText = Number(reader.int64()) === 1;
-    else if (tag >>> 3 === 2) number = reader.int32();
-    else if (tag >>> 3 === 3) text = reader.string();
-    else reader.skipType(tag & 7);
-  }
-  return isText ? text : number;
 }
 
 function notUnderstood(what: string): Error {

@@ -1,6 +1,6 @@
-import { toRfc3339 } from '../../clock/index.js';
-import type { UnstructuredObject } from '../../kubernetes/index.js';
-import { apiVersionOf, cloneJson, stringifyJson } from '../../kubernetes/index.js';
+import { toRfc3339 } from '../../base/clock/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
+import { apiVersionOf, cloneJson, stringifyJson } from '../../base/kubernetes/index.js';
 import { applyConflict, conflict, notFound, StatusError } from '../errors/index.js';
 import {
   applyConfig,

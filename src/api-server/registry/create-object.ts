@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { toRfc3339 } from '../../clock/index.js';
-import { errorMessage } from '../../errors/index.js';
-import { SERVICE_ACCOUNTS } from '../../kubernetes/index.js';
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import { toRfc3339 } from '../../base/clock/index.js';
+import { errorMessage } from '../../base/errors/index.js';
+import { SERVICE_ACCOUNTS } from '../../base/kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { alreadyExists, badRequest, invalid, StatusError } from '../errors/index.js';
 import type { ManagedFieldsEntry, Manager } from '../managed-fields/index.js';
 import { applyGeneratedName } from './object-names.js';
-import { storageKeyOf } from './registry-context.js';
+import { isNamespace, storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
+import { reserve } from './reservations.js';
 import { stampTrace } from './stamp-trace.js';
 import { trackCreate } from './track-ownership.js';
 import { translateStorageError } from './translate-storage-error.js';
@@ -60,16 +61,18 @@ async function tryCreate(
   if (errors.length > 0) throw invalid(kind.type, target.name ?? '', errors);
   trackCreate(context, target, object, options.manager);
   if (options.managedFields) object.metadata.managedFields = options.managedFields;
+  const reserved = await reserve(context, target, object, options);
   if (options.dryRun) return dryRun(context, target, object);
   stampTrace(context, kind, object);
   try {
     const stored = await context.storage.create(storageKeyOf(target), object);
-    if (kind.type.kind === 'Namespace') {
+    if (isNamespace(kind)) {
       context.namespaces.observe(stored.object);
       await ensureDefaultServiceAccount(context, target.name);
     }
     return stored.object;
   } catch (error) {
+    await reserved.undo();
     throw translateStorageError(error, target);
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { createKindRegistry } from '../kinds/index.js';
 import { decideDeletion } from './decide-deletion.js';
 
@@ -8,6 +8,7 @@ const kinds = createKindRegistry();
 const podKind = kinds.find('', 'v1', 'pods')!;
 const replicaSetKind = kinds.find('apps', 'v1', 'replicasets')!;
 const eventKind = kinds.find('', 'v1', 'events')!;
+const eventViewKind = kinds.find('events.k8s.io', 'v1', 'events')!;
 const namespaceKind = kinds.find('', 'v1', 'namespaces')!;
 
 function anObject(kind: string, metadata: object = {}, rest: object = {}): UnstructuredObject {
@@ -30,7 +31,8 @@ describe('decideDeletion', () => {
     (propagationPolicy) => {
       const left = anObject('Event', { finalizers: ['foregroundDeletion', 'orphan'] });
       for (const event of [anObject('Event'), left])
-        expect(decideDeletion(event, eventKind, { propagationPolicy }, NOW).action).toBe('remove');
+        for (const kind of [eventKind, eventViewKind])
+          expect(decideDeletion(event, kind, { propagationPolicy }, NOW).action).toBe('remove');
       const held = anObject('Event', { finalizers: ['keep/me', 'orphan'] });
       expect(decideDeletion(held, eventKind, { propagationPolicy }, NOW)).toMatchObject({
         action: 'mark',

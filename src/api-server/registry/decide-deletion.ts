@@ -1,6 +1,6 @@
-import { LAST_RFC3339_MS, toRfc3339 } from '../../clock/index.js';
-import type { Int64, UnstructuredObject } from '../../kubernetes/index.js';
-import { cloneJson, toDouble } from '../../kubernetes/index.js';
+import { LAST_RFC3339_MS, toRfc3339 } from '../../base/clock/index.js';
+import type { Int64, UnstructuredObject } from '../../base/kubernetes/index.js';
+import { cloneJson, toDouble } from '../../base/kubernetes/index.js';
 import type { KindDefinition } from '../kinds/index.js';
 import { isReadyToGo } from './ready-to-go.js';
 

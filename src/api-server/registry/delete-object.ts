@@ -1,11 +1,11 @@
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { conflict, forbidden } from '../errors/index.js';
 import { StorageConflictError } from '../storage/index.js';
 import { decideDeletion } from './decide-deletion.js';
 import type { DeletionRequest } from './decide-deletion.js';
 import { fromNewest } from './from-newest.js';
 import type { Newest } from './from-newest.js';
-import { storageKeyOf } from './registry-context.js';
+import { isNamespace, storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { removeObject } from './remove-object.js';
 import { stampTrace } from './stamp-trace.js';
@@ -26,7 +26,7 @@ export async function deleteObject(
   request: DeletionRequest,
   options: { readonly dryRun: boolean },
 ): Promise<DeletionOutcome> {
-  if (target.kind.type.kind === 'Namespace' && IMMORTAL.has(target.name)) {
+  if (isNamespace(target.kind) && IMMORTAL.has(target.name)) {
     throw forbidden(target.kind.type, target.name, 'this namespace may not be deleted');
   }
   return fromNewest(context, target, 'delete', (newest) =>
@@ -55,7 +55,7 @@ async function tryDelete(
     }
     stampTrace(context, target.kind, plan.object);
     const marked = await context.storage.update(storageKeyOf(target), plan.object, newest.revision);
-    if (target.kind.type.kind === 'Namespace') context.namespaces.observe(marked.object);
+    if (isNamespace(target.kind)) context.namespaces.observe(marked.object);
     return { object: marked.object, removed: false };
   } catch (error) {
     if (error instanceof StorageConflictError) return undefined;

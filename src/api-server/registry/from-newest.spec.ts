@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock, SeededRandom } from '../../clock/index.js';
-import { qualifiedResource } from '../../kubernetes/index.js';
-import type { UnstructuredObject } from '../../kubernetes/index.js';
-import { silentLogger } from '../../logging/index.js';
+import { FakeClock, SeededRandom } from '../../base/clock/index.js';
+import { qualifiedResource } from '../../base/kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
+import { silentLogger } from '../../base/logging/index.js';
 import { NamespaceLifecycle } from '../admission/index.js';
 import { badRequest } from '../errors/index.js';
 import { createKindRegistry } from '../kinds/index.js';

@@ -1,5 +1,5 @@
-import type { RandomSource } from '../../clock/index.js';
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import type { RandomSource } from '../../base/clock/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 
 /** Kubernetes' safe alphabet: no vowels and no look-alikes, so that no word appears by chance. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';

@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 
 /** Whether nothing keeps a deleted object any longer. */
 export function isReadyToGo(object: Readonly<UnstructuredObject>): boolean {

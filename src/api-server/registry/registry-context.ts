@@ -1,11 +1,12 @@
-import type { Clock, RandomSource } from '../../clock/index.js';
-import type { Logger } from '../../logging/index.js';
+import type { Clock, RandomSource } from '../../base/clock/index.js';
+import type { Logger } from '../../base/logging/index.js';
 import type { NamespaceLifecycle } from '../admission/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import type { Storage, StorageKey } from '../storage/index.js';
 import type { SharedEvents } from '../watch-events/index.js';
-import { qualifiedResource } from '../../kubernetes/index.js';
+import { qualifiedResource } from '../../base/kubernetes/index.js';
+import { ViewedStorage } from '../storage/index.js';
 
 /** What every verb needs. */
 export interface RegistryContext {
@@ -27,12 +28,34 @@ export interface ObjectTarget {
   readonly name: string;
 }
 
+/** Others may have kinds of that name as well. */
+export function isNamespace({ type }: KindDefinition): boolean {
+  return type.kind === 'Namespace' && type.group === '';
+}
+
 export function storageKeyOf(target: ObjectTarget): StorageKey {
   return {
     resource: qualifiedResource(target.kind.type),
     namespace: target.namespace,
     name: target.name,
   };
+}
+
+const viewed = new WeakMap<RegistryContext, Map<KindDefinition, RegistryContext>>();
+
+/**
+ * What the verbs of a kind need. For a kind whose objects are stored in another form, its storage shows them in the
+ * form of the kind.
+ */
+export function contextOf(context: RegistryContext, kind: KindDefinition): RegistryContext {
+  if (!kind.view) return context;
+  const known = viewed.get(context) ?? new Map<KindDefinition, RegistryContext>();
+  viewed.set(context, known);
+  const existing = known.get(kind);
+  if (existing) return existing;
+  const own = { ...context, storage: new ViewedStorage(context.storage, kind.view) };
+  known.set(kind, own);
+  return own;
 }
 
 /** Times out of a race that others keep winning. */

@@ -1,6 +1,7 @@
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import type { Revision } from '../storage/index.js';
-import { storageKeyOf } from './registry-context.js';
+import { isNamespace, storageKeyOf } from './registry-context.js';
+import { releaseReservations } from './reservations.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 
 /**
@@ -14,7 +15,8 @@ export async function removeObject(
   revision: Revision,
 ): Promise<UnstructuredObject> {
   const removed = await context.storage.delete(storageKeyOf(target), revision);
-  if (target.kind.type.kind === 'Namespace') context.namespaces.forget(target.name);
+  if (isNamespace(target.kind)) context.namespaces.forget(target.name);
+  await releaseReservations(context, target.kind, last);
   last.metadata.resourceVersion = String(removed.revision);
   return last;
 }

@@ -1,6 +1,6 @@
-import type { UnstructuredObject } from '../../kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../kubernetes/index.js';
-import { annotateWithActiveSpan } from '../../trace-context/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../base/kubernetes/index.js';
+import { annotateWithActiveSpan } from '../../base/trace-context/index.js';
 import type { KindDefinition } from '../kinds/index.js';
 import type { RegistryContext } from './registry-context.js';
 

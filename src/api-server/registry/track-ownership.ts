@@ -1,5 +1,5 @@
-import { toRfc3339 } from '../../clock/index.js';
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import { toRfc3339 } from '../../base/clock/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { ownersAfterUpdate, readOwners, shapeOfType, writeOwners } from '../managed-fields/index.js';
 import type { Manager, Owners } from '../managed-fields/index.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';

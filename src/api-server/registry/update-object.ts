@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { conflict, invalid } from '../errors/index.js';
 import { semanticEqual } from '../kinds/index.js';
 import type { Manager } from '../managed-fields/index.js';
@@ -6,7 +6,8 @@ import type { Subresource } from '../kinds/index.js';
 import { StorageConflictError } from '../storage/index.js';
 import { fromNewest } from './from-newest.js';
 import type { Newest } from './from-newest.js';
-import { storageKeyOf } from './registry-context.js';
+import { isNamespace, storageKeyOf } from './registry-context.js';
+import { reserve } from './reservations.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { isReadyToGo } from './ready-to-go.js';
 import { removeObject } from './remove-object.js';
@@ -66,14 +67,20 @@ async function tryOnce(
   const isSame = semanticEqual(candidate, current);
   if ((isSame || options.dryRun) && !newest.isFresh) return undefined;
   if (isSame) return current;
-  if (options.dryRun) return candidate;
+  if (options.dryRun) {
+    await reserve(context, target, candidate, { old: current, dryRun: true });
+    return candidate;
+  }
+  const reserved = await reserve(context, target, candidate, { old: current, dryRun: false });
   stampTrace(context, target.kind, candidate);
   try {
     if (isReadyToGo(candidate)) return await removeObject(context, target, candidate, newest.revision);
     const written = await context.storage.update(storageKeyOf(target), candidate, newest.revision);
-    if (target.kind.type.kind === 'Namespace') context.namespaces.observe(written.object);
+    if (isNamespace(target.kind)) context.namespaces.observe(written.object);
+    await reserved.settle();
     return written.object;
   } catch (error) {
+    await reserved.undo();
     if (error instanceof StorageConflictError && !asked) return undefined;
     throw error;
   }

@@ -1,4 +1,4 @@
-import { apiVersionOf } from '../../kubernetes/index.js';
+import { apiVersionOf } from '../../base/kubernetes/index.js';
 import { decodeBody, fieldValidationOf } from '../decoding/index.js';
 import { badRequest, methodNotAllowed, unknownPath } from '../errors/index.js';
 import { created } from '../http/index.js';

@@ -1,4 +1,4 @@
-import type { ResourceType } from '../../kubernetes/index.js';
+import type { ResourceType } from '../../base/kubernetes/index.js';
 
 /** A type of which objects are answered, not kept: they can be created, and that is all. */
 export interface ReviewType extends ResourceType {

@@ -1,4 +1,4 @@
-import { ownField } from '../../kubernetes/index.js';
+import { ownField } from '../../base/kubernetes/index.js';
 import { methodNotAllowed, unknownPath } from '../errors/index.js';
 import {
   handleBinding,
@@ -37,6 +37,9 @@ const SUBRESOURCES: Readonly<Record<string, ByMethod>> = {
   binding: { POST: handleBinding },
   eviction: { POST: handleEviction },
   finalize: { PUT: handleFinalize },
+  approval: { GET: handleGet, PUT: handleUpdate, PATCH: handlePatch },
+  ephemeralcontainers: { GET: handleGet, PUT: handleUpdate, PATCH: handlePatch },
+  resize: { GET: handleGet, PUT: handleUpdate, PATCH: handlePatch },
 };
 
 /**

@@ -1,4 +1,4 @@
-import { errorMessage } from '../../errors/index.js';
+import { errorMessage } from '../../base/errors/index.js';
 import type { ApiRequest, RawResponse } from '../http/index.js';
 import type { Storage } from '../storage/index.js';
 

@@ -3,23 +3,23 @@ import {
   aggregatedDiscovery,
   aggregatedVersion,
   coreVersions,
-  EMPTY_TYPE,
   groupList,
   oneGroup,
   resourceList,
   serverVersion,
 } from '../discovery/index.js';
 import { methodNotAllowed, unknownPath } from '../errors/index.js';
-import { handleEmptyType } from '../handlers/index.js';
 import { negotiate, ok, tagged, unlessKnown } from '../http/index.js';
 import type { ApiRequest, ApiResponse } from '../http/index.js';
 import type { KindRegistry } from '../kinds/index.js';
 import { OpenApiDocuments } from '../openapi/index.js';
+import { contextOf } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { findReviewType, handleReview } from '../reviews/index.js';
 import type { Identities } from '../reviews/index.js';
 import { checkView } from '../table/index.js';
 import { chooseHandler } from './choose-handler.js';
+import { missingGroup } from './missing-group.js';
 import { handleHealth, isHealthPath } from './health.js';
 import { parseResourcePath } from './resource-path.js';
 
@@ -69,16 +69,14 @@ export class Router {
       const { schemas } = this.context;
       return handleReview({ ...path, type: review, request }, { identities: this.identities, schemas });
     }
-    if (path.group === EMPTY_TYPE.group && path.resource === EMPTY_TYPE.resource) {
-      return handleEmptyType(this.context, request, path.name);
-    }
     const kind = this.context.kinds.find(path.group, path.version, path.resource);
-    if (!kind || (!kind.type.namespaced && path.namespace !== '')) throw unknownPath();
+    if (!kind) throw await missingGroup(this.context, path);
+    if (!kind.type.namespaced && path.namespace !== '') throw unknownPath();
     const { namespace, name, subresource } = path;
     const accept = negotiate(request.headers.accept);
     checkView({ accept, request });
     const call = { request, kind, namespace, name, subresource, accept };
-    return chooseHandler(call)(this.context, call);
+    return chooseHandler(call)(contextOf(this.context, kind), call);
   }
 
   private discover(request: ApiRequest): ApiResponse {

@@ -1,5 +1,5 @@
-import { toInt64 } from '../../kubernetes/index.js';
-import type { Int64 } from '../../kubernetes/index.js';
+import { toInt64 } from '../../base/kubernetes/index.js';
+import type { Int64 } from '../../base/kubernetes/index.js';
 import type { FieldDecoder } from './field-decoder.js';
 import type { FieldFinding } from './object-schema.js';
 import { QUANTITY_SYNTAX, canonicalQuantity } from './quantity.js';
@@ -85,6 +85,10 @@ class Coercer implements CoerceResult {
       case 'any':
         this.keys += countOwnKeys(value);
         return value;
+      case 'union':
+        return this.value(value, alternativeFor(value, field) ?? this.mismatch(value, field));
+      case 'bytes':
+        return typeof value === 'string' ? base64(value) : this.mismatch(value, field);
       default:
         return canonicalScalar(value, field);
     }
@@ -198,15 +202,35 @@ function zeroOf(field: FieldDecoder): unknown {
     case 'time':
     case 'micro-time':
     case 'any':
+    case 'union':
       return null;
     case 'string':
+    case 'bytes':
       return '';
   }
 }
 
+/** The alternative of a union that takes values of this JSON type. */
+function alternativeFor(value: unknown, { anyOf = [] }: FieldDecoder): FieldDecoder | undefined {
+  const kind = Array.isArray(value) ? 'array' : typeof value;
+  return anyOf.find((alternative) => alternative.kind === kind);
+}
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Go's decoder skips line breaks, and wants the padding. */
+function base64(text: string): string {
+  const compact = /[\r\n]/.test(text) ? text.replace(/[\r\n]/g, '') : text;
+  if (BASE64.test(compact)) return compact;
+  const at = [...compact].findIndex((char) => !/[A-Za-z0-9+/]/.test(char));
+  throw new FieldTypeError(`illegal base64 data at input byte ${at < 0 ? compact.length : at}`);
+}
+
 /** Whether encoding leaves the value out of an optional field. Empty structs stay: `emptyDir: {}`. */
 function isEmpty(value: unknown, field: FieldDecoder): boolean {
+  if (field.omit === 'nothing') return false;
   if (value === '') return true;
+  if (field.omit === 'zero') return value === 0 || value === false;
   if (field.kind === 'array') return (value as unknown[]).length === 0;
   if (field.kind !== 'map') return false;
   for (const _key in value as object) return false;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DeploymentSpec } from '../../kubernetes/index.js';
+import type { DeploymentSpec } from '../../base/kubernetes/index.js';
 import { DecodeError } from './decode-error.js';
 import { decodeJson, decodeObject, describeFinding } from './decode-object.js';
 import { createSchemaRegistry } from './schema-registry.js';

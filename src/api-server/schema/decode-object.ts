@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { FieldTypeError, coerce } from './coerce.js';
 import type { CoerceResult } from './coerce.js';
 import { DecodeError } from './decode-error.js';

@@ -15,6 +15,8 @@ export interface FieldDecoder {
     | 'int-or-string'
     | 'time'
     | 'micro-time'
+    | 'bytes'
+    | 'union'
     | 'any';
   /** As Go would print the type: `v1.PodSpec`, `[]v1.Container`, `int32`. */
   readonly goType: string;
@@ -23,6 +25,10 @@ export interface FieldDecoder {
   readonly properties: ReadonlyMap<string, FieldDecoder>;
   readonly required: ReadonlySet<string>;
   readonly items?: FieldDecoder;
+  /** For `union`: the decoders of its alternatives. */
+  readonly anyOf?: readonly FieldDecoder[];
+  /** Which empty value of an optional field is left out. */
+  readonly omit: 'empty' | 'zero' | 'nothing';
 }
 
 const NONE: ReadonlyMap<string, FieldDecoder> = new Map();
@@ -61,6 +67,7 @@ function compileNamed(
     structName: parts.at(-1) ?? name,
     properties,
     required: new Set(schema.required),
+    omit: 'empty',
   };
   compiled.set(name, decoder);
   for (const [property, shape] of Object.entries(schema.properties ?? {})) {
@@ -78,13 +85,23 @@ function compile(
   const kind = kindOf(schema);
   const items = schema.items && compile(schemas, schema.items, compiled);
   const goType = goTypeOf(kind, items);
-  return { kind, goType, structName: goType, properties: NONE, required: NOTHING, ...(items && { items }) };
+  return {
+    kind,
+    goType,
+    structName: goType,
+    properties: NONE,
+    required: NOTHING,
+    omit: schema.omitZero ? 'zero' : schema.keepEmpty || kind === 'int-or-string' ? 'nothing' : 'empty',
+    ...(items && { items }),
+    ...(schema.anyOf && { anyOf: schema.anyOf.map((shape) => compile(schemas, shape, compiled)) }),
+  };
 }
 
 function kindOf(schema: ObjectSchema): FieldDecoder['kind'] {
   switch (schema.type) {
     case 'string':
       if (schema.format === 'quantity' || schema.format === 'int-or-string') return schema.format;
+      if (schema.format === 'byte') return 'bytes';
       return schema.format === 'date-time' ? 'time' : 'string';
     case 'integer':
       return schema.format === 'int64' ? 'int64' : 'int32';
@@ -98,5 +115,6 @@ function kindOf(schema: ObjectSchema): FieldDecoder['kind'] {
 function goTypeOf(kind: FieldDecoder['kind'], items: FieldDecoder | undefined): string {
   if (kind === 'array') return `[]${items?.goType ?? 'interface {}'}`;
   if (kind === 'map') return `map[string]${items?.goType ?? 'interface {}'}`;
+  if (kind === 'bytes') return '[]uint8';
   return kind === 'boolean' ? 'bool' : kind === 'number' ? 'float64' : kind;
 }

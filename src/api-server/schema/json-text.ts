@@ -1,6 +1,6 @@
-import { errorMessage } from '../../errors/index.js';
+import { errorMessage } from '../../base/errors/index.js';
 import { checkJsonText, endOfString } from './document-limits.js';
-import { parseJson } from '../../kubernetes/index.js';
+import { parseJson } from '../../base/kubernetes/index.js';
 import type { FieldFinding } from './object-schema.js';
 
 /** A text that is no JSON, in the words of Go's `encoding/json`. */

@@ -1,9 +1,10 @@
 /**
- * The shape of an API type, enough to decode, check, merge and describe it. Generated from published type
- * definitions into `generated/`, with the merge facts added by hand.
+ * The shape of an API type, enough to decode, check and merge it. Generated into `generated/` from what packages on
+ * npm publish (scripts/generate-schemas.mjs).
  */
 export interface ObjectSchema {
-  readonly type: 'object' | 'array' | 'map' | 'string' | 'integer' | 'number' | 'boolean' | 'any' | 'ref';
+  readonly type:
+    'object' | 'array' | 'map' | 'string' | 'integer' | 'number' | 'boolean' | 'any' | 'ref' | 'union';
   /** For `string`: `date-time`, `quantity`, `int-or-string`, `byte`. For `integer`: `int32`, `int64`. */
   readonly format?: string;
   /** For `ref`: the name of another schema. */
@@ -13,7 +14,14 @@ export interface ObjectSchema {
   readonly required?: readonly string[];
   /** For `array` and `map`. */
   readonly items?: ObjectSchema;
-  readonly description?: string;
+  /** For `string`: the words that are known. */
+  readonly enum?: readonly string[];
+  /** For `union`: an object or an array or a boolean; the JSON type of a value tells which. */
+  readonly anyOf?: readonly ObjectSchema[];
+  /** For a plain number or boolean: zero and false are not told from absent, and never written. */
+  readonly omitZero?: true;
+  /** For an optional string: an empty one is a value. */
+  readonly keepEmpty?: true;
   /** `x-kubernetes-patch-strategy` of a list or object. */
   readonly patchStrategy?: 'merge' | 'replace' | 'retainKeys' | 'merge,retainKeys';
   /** `x-kubernetes-patch-merge-key` of a merged list of objects; absent for a merged list of scalars. */
@@ -25,9 +33,15 @@ export interface ObjectSchema {
   readonly mapType?: 'atomic' | 'granular';
 }
 
+/** What each property means, in the words of `kubectl explain`; the key `''` describes the type itself. */
+export type Descriptions = Readonly<Record<string, string>>;
+
 /** All schemas by name (`io.k8s.api.apps.v1.Deployment`). */
 export interface SchemaRegistry {
   get(name: string): ObjectSchema | undefined;
+  /** Empty when nobody has described the type. */
+  describe(name: string): Descriptions;
+  /** Reads them all: for documents about everything. */
   readonly names: readonly string[];
 }
 

@@ -1,43 +1,53 @@
-import { readFileSync } from 'node:fs';
-import { parseJson } from '../../kubernetes/index.js';
-import { DESCRIPTIONS } from './descriptions.js';
-import { ATOMIC_MAPS, ATOMIC_OBJECTS, MERGE_FACTS } from './merge-facts.js';
-import type { ObjectSchema, SchemaRegistry } from './object-schema.js';
+import { readFileSync, readdirSync } from 'node:fs';
+import { parseJson } from '../../base/kubernetes/index.js';
+import type { Descriptions, ObjectSchema, SchemaRegistry } from './object-schema.js';
 
-const GENERATED = new URL('generated/schemas.json', import.meta.url);
+const GENERATED = new URL('generated/', import.meta.url);
 
-/** Reads the generated schemas (once a call) and adds the merge facts and descriptions. */
+/** The generated schemas. A file is read when a schema of its group and version is first asked for. */
 export function createSchemaRegistry(): SchemaRegistry {
-  const generated = parseJson(readFileSync(GENERATED, 'utf8')) as Record<string, ObjectSchema>;
-  const schemas = new Map(
-    Object.entries(generated).map(([name, schema]) => [name, withFacts(name, schema)] as const),
-  );
-  return { get: (name) => schemas.get(name), names: [...schemas.keys()] };
-}
-
-function withFacts(name: string, schema: ObjectSchema): ObjectSchema {
-  const description = DESCRIPTIONS[name]?.[''];
-  const own: ObjectSchema = {
-    ...schema,
-    ...(description !== undefined && { description }),
-    ...(ATOMIC_OBJECTS.has(name) && { mapType: 'atomic' as const }),
-  };
-  if (!schema.properties) return own;
-  const properties = Object.fromEntries(
-    Object.entries(schema.properties).map(([property, shape]) => [
-      property,
-      propertyWithFacts(name, property, shape),
-    ]),
-  );
-  return { ...own, properties };
-}
-
-function propertyWithFacts(name: string, property: string, shape: ObjectSchema): ObjectSchema {
-  const description = DESCRIPTIONS[name]?.[property];
+  const types = new PackageFiles<ObjectSchema>('types');
+  const descriptions = new PackageFiles<Descriptions>('descriptions');
   return {
-    ...shape,
-    ...MERGE_FACTS[name]?.[property],
-    ...(ATOMIC_MAPS[name]?.includes(property) && { mapType: 'atomic' as const }),
-    ...(description !== undefined && { description }),
+    get: (name) => types.get(name),
+    describe: (name) => descriptions.get(name) ?? {},
+    get names() {
+      return types.names();
+    },
   };
+}
+
+/** One folder of generated files, each with the entries of one package (`io.k8s.api.apps.v1.json`). */
+class PackageFiles<T> {
+  private readonly folder: URL;
+  private readonly read = new Map<string, Readonly<Record<string, T>> | undefined>();
+  private readonly packages: ReadonlySet<string>;
+
+  constructor(name: string) {
+    this.folder = new URL(`${name}/`, GENERATED);
+    this.packages = new Set(readdirSync(this.folder).map((file) => file.replace(/\.json$/, '')));
+  }
+
+  get(name: string): T | undefined {
+    const at = name.lastIndexOf('.');
+    const entries = this.contents(name.slice(0, at));
+    const key = name.slice(at + 1);
+    return entries && Object.hasOwn(entries, key) ? entries[key] : undefined;
+  }
+
+  names(): string[] {
+    return [...this.packages]
+      .sort()
+      .flatMap((name) => Object.keys(this.contents(name) ?? {}).map((key) => `${name}.${key}`));
+  }
+
+  private contents(name: string): Readonly<Record<string, T>> | undefined {
+    if (!this.packages.has(name)) return undefined;
+    let entries = this.read.get(name);
+    if (!entries) {
+      entries = parseJson(readFileSync(new URL(`${name}.json`, this.folder), 'utf8')) as Record<string, T>;
+      this.read.set(name, entries);
+    }
+    return entries;
+  }
 }

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Composer, isAlias, isCollection, isMap, isScalar, isSeq, Lexer, LineCounter, Parser } from 'yaml';
 import type { CST, Document, ErrorCode, Node, Tags, YAMLMap } from 'yaml';
-import { errorMessage } from '../../errors/index.js';
-import { cloneJson, exactIntegerTags } from '../../kubernetes/index.js';
+import { errorMessage } from '../../base/errors/index.js';
+import { cloneJson, exactIntegerTags } from '../../base/kubernetes/index.js';
 import { checkValue, DocumentLimitError, MAX_DEPTH, tooDeep } from './document-limits.js';
 import type { FieldFinding } from './object-schema.js';
 

@@ -1,4 +1,4 @@
-import { atEndOfTurn } from '../../clock/index.js';
+import { atEndOfTurn } from '../../base/clock/index.js';
 
 export interface BatcherOptions<Item, Outcome> {
   /**

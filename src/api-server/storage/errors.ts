@@ -1,4 +1,4 @@
-import { RollkeeperError, hasCode } from '../../errors/index.js';
+import { RollkeeperError, hasCode } from '../../base/errors/index.js';
 import type { Revision, StorageKey, StoredObject } from './storage.js';
 
 /** An object with this key is there already. */

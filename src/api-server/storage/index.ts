@@ -33,3 +33,5 @@ export type {
 } from './storage.js';
 export { withStorageMetrics } from './with-storage-metrics.js';
 export type { ObserveStorage } from './with-storage-metrics.js';
+export { ViewedStorage } from './viewed-storage.js';
+export type { ObjectView } from './viewed-storage.js';

@@ -1,5 +1,5 @@
-import { stringifyJson } from '../../kubernetes/index.js';
-import type { KubernetesObject } from '../../kubernetes/index.js';
+import { stringifyJson } from '../../base/kubernetes/index.js';
+import type { KubernetesObject } from '../../base/kubernetes/index.js';
 import type { StoredText } from './object-text.js';
 import { decodeObject, textAtRevision } from './object-text.js';
 import type { Revision, StorageEvent, StorageKey } from './storage.js';

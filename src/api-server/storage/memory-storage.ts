@@ -1,7 +1,7 @@
-import type { Clock } from '../../clock/index.js';
-import { SystemClock } from '../../clock/index.js';
-import { IllegalStateError, InvalidOptionError } from '../../errors/index.js';
-import type { KubernetesObject } from '../../kubernetes/index.js';
+import type { Clock } from '../../base/clock/index.js';
+import { SystemClock } from '../../base/clock/index.js';
+import { IllegalStateError, InvalidOptionError } from '../../base/errors/index.js';
+import type { KubernetesObject } from '../../base/kubernetes/index.js';
 import {
   StorageConflictError,
   StorageExistsError,

@@ -1,5 +1,5 @@
-import { parseJson, stringifyJson } from '../../kubernetes/index.js';
-import type { KubernetesObject } from '../../kubernetes/index.js';
+import { parseJson, stringifyJson } from '../../base/kubernetes/index.js';
+import type { KubernetesObject } from '../../base/kubernetes/index.js';
 import { StorageTooLargeError } from './errors.js';
 import type { Revision, StorageKey, StoredObject } from './storage.js';
 

@@ -1,5 +1,5 @@
-import { stringifyJson } from '../../kubernetes/index.js';
-import { InvalidOptionError } from '../../errors/index.js';
+import { stringifyJson } from '../../base/kubernetes/index.js';
+import { InvalidOptionError } from '../../base/errors/index.js';
 import type { LogEntry, LoggedWrite } from './log-entry.js';
 import type { StoredText } from './object-text.js';
 import { parseField } from './object-text.js';

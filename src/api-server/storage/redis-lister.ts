@@ -1,5 +1,5 @@
-import type { RedisConnection } from '../../redis/index.js';
-import { LuaScript } from '../../redis/index.js';
+import type { RedisConnection } from '../../base/redis/index.js';
+import { LuaScript } from '../../base/redis/index.js';
 import { StorageExpiredError } from './errors.js';
 import { fieldOf, parseField, toStoredObject } from './object-text.js';
 import type { RedisKeys } from './redis-layout.js';

@@ -1,5 +1,5 @@
-import { abortable } from '../../cancellation/index.js';
-import type { Clock } from '../../clock/index.js';
+import { abortable } from '../../base/cancellation/index.js';
+import type { Clock } from '../../base/clock/index.js';
 import type { Revision } from './storage.js';
 
 interface Sample {

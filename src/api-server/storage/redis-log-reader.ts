@@ -1,7 +1,7 @@
-import { abortable } from '../../cancellation/index.js';
-import { ShutdownError, TimeoutError, errorMessage } from '../../errors/index.js';
-import type { RedisConnection } from '../../redis/index.js';
-import { LuaScript } from '../../redis/index.js';
+import { abortable } from '../../base/cancellation/index.js';
+import { ShutdownError, TimeoutError, errorMessage } from '../../base/errors/index.js';
+import type { RedisConnection } from '../../base/redis/index.js';
+import { LuaScript } from '../../base/redis/index.js';
 import { BatchSize } from './batch-size.js';
 import { StorageExpiredError } from './errors.js';
 import type { LogEntry } from './log-entry.js';

@@ -1,4 +1,4 @@
-import type { RedisConnection } from '../../redis/index.js';
+import type { RedisConnection } from '../../base/redis/index.js';
 import { StorageExpiredError } from './errors.js';
 import type { FollowedLog } from './follow-log.js';
 import { BatchSize } from './batch-size.js';

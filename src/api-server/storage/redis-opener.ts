@@ -1,5 +1,5 @@
-import type { RedisConnection } from '../../redis/index.js';
-import { LuaScript } from '../../redis/index.js';
+import type { RedisConnection } from '../../base/redis/index.js';
+import { LuaScript } from '../../base/redis/index.js';
 import type { RedisKeys } from './redis-layout.js';
 import type { CompiledRedisStorageOptions } from './redis-storage.options.js';
 import type { Revision } from './storage.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { RedisConnection } from '../../redis/index.js';
-import { LuaScript } from '../../redis/index.js';
+import type { RedisConnection } from '../../base/redis/index.js';
+import { LuaScript } from '../../base/redis/index.js';
 import { StorageUnavailableError } from './errors.js';
 import { encodeObject, fieldOf } from './object-text.js';
 import type { RedisKeys } from './redis-layout.js';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { Clock } from '../../clock/index.js';
-import { SystemClock } from '../../clock/index.js';
-import type { Logger } from '../../logging/index.js';
-import { silentLogger } from '../../logging/index.js';
-import { compileOptions } from '../../options/compile-options.js';
-import { assertRedisUrl } from '../../redis/index.js';
+import type { Clock } from '../../base/clock/index.js';
+import { SystemClock } from '../../base/clock/index.js';
+import type { Logger } from '../../base/logging/index.js';
+import { silentLogger } from '../../base/logging/index.js';
+import { compileOptions } from '../../base/options/compile-options.js';
+import { assertRedisUrl } from '../../base/redis/index.js';
 
 export interface RedisStorageOptions {
   /** `redis://[user:password@]host:port[/db]`, or `rediss://` for TLS. */

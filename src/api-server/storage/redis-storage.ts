@@ -1,7 +1,12 @@
-import { IllegalStateError, InvalidOptionError, RollkeeperError, errorMessage } from '../../errors/index.js';
-import type { KubernetesObject } from '../../kubernetes/index.js';
-import type { RedisConnection } from '../../redis/index.js';
-import { LuaScript, createRedisConnection } from '../../redis/index.js';
+import {
+  IllegalStateError,
+  InvalidOptionError,
+  RollkeeperError,
+  errorMessage,
+} from '../../base/errors/index.js';
+import type { KubernetesObject } from '../../base/kubernetes/index.js';
+import type { RedisConnection } from '../../base/redis/index.js';
+import { LuaScript, createRedisConnection } from '../../base/redis/index.js';
 import {
   StorageConflictError,
   StorageExistsError,

@@ -1,5 +1,5 @@
-import type { RedisConnection } from '../../redis/index.js';
-import { LuaScript } from '../../redis/index.js';
+import type { RedisConnection } from '../../base/redis/index.js';
+import { LuaScript } from '../../base/redis/index.js';
 import { Batcher } from './batcher.js';
 import { isOutOfMemory } from './errors.js';
 import type { LogEntry, LoggedWrite } from './log-entry.js';

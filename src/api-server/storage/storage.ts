@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/index.js';
+import type { KubernetesObject } from '../../base/kubernetes/index.js';
 
 /** The address of an object in the store. `resource` is the qualified resource, `deployments.apps`. */
 export interface StorageKey {

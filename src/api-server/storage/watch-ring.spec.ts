@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../clock/index.js';
+import { FakeClock } from '../../base/clock/index.js';
 import type { LogEntry } from './log-entry.js';
 import type { WatchRingLimits } from './watch-ring.js';
 import { WatchRing } from './watch-ring.js';

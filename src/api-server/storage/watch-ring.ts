@@ -1,4 +1,4 @@
-import type { Clock, TimerHandle } from '../../clock/index.js';
+import type { Clock, TimerHandle } from '../../base/clock/index.js';
 import type { LogEntry } from './log-entry.js';
 import { lengthOf } from './log-entry.js';
 import type { Revision } from './storage.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock/index.js';
+import type { Clock } from '../../base/clock/index.js';
 import type { Storage } from './storage.js';
 
 /** Told how long an operation took; `resource` as in storage keys, empty where it concerns none. */

@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import type { KindDefinition } from '../kinds/index.js';
 
 export interface TableOptions {

@@ -1,10 +1,10 @@
 import { X509Certificate as NodeCertificate } from 'node:crypto';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StartupError } from '../../errors/index.js';
-import { createAuthority, createServerCertificate, loadAuthority } from '../../tls/certificates.js';
-import type { Authority } from '../../tls/certificates.js';
-import type { KeyPair } from '../../tls/index.js';
+import { StartupError } from '../../base/errors/index.js';
+import { createAuthority, createServerCertificate, loadAuthority } from '../../base/tls/certificates.js';
+import type { Authority } from '../../base/tls/certificates.js';
+import type { KeyPair } from '../../base/tls/index.js';
 
 /** What the server needs to speak TLS, and clients to trust it. PEM. */
 export interface TlsMaterial extends KeyPair {

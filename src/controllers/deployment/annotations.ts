@@ -1,5 +1,5 @@
-import { parseInt64 } from '../../kubernetes/index.js';
-import { TRACE_ANNOTATION } from '../../trace-context/index.js';
+import { parseInt64 } from '../../base/kubernetes/index.js';
+import { TRACE_ANNOTATION } from '../../base/trace-context/index.js';
 
 /** Marks a ReplicaSet, and the Deployment, with the number of the rollout; what `kubectl rollout history` shows. */
 export const REVISION = 'deployment.kubernetes.io/revision';

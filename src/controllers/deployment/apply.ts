@@ -1,9 +1,18 @@
-import type { ApiClient } from '../../api-client/api-client.js';
-import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../api-client/api-status-error.js';
-import { NameTakenError, errorMessage } from '../../errors/index.js';
-import type { EventRecorder } from '../../events/event-recorder.js';
-import type { DeepReadonly, Deployment, DeploymentCondition, ReplicaSet } from '../../kubernetes/index.js';
-import { DEPLOYMENTS, REPLICA_SETS, controllerOf } from '../../kubernetes/index.js';
+import type { ApiClient } from '../../kit/api-client/api-client.js';
+import {
+  isAlreadyExists,
+  isNamespaceTerminating,
+  isNotFound,
+} from '../../kit/api-client/api-status-error.js';
+import { NameTakenError, errorMessage } from '../../base/errors/index.js';
+import type { EventRecorder } from '../../kit/events/event-recorder.js';
+import type {
+  DeepReadonly,
+  Deployment,
+  DeploymentCondition,
+  ReplicaSet,
+} from '../../base/kubernetes/index.js';
+import { DEPLOYMENTS, REPLICA_SETS, controllerOf } from '../../base/kubernetes/index.js';
 import { REVISION } from './annotations.js';
 import { newCondition, withCondition } from './conditions.js';
 import { createErrorMessage, createErrorNote } from './events.js';

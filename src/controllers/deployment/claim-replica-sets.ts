@@ -1,10 +1,10 @@
-import type { ApiClient } from '../../api-client/api-client.js';
-import { isNotFound } from '../../api-client/api-status-error.js';
-import { StaleCacheError } from '../../errors/index.js';
-import type { Lister } from '../../informer/informer.js';
-import { OWNER_UID_INDEX } from '../../informer/informer.js';
-import type { DeepReadonly, Deployment, LabelMatcher, ReplicaSet } from '../../kubernetes/index.js';
-import { DEPLOYMENTS } from '../../kubernetes/index.js';
+import type { ApiClient } from '../../kit/api-client/api-client.js';
+import { isNotFound } from '../../kit/api-client/api-status-error.js';
+import { StaleCacheError } from '../../base/errors/index.js';
+import type { Lister } from '../../kit/informer/informer.js';
+import { OWNER_UID_INDEX } from '../../kit/informer/informer.js';
+import type { DeepReadonly, Deployment, LabelMatcher, ReplicaSet } from '../../base/kubernetes/index.js';
+import { DEPLOYMENTS } from '../../base/kubernetes/index.js';
 import type { ClaimDecision } from '../shared/index.js';
 import { ORPHAN_INDEX, decideClaims } from '../shared/index.js';
 

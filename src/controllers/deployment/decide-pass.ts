@@ -1,8 +1,8 @@
-import type { Clock } from '../../clock/index.js';
-import { toRfc3339 } from '../../clock/index.js';
-import type { Lister } from '../../informer/informer.js';
-import { OWNER_UID_INDEX } from '../../informer/informer.js';
-import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '../../kubernetes/index.js';
+import type { Clock } from '../../base/clock/index.js';
+import { toRfc3339 } from '../../base/clock/index.js';
+import type { Lister } from '../../kit/informer/informer.js';
+import { OWNER_UID_INDEX } from '../../kit/informer/informer.js';
+import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
 import type { ReplicaSetClaims } from './claim-replica-sets.js';
 import { decideRollout } from './decide.js';
 import { RolloutDraft } from './draft.js';

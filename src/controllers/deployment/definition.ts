@@ -2,10 +2,10 @@ import type {
   BuiltController,
   ControllerDefinition,
   ControllerDependencies,
-} from '../../controller/controller-definition.js';
-import { dueObjects } from '../../controller/due-objects.js';
-import type { Deployment, Pod, ReplicaSet } from '../../kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../kubernetes/index.js';
+} from '../../kit/controller/controller-definition.js';
+import { dueObjects } from '../../kit/controller/due-objects.js';
+import type { Deployment, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../base/kubernetes/index.js';
 import {
   ORPHAN_INDEX,
   SELECTOR_INDEX,

@@ -1,4 +1,4 @@
-import type { EventNote } from '../../events/event-recorder.js';
+import type { EventNote } from '../../kit/events/event-recorder.js';
 import type {
   DeepReadonly,
   Deployment,
@@ -9,8 +9,8 @@ import type {
   ReplicaSet,
   ReplicaSetSpec,
   ReplicaSetStatus,
-} from '../../kubernetes/index.js';
-import { newControllerRef } from '../../kubernetes/index.js';
+} from '../../base/kubernetes/index.js';
+import { newControllerRef } from '../../base/kubernetes/index.js';
 import { DESIRED_REPLICAS, MAX_REPLICAS } from './annotations.js';
 import { clampToInt32 } from './int32.js';
 import { maxTotalReplicas, replicasOf } from './limits.js';

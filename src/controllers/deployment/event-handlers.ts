@@ -1,6 +1,6 @@
-import type { Enqueue, EnqueueRequest } from '../../controller/controller-definition.js';
-import type { Informer, ResourceEvent } from '../../informer/informer.js';
-import { OWNER_UID_INDEX } from '../../informer/informer.js';
+import type { Enqueue, EnqueueRequest } from '../../kit/controller/controller-definition.js';
+import type { Informer, ResourceEvent } from '../../kit/informer/informer.js';
+import { OWNER_UID_INDEX } from '../../kit/informer/informer.js';
 import type {
   DeepReadonly,
   Deployment,
@@ -9,7 +9,7 @@ import type {
   Pod,
   ReplicaSet,
   ResourceType,
-} from '../../kubernetes/index.js';
+} from '../../base/kubernetes/index.js';
 import {
   DEPLOYMENTS,
   PODS,
@@ -17,8 +17,8 @@ import {
   compileLabelSelector,
   controllerOf,
   keyOf,
-} from '../../kubernetes/index.js';
-import { TRACE_ANNOTATION } from '../../trace-context/index.js';
+} from '../../base/kubernetes/index.js';
+import { TRACE_ANNOTATION } from '../../base/trace-context/index.js';
 import { SELECTOR_INDEX, selectorIndexValuesFor } from '../shared/index.js';
 import { REVISION } from './annotations.js';
 import type { CompiledDeploymentControllerOptions } from './deployment.options.js';

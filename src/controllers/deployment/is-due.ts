@@ -1,4 +1,4 @@
-import type { DeepReadonly, Deployment } from '../../kubernetes/index.js';
+import type { DeepReadonly, Deployment } from '../../base/kubernetes/index.js';
 
 /** Every sync, whatever it comes to, notes the generation that it saw. */
 export function isDeploymentDue({ metadata, status }: DeepReadonly<Deployment>): boolean {

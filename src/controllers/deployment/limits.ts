@@ -1,5 +1,5 @@
-import { InvalidOptionError } from '../../errors/index.js';
-import type { DeepReadonly, DeploymentSpec } from '../../kubernetes/index.js';
+import { InvalidOptionError } from '../../base/errors/index.js';
+import type { DeepReadonly, DeploymentSpec } from '../../base/kubernetes/index.js';
 import { clampToInt32 } from './int32.js';
 
 type Spec = DeepReadonly<DeploymentSpec>;

@@ -1,4 +1,4 @@
-import { isEmptySelector } from '../../kubernetes/index.js';
+import { isEmptySelector } from '../../base/kubernetes/index.js';
 import { claimReplicaSets } from './claim-replica-sets.js';
 import type { PassDependencies } from './decide-pass.js';
 import { decidePass, draftPass } from './decide-pass.js';

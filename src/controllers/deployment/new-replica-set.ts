@@ -1,5 +1,5 @@
-import type { DeepReadonly, PodTemplateSpec, ReplicaSetSpec } from '../../kubernetes/index.js';
-import { newControllerRef } from '../../kubernetes/index.js';
+import type { DeepReadonly, PodTemplateSpec, ReplicaSetSpec } from '../../base/kubernetes/index.js';
+import { newControllerRef } from '../../base/kubernetes/index.js';
 import { REVISION } from './annotations.js';
 import { findCondition, newCondition, withCondition } from './conditions.js';
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';

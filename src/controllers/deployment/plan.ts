@@ -1,6 +1,6 @@
-import type { EventNote } from '../../events/event-recorder.js';
-import type { DeepReadonly, Deployment, OwnerReference, ReplicaSet } from '../../kubernetes/index.js';
-import { apiVersionOf, REPLICA_SETS } from '../../kubernetes/index.js';
+import type { EventNote } from '../../kit/events/event-recorder.js';
+import type { DeepReadonly, Deployment, OwnerReference, ReplicaSet } from '../../base/kubernetes/index.js';
+import { apiVersionOf, REPLICA_SETS } from '../../base/kubernetes/index.js';
 import { REVISION } from './annotations.js';
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { scaledNote } from './events.js';

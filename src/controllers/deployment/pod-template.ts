@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { stringifyJson } from '../../kubernetes/index.js';
-import type { DeepReadonly, PodTemplateSpec } from '../../kubernetes/index.js';
+import { stringifyJson } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, PodTemplateSpec } from '../../base/kubernetes/index.js';
 import { semanticEqual } from './semantic-equality.js';
 
 /** Tells the pods of one ReplicaSet of a Deployment from those of its siblings. */

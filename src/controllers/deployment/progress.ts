@@ -3,7 +3,7 @@ import type {
   DeploymentCondition,
   DeploymentSpec,
   DeploymentStatus,
-} from '../../kubernetes/index.js';
+} from '../../base/kubernetes/index.js';
 import { parseTimeMs } from '../shared/index.js';
 import type { ConditionType } from './conditions.js';
 import { findCondition, newCondition, withCondition, withoutCondition } from './conditions.js';

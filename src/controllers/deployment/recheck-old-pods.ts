@@ -1,7 +1,7 @@
-import type { ApiClient } from '../../api-client/api-client.js';
-import { StaleCacheError } from '../../errors/index.js';
-import type { DeepReadonly, Deployment, Pod } from '../../kubernetes/index.js';
-import { PODS, controllerOf } from '../../kubernetes/index.js';
+import type { ApiClient } from '../../kit/api-client/api-client.js';
+import { StaleCacheError } from '../../base/errors/index.js';
+import type { DeepReadonly, Deployment, Pod } from '../../base/kubernetes/index.js';
+import { PODS, controllerOf } from '../../base/kubernetes/index.js';
 import { isPodFinished } from '../shared/index.js';
 import type { RolloutDraft } from './draft.js';
 

@@ -1,13 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { SeededRandom } from '../../clock/index.js';
-import { InMemoryApi } from '../../conformance/in-memory-api.js';
-import type { AttemptedWrite } from '../../conformance/in-memory-api.js';
-import { ReconcilerRun } from '../../conformance/run-reconciler.js';
-import { StandingClock } from '../../conformance/standing-clock.js';
-import { ApiStatusError } from '../../api-client/api-status-error.js';
-import { TerminalError } from '../../errors/index.js';
-import type { Deployment, KubernetesObject, Pod, ReplicaSet, ResourceType } from '../../kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS, newControllerRef } from '../../kubernetes/index.js';
+import { SeededRandom } from '../../base/clock/index.js';
+import { InMemoryApi } from '../../app/conformance/in-memory-api.js';
+import type { AttemptedWrite } from '../../app/conformance/in-memory-api.js';
+import { ReconcilerRun } from '../../app/conformance/run-reconciler.js';
+import { StandingClock } from '../../app/conformance/standing-clock.js';
+import { ApiStatusError } from '../../kit/api-client/api-status-error.js';
+import { TerminalError } from '../../base/errors/index.js';
+import type {
+  Deployment,
+  KubernetesObject,
+  Pod,
+  ReplicaSet,
+  ResourceType,
+} from '../../base/kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS, newControllerRef } from '../../base/kubernetes/index.js';
 import type { DeploymentShape } from '../../testing/deployment-builder.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import { BROKEN_IMAGE, RolloutWorld, WORLD_NOW_MS, refusal } from '../../testing/rollout-world.js';

@@ -1,15 +1,15 @@
-import { isNamespaceTerminating } from '../../api-client/api-status-error.js';
+import { isNamespaceTerminating } from '../../kit/api-client/api-status-error.js';
 import type {
   ReconcileContext,
   ReconcileRequest,
   ReconcileResult,
   Reconciler,
-} from '../../controller/reconciler.js';
-import { noSyncObserver } from '../../controller/decision.js';
-import { TerminalError } from '../../errors/index.js';
-import type { EventRecorder } from '../../events/event-recorder.js';
-import type { DeepReadonly, Deployment } from '../../kubernetes/index.js';
-import { DEPLOYMENTS, isEmptySelector } from '../../kubernetes/index.js';
+} from '../../kit/controller/reconciler.js';
+import { noSyncObserver } from '../../kit/controller/decision.js';
+import { TerminalError } from '../../base/errors/index.js';
+import type { EventRecorder } from '../../kit/events/event-recorder.js';
+import type { DeepReadonly, Deployment } from '../../base/kubernetes/index.js';
+import { DEPLOYMENTS, isEmptySelector } from '../../base/kubernetes/index.js';
 import { counted } from '../shared/index.js';
 import { applyPlan } from './apply.js';
 import type { ReplicaSetClaims } from './claim-replica-sets.js';

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Pod } from '../../kubernetes/index.js';
+import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
 import { isPodFinished } from '../shared/index.js';
 import { cleanUpHistory } from './cleanup.js';
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';

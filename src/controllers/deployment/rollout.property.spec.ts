@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AttemptedWrite } from '../../conformance/in-memory-api.js';
-import { SeededRandom } from '../../clock/index.js';
-import type { Deployment } from '../../kubernetes/index.js';
-import { REPLICA_SETS } from '../../kubernetes/index.js';
+import type { AttemptedWrite } from '../../app/conformance/in-memory-api.js';
+import { SeededRandom } from '../../base/clock/index.js';
+import type { Deployment } from '../../base/kubernetes/index.js';
+import { REPLICA_SETS } from '../../base/kubernetes/index.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import { BROKEN_IMAGE, RolloutWorld, refusal } from '../../testing/rollout-world.js';
 import { maxTotalReplicas, minAvailable } from './limits.js';

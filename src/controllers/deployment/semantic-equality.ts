@@ -1,4 +1,4 @@
-import { ownField } from '../../kubernetes/index.js';
+import { ownField } from '../../base/kubernetes/index.js';
 
 /**
  * Equality as the API sees it: the order of keys means nothing, and absent, null, `{}` and `[]` are the same

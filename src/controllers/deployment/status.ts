@@ -1,4 +1,4 @@
-import type { DeepReadonly, DeploymentStatus } from '../../kubernetes/index.js';
+import type { DeepReadonly, DeploymentStatus } from '../../base/kubernetes/index.js';
 import { newCondition, withCondition } from './conditions.js';
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { totalReplicas } from './draft.js';

@@ -1,7 +1,7 @@
-import type { ApiClient } from '../../api-client/api-client.js';
-import { isConflict } from '../../api-client/api-status-error.js';
-import type { ReplicaSet } from '../../kubernetes/index.js';
-import { REPLICA_SETS } from '../../kubernetes/index.js';
+import type { ApiClient } from '../../kit/api-client/api-client.js';
+import { isConflict } from '../../kit/api-client/api-status-error.js';
+import type { ReplicaSet } from '../../base/kubernetes/index.js';
+import { REPLICA_SETS } from '../../base/kubernetes/index.js';
 import { semanticEqual } from './semantic-equality.js';
 
 /**

@@ -1,6 +1,6 @@
-import type { DeepReadonly, Deployment, LabelMatcher } from '../../kubernetes/index.js';
-import { compileLabelSelector } from '../../kubernetes/index.js';
-import { errorMessage } from '../../errors/index.js';
+import type { DeepReadonly, Deployment, LabelMatcher } from '../../base/kubernetes/index.js';
+import { compileLabelSelector } from '../../base/kubernetes/index.js';
+import { errorMessage } from '../../base/errors/index.js';
 import { resolveFenceposts } from './limits.js';
 
 export type Validation =

@@ -1,4 +1,4 @@
-import type { DeepReadonly, OwnerReference } from '../../kubernetes/index.js';
+import type { DeepReadonly, OwnerReference } from '../../base/kubernetes/index.js';
 
 /**
  * Owners that are known not to exist, the least recently used forgotten first, so that a thousand dependents of one

@@ -1,6 +1,11 @@
-import type { ApiClient } from '../../api-client/index.js';
-import { isConflict, isNotFound } from '../../api-client/index.js';
-import type { DeepReadonly, KubernetesObject, OwnerReference, ResourceType } from '../../kubernetes/index.js';
+import type { ApiClient } from '../../kit/api-client/index.js';
+import { isConflict, isNotFound } from '../../kit/api-client/index.js';
+import type {
+  DeepReadonly,
+  KubernetesObject,
+  OwnerReference,
+  ResourceType,
+} from '../../base/kubernetes/index.js';
 import type { CollectionPlan } from './decide-collection.js';
 import type { GraphNode } from './ownership-index.js';
 

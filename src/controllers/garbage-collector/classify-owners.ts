@@ -1,7 +1,12 @@
-import type { ApiClient } from '../../api-client/index.js';
-import { isForbidden, isNotFound, isObjectNotFound } from '../../api-client/index.js';
-import type { EventRecorder } from '../../events/index.js';
-import type { DeepReadonly, KubernetesObject, OwnerReference, ResourceType } from '../../kubernetes/index.js';
+import type { ApiClient } from '../../kit/api-client/index.js';
+import { isForbidden, isNotFound, isObjectNotFound } from '../../kit/api-client/index.js';
+import type { EventRecorder } from '../../kit/events/index.js';
+import type {
+  DeepReadonly,
+  KubernetesObject,
+  OwnerReference,
+  ResourceType,
+} from '../../base/kubernetes/index.js';
 import type { AbsentOwners } from './absent-owners.js';
 import type { ClassifiedOwner, OwnerState } from './decide-collection.js';
 import type { DependencyGraph } from './dependency-graph.js';

@@ -1,6 +1,11 @@
-import type { ResourceEvent } from '../../informer/index.js';
-import type { DeepReadonly, KubernetesObject, OwnerReference, ResourceType } from '../../kubernetes/index.js';
-import { sameJson } from '../../kubernetes/index.js';
+import type { ResourceEvent } from '../../kit/informer/index.js';
+import type {
+  DeepReadonly,
+  KubernetesObject,
+  OwnerReference,
+  ResourceType,
+} from '../../base/kubernetes/index.js';
+import { sameJson } from '../../base/kubernetes/index.js';
 import type { AbsentOwners } from './absent-owners.js';
 import type { DependencyGraph } from './dependency-graph.js';
 import { isBeingDeleted, isDeletingDependents, isOrphaningDependents } from './finalizers.js';

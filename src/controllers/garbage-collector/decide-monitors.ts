@@ -1,6 +1,6 @@
-import type { DiscoveredResource, DiscoveredResources } from '../../api-client/index.js';
-import type { ResourceType } from '../../kubernetes/index.js';
-import { apiVersionOf, qualifiedResource } from '../../kubernetes/index.js';
+import type { DiscoveredResource, DiscoveredResources } from '../../kit/api-client/index.js';
+import type { ResourceType } from '../../base/kubernetes/index.js';
+import { apiVersionOf, qualifiedResource } from '../../base/kubernetes/index.js';
 
 /** What the collector has to be able to do with a type. Source: `GetDeletableResources`. */
 const NEEDED_VERBS = ['delete', 'list', 'watch'];

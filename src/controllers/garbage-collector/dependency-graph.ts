@@ -1,12 +1,12 @@
-import type { Informer, ResourceEvent } from '../../informer/index.js';
+import type { Informer, ResourceEvent } from '../../kit/informer/index.js';
 import type {
   DeepReadonly,
   KubernetesObject,
   ObjectRef,
   OwnerReference,
   ResourceType,
-} from '../../kubernetes/index.js';
-import { keyOf, qualifiedResource } from '../../kubernetes/index.js';
+} from '../../base/kubernetes/index.js';
+import { keyOf, qualifiedResource } from '../../base/kubernetes/index.js';
 import type { GraphNode } from './ownership-index.js';
 import { OwnershipIndex } from './ownership-index.js';
 

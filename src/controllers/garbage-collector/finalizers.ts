@@ -1,4 +1,4 @@
-import type { DeepReadonly, KubernetesObject } from '../../kubernetes/index.js';
+import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
 
 /** Set by the server for propagationPolicy=Orphan; source: `metav1.FinalizerOrphanDependents`. */
 export const ORPHAN_FINALIZER = 'orphan';

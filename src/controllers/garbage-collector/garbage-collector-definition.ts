@@ -2,8 +2,8 @@ import type {
   BuiltController,
   ControllerDefinition,
   ControllerDependencies,
-} from '../../controller/index.js';
-import { PODS, parseKey } from '../../kubernetes/index.js';
+} from '../../kit/controller/index.js';
+import { PODS, parseKey } from '../../base/kubernetes/index.js';
 import { AbsentOwners } from './absent-owners.js';
 import { DependencyGraph } from './dependency-graph.js';
 import { findDue } from './find-due.js';
@@ -32,6 +32,9 @@ export function createGarbageCollectorController(
     aliases: ['garbage-collector-controller', 'garbagecollector'],
     type: PODS,
     defaultWorkers: 20,
+    needsWholeCluster: true,
+    // As kube-controller-manager's is called.
+    serviceAccount: 'generic-garbage-collector',
     worksOn: 'leader',
     build: (dependencies) => build(dependencies, compiled),
   };

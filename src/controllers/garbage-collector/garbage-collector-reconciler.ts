@@ -1,15 +1,15 @@
-import type { ApiClient } from '../../api-client/index.js';
-import { isConflict, isNotFound } from '../../api-client/index.js';
+import type { ApiClient } from '../../kit/api-client/index.js';
+import { isConflict, isNotFound } from '../../kit/api-client/index.js';
 import type {
   ReconcileContext,
   ReconcileRequest,
   ReconcileResult,
   Reconciler,
-} from '../../controller/index.js';
-import { noSyncObserver } from '../../controller/index.js';
-import type { DeepReadonly, KubernetesObject } from '../../kubernetes/index.js';
-import { keyOf } from '../../kubernetes/index.js';
-import type { Logger } from '../../logging/index.js';
+} from '../../kit/controller/index.js';
+import { noSyncObserver } from '../../kit/controller/index.js';
+import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
+import { keyOf } from '../../base/kubernetes/index.js';
+import type { Logger } from '../../base/logging/index.js';
 import { applyCollection, orphanDependents, removeFinalizer } from './apply-collection.js';
 import type { OwnerSources } from './classify-owners.js';
 import { classifyOwners } from './classify-owners.js';

@@ -1,5 +1,5 @@
-import type { ObjectRef, ResourceType } from '../../kubernetes/index.js';
-import { qualifiedResource } from '../../kubernetes/index.js';
+import type { ObjectRef, ResourceType } from '../../base/kubernetes/index.js';
+import { qualifiedResource } from '../../base/kubernetes/index.js';
 
 /** An object that the collector looks at. */
 export interface CollectableItem {

@@ -1,6 +1,11 @@
-import type { ResourceEvent } from '../../informer/index.js';
-import type { DeepReadonly, KubernetesObject, OwnerReference, ResourceType } from '../../kubernetes/index.js';
-import { qualifiedResource } from '../../kubernetes/index.js';
+import type { ResourceEvent } from '../../kit/informer/index.js';
+import type {
+  DeepReadonly,
+  KubernetesObject,
+  OwnerReference,
+  ResourceType,
+} from '../../base/kubernetes/index.js';
+import { qualifiedResource } from '../../base/kubernetes/index.js';
 
 /** An object together with its type, which the object's `kind` alone does not tell. */
 export interface GraphNode {

@@ -1,7 +1,7 @@
-import type { Enqueue } from '../../controller/index.js';
-import type { ResourceEvent } from '../../informer/index.js';
-import type { DeepReadonly, KubernetesObject, ResourceType } from '../../kubernetes/index.js';
-import { newerResourceVersion } from '../../kubernetes/index.js';
+import type { Enqueue } from '../../kit/controller/index.js';
+import type { ResourceEvent } from '../../kit/informer/index.js';
+import type { DeepReadonly, KubernetesObject, ResourceType } from '../../base/kubernetes/index.js';
+import { newerResourceVersion } from '../../base/kubernetes/index.js';
 import type { AbsentOwners } from './absent-owners.js';
 import { decideAffected, waitingOwners } from './decide-affected.js';
 import type { DependencyGraph } from './dependency-graph.js';

@@ -1,4 +1,4 @@
-import type { Namespace } from '../../kubernetes/index.js';
+import type { Namespace } from '../../base/kubernetes/index.js';
 
 export type NamespaceCondition = NonNullable<NonNullable<Namespace['status']>['conditions']>[number];
 

@@ -1,5 +1,5 @@
-import type { DiscoveredResource } from '../../api-client/index.js';
-import type { DeepReadonly, KubernetesObject, Namespace, ResourceType } from '../../kubernetes/index.js';
+import type { DiscoveredResource } from '../../kit/api-client/index.js';
+import type { DeepReadonly, KubernetesObject, Namespace, ResourceType } from '../../base/kubernetes/index.js';
 
 /** The finalizer of `spec.finalizers` that is ours. */
 export const KUBERNETES_FINALIZER = 'kubernetes';

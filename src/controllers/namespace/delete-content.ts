@@ -1,9 +1,9 @@
-import type { ApiClient, DiscoveredResource, DiscoveredResources } from '../../api-client/index.js';
-import { ApiStatusError, isConflict, isNotFound } from '../../api-client/index.js';
-import { ConcurrencyLimit } from '../../concurrency/index.js';
-import { errorMessage, hasCode } from '../../errors/index.js';
-import type { KubernetesObject, ResourceType } from '../../kubernetes/index.js';
-import { apiVersionOf, qualifiedResource } from '../../kubernetes/index.js';
+import type { ApiClient, DiscoveredResource, DiscoveredResources } from '../../kit/api-client/index.js';
+import { ApiStatusError, isConflict, isNotFound } from '../../kit/api-client/index.js';
+import { ConcurrencyLimit } from '../../base/concurrency/index.js';
+import { errorMessage, hasCode } from '../../base/errors/index.js';
+import type { KubernetesObject, ResourceType } from '../../base/kubernetes/index.js';
+import { apiVersionOf, qualifiedResource } from '../../base/kubernetes/index.js';
 import type { ContentReport } from './content-conditions.js';
 import { decideDeletionWaves } from './decide-content.js';
 

@@ -3,11 +3,11 @@ import type {
   ControllerDefinition,
   ControllerDependencies,
   Enqueue,
-} from '../../controller/index.js';
-import { dueObjects } from '../../controller/index.js';
-import type { Informer } from '../../informer/index.js';
-import type { Namespace, Pod } from '../../kubernetes/index.js';
-import { NAMESPACES, PODS } from '../../kubernetes/index.js';
+} from '../../kit/controller/index.js';
+import { dueObjects } from '../../kit/controller/index.js';
+import type { Informer } from '../../kit/informer/index.js';
+import type { Namespace, Pod } from '../../base/kubernetes/index.js';
+import { NAMESPACES, PODS } from '../../base/kubernetes/index.js';
 import { isOursToEmpty } from './decide-content.js';
 import { NamespaceReconciler } from './namespace-reconciler.js';
 
@@ -20,6 +20,7 @@ export const namespaceController: ControllerDefinition = {
   aliases: ['namespace-controller'],
   type: NAMESPACES,
   defaultWorkers: 5,
+  needsWholeCluster: true,
   // One sync asks for the deletion of everything in a namespace: at 50 ms each, 16 at once, some 190 000 objects.
   syncTimeoutMs: 600_000,
   build({ informers, clock }: ControllerDependencies): BuiltController {

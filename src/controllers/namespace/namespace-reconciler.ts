@@ -1,17 +1,17 @@
-import type { ApiClient } from '../../api-client/index.js';
-import { isNotFound } from '../../api-client/index.js';
-import type { Clock } from '../../clock/index.js';
-import { toRfc3339 } from '../../clock/index.js';
+import type { ApiClient } from '../../kit/api-client/index.js';
+import { isNotFound } from '../../kit/api-client/index.js';
+import type { Clock } from '../../base/clock/index.js';
+import { toRfc3339 } from '../../base/clock/index.js';
 import type {
   ReconcileContext,
   ReconcileRequest,
   ReconcileResult,
   Reconciler,
-} from '../../controller/index.js';
-import { noSyncObserver } from '../../controller/index.js';
-import type { Lister } from '../../informer/index.js';
-import type { Namespace } from '../../kubernetes/index.js';
-import { NAMESPACES, stringifyJson } from '../../kubernetes/index.js';
+} from '../../kit/controller/index.js';
+import { noSyncObserver } from '../../kit/controller/index.js';
+import type { Lister } from '../../kit/informer/index.js';
+import type { Namespace } from '../../base/kubernetes/index.js';
+import { NAMESPACES, stringifyJson } from '../../base/kubernetes/index.js';
 import type { ContentReport } from './content-conditions.js';
 import { decideConditions } from './content-conditions.js';
 import { KUBERNETES_FINALIZER, decideNextStep, isOursToEmpty } from './decide-content.js';

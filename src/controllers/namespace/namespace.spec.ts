@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { FakeClock } from '../../clock/index.js';
-import { TimeoutError } from '../../errors/index.js';
-import type { KubernetesObject, Namespace, ObjectMeta, ResourceType } from '../../kubernetes/index.js';
-import { DEPLOYMENTS, EVENTS, NAMESPACES, PODS, apiVersionOf } from '../../kubernetes/index.js';
+import { FakeClock } from '../../base/clock/index.js';
+import { TimeoutError } from '../../base/errors/index.js';
+import type { KubernetesObject, Namespace, ObjectMeta, ResourceType } from '../../base/kubernetes/index.js';
+import { DEPLOYMENTS, EVENTS, NAMESPACES, PODS, apiVersionOf } from '../../base/kubernetes/index.js';
 import { FakeCluster, refusal, served } from '../../testing/fake-cluster.js';
 import type { RunningController } from '../../testing/run-controller.js';
 import { runController } from '../../testing/run-controller.js';

@@ -1,9 +1,9 @@
-import type { ApiClient } from '../../api-client/api-client.js';
-import { isConflict, isInvalid, isNotFound } from '../../api-client/api-status-error.js';
-import type { Lister } from '../../informer/informer.js';
-import { OWNER_UID_INDEX } from '../../informer/informer.js';
-import type { DeepReadonly, LabelMatcher, Pod, ReplicaSet } from '../../kubernetes/index.js';
-import { PODS, REPLICA_SETS, isControlledBy } from '../../kubernetes/index.js';
+import type { ApiClient } from '../../kit/api-client/api-client.js';
+import { isConflict, isInvalid, isNotFound } from '../../kit/api-client/api-status-error.js';
+import type { Lister } from '../../kit/informer/informer.js';
+import { OWNER_UID_INDEX } from '../../kit/informer/informer.js';
+import type { DeepReadonly, LabelMatcher, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import { PODS, REPLICA_SETS, isControlledBy } from '../../base/kubernetes/index.js';
 import {
   ORPHAN_INDEX,
   adoptionPatch,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SeededRandom } from '../../clock/index.js';
-import { PODS, keyOf } from '../../kubernetes/index.js';
+import { SeededRandom } from '../../base/clock/index.js';
+import { PODS, keyOf } from '../../base/kubernetes/index.js';
 import type { Fault } from '../../testing/replicaset-harness.js';
 import { ReplicaSetHarness } from '../../testing/replicaset-harness.js';
 

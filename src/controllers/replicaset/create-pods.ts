@@ -1,4 +1,4 @@
-import type { ReconcileContext } from '../../controller/reconciler.js';
+import type { ReconcileContext } from '../../kit/controller/reconciler.js';
 import type { CreateOutcome, PodControl } from './pod-control.js';
 import type { PodIntents } from './pod-intents.js';
 import { slowStartBatch } from './slow-start-batch.js';

@@ -2,10 +2,10 @@ import type {
   BuiltController,
   ControllerDefinition,
   ControllerDependencies,
-} from '../../controller/controller-definition.js';
-import { dueObjects } from '../../controller/due-objects.js';
-import type { DeepReadonly, Pod, ReplicaSet } from '../../kubernetes/index.js';
-import { PODS, REPLICA_SETS, controllerOf } from '../../kubernetes/index.js';
+} from '../../kit/controller/controller-definition.js';
+import { dueObjects } from '../../kit/controller/due-objects.js';
+import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS, controllerOf } from '../../base/kubernetes/index.js';
 import {
   ORPHAN_INDEX,
   SELECTOR_INDEX,
@@ -16,6 +16,7 @@ import {
   watchSelectorOverlaps,
 } from '../shared/index.js';
 import { isReplicaSetDue } from './is-due.js';
+import { limitToSelected } from './limit-to-selected.js';
 import { needsSync } from './needs-sync.js';
 import { ReplicaSetReconciler } from './reconcile.js';
 import type { ReplicaSetControllerOptions } from './replicaset.options.js';
@@ -38,7 +39,7 @@ export function createReplicaSetController(options: ReplicaSetControllerOptions 
 export const replicaSetController: ControllerDefinition = createReplicaSetController();
 
 function build(
-  { informers, events, clock, random, logger }: ControllerDependencies,
+  { informers, events, clock, random, logger, selects }: ControllerDependencies,
   options: ReturnType<typeof compileReplicaSetControllerOptions>,
 ): BuiltController {
   const replicaSets = informers.informerFor<ReplicaSet>(REPLICA_SETS);
@@ -49,7 +50,7 @@ function build(
     hasPods(replicaSet) ? templateIndex(replicaSet) : [],
   );
   const caches = { replicaSets: replicaSets.lister, pods: pods.lister };
-  return {
+  const built: BuiltController = {
     reconciler: new ReplicaSetReconciler({
       ...caches,
       events,
@@ -68,6 +69,9 @@ function build(
     needsSync: (key) => needsSync(key, { ...caches, clock }),
     due: () => dueObjects<ReplicaSet>(replicaSets.lister, isReplicaSetDue),
   };
+  if (!selects) return built;
+  const deployments = informers.informerFor<Deployment>(DEPLOYMENTS);
+  return limitToSelected(built, { selects, deployments, replicaSets });
 }
 
 /** What only waits for a rollback takes nobody's pods. */

@@ -1,5 +1,5 @@
-import type { Decision } from '../../controller/decision.js';
-import type { DeepReadonly, ReplicaSet } from '../../kubernetes/index.js';
+import type { Decision } from '../../kit/controller/decision.js';
+import type { DeepReadonly, ReplicaSet } from '../../base/kubernetes/index.js';
 import { counted } from '../shared/index.js';
 
 interface Decided {

@@ -1,4 +1,4 @@
-import type { DeepReadonly, ReplicaSet } from '../../kubernetes/index.js';
+import type { DeepReadonly, ReplicaSet } from '../../base/kubernetes/index.js';
 
 /** Every sync notes the generation that it saw; and one that could not make all pods comes back by itself. */
 export function isReplicaSetDue({ metadata, spec, status }: DeepReadonly<ReplicaSet>): boolean {

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Pod, ReplicaSet } from '../../kubernetes/index.js';
+import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
 import { isPodActive, isPodReady } from '../shared/index.js';
 
 /** With more pods than this nobody counts them for each change; the burst simply has to pause. */

@@ -1,10 +1,10 @@
-import type { Clock, RandomSource } from '../../clock/index.js';
-import { noSyncObserver } from '../../controller/decision.js';
-import type { ReconcileContext } from '../../controller/reconciler.js';
-import type { EventRecorder } from '../../events/event-recorder.js';
-import type { Lister } from '../../informer/informer.js';
-import type { DeepReadonly, Pod, ReplicaSet } from '../../kubernetes/index.js';
-import { keyOf } from '../../kubernetes/index.js';
+import type { Clock, RandomSource } from '../../base/clock/index.js';
+import { noSyncObserver } from '../../kit/controller/decision.js';
+import type { ReconcileContext } from '../../kit/controller/reconciler.js';
+import type { EventRecorder } from '../../kit/events/event-recorder.js';
+import type { Lister } from '../../kit/informer/informer.js';
+import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import { keyOf } from '../../base/kubernetes/index.js';
 import { isPodActive } from '../shared/index.js';
 import type { ClaimedPods } from './claim-pods.js';
 import { createPods } from './create-pods.js';

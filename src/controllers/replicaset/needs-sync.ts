@@ -1,7 +1,7 @@
-import type { Clock } from '../../clock/index.js';
-import type { Lister } from '../../informer/informer.js';
-import type { DeepReadonly, Pod, ReplicaSet } from '../../kubernetes/index.js';
-import { compileLabelSelector, isEmptySelector } from '../../kubernetes/index.js';
+import type { Clock } from '../../base/clock/index.js';
+import type { Lister } from '../../kit/informer/informer.js';
+import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import { compileLabelSelector, isEmptySelector } from '../../base/kubernetes/index.js';
 import { findPods } from './claim-pods.js';
 import { msUntilNextAvailable } from './next-available.js';
 import { decideStatus, isSameStatus } from './status.js';

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Pod, ReplicaSet } from '../../kubernetes/index.js';
+import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
 import { msUntilPodAvailable } from '../shared/index.js';
 
 /** When the next ready pod will have been ready for `minReadySeconds`: no event of the API says so. */

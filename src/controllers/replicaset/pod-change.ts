@@ -1,5 +1,5 @@
-import type { DeepReadonly, Pod, ReplicaSet } from '../../kubernetes/index.js';
-import { controllerOf, ownField } from '../../kubernetes/index.js';
+import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import { controllerOf, ownField } from '../../base/kubernetes/index.js';
 import { isPodReady, podReadySinceMs } from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;

@@ -1,15 +1,15 @@
-import type { ApiClient } from '../../api-client/api-client.js';
+import type { ApiClient } from '../../kit/api-client/api-client.js';
 import {
   apiStatusOf,
   isAlreadyExists,
   isConflict,
   isNamespaceTerminating,
   isNotFound,
-} from '../../api-client/api-status-error.js';
-import { errorMessage } from '../../errors/index.js';
-import type { EventRecorder } from '../../events/event-recorder.js';
-import type { DeepReadonly, Pod, ReplicaSet } from '../../kubernetes/index.js';
-import { PODS, isControlledBy } from '../../kubernetes/index.js';
+} from '../../kit/api-client/api-status-error.js';
+import { errorMessage } from '../../base/errors/index.js';
+import type { EventRecorder } from '../../kit/events/event-recorder.js';
+import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import { PODS, isControlledBy } from '../../base/kubernetes/index.js';
 import { podFromTemplate } from './pod-from-template.js';
 import type { DeleteIntent } from './pod-intents.js';
 import { FAILED_CREATE, FAILED_DELETE } from './status.js';

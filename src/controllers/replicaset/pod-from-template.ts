@@ -1,5 +1,5 @@
-import type { DeepReadonly, Pod, ReplicaSet } from '../../kubernetes/index.js';
-import { newControllerRef } from '../../kubernetes/index.js';
+import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import { newControllerRef } from '../../base/kubernetes/index.js';
 import { podNamePrefix } from './pod-name.js';
 
 /** The pod that `replicaSet` asks for, under a name that was chosen beforehand. */

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Pod } from '../../kubernetes/index.js';
+import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
 import { isPodActive } from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;

@@ -1,4 +1,4 @@
-import type { RandomSource } from '../../clock/index.js';
+import type { RandomSource } from '../../base/clock/index.js';
 
 /** Kubernetes' alphabet of generated names: no vowels, so no words, and nothing that reads like another letter. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';

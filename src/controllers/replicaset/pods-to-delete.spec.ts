@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PodTraits } from '../../testing/pod-builder.js';
 import { aPod } from '../../testing/pod-builder.js';
-import { trimPod } from '../../informer/index.js';
+import { trimPod } from '../../kit/informer/index.js';
 import { POD_DELETION_COST, podsToDelete } from './pods-to-delete.js';
 
 const NOW = '2026-01-01T12:00:00Z';

@@ -1,5 +1,5 @@
-import type { DeepReadonly, Pod } from '../../kubernetes/index.js';
-import { ownField } from '../../kubernetes/index.js';
+import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
+import { ownField } from '../../base/kubernetes/index.js';
 import { isPodActive, isPodReady, parseTimeMs, podReadySinceMs } from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;

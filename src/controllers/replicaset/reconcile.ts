@@ -1,18 +1,18 @@
-import { isConflict } from '../../api-client/api-status-error.js';
-import type { Clock } from '../../clock/index.js';
-import { noSyncObserver } from '../../controller/decision.js';
+import { isConflict } from '../../kit/api-client/api-status-error.js';
+import type { Clock } from '../../base/clock/index.js';
+import { noSyncObserver } from '../../kit/controller/decision.js';
 import type {
   ReconcileContext,
   ReconcileRequest,
   ReconcileResult,
   Reconciler,
-} from '../../controller/reconciler.js';
-import { errorMessage } from '../../errors/index.js';
-import type { EventRecorder } from '../../events/event-recorder.js';
-import type { Lister } from '../../informer/informer.js';
-import type { DeepReadonly, LabelMatcher, ReplicaSet } from '../../kubernetes/index.js';
-import { REPLICA_SETS, compileLabelSelector, isEmptySelector } from '../../kubernetes/index.js';
-import type { Logger } from '../../logging/index.js';
+} from '../../kit/controller/reconciler.js';
+import { errorMessage } from '../../base/errors/index.js';
+import type { EventRecorder } from '../../kit/events/event-recorder.js';
+import type { Lister } from '../../kit/informer/informer.js';
+import type { DeepReadonly, LabelMatcher, ReplicaSet } from '../../base/kubernetes/index.js';
+import { REPLICA_SETS, compileLabelSelector, isEmptySelector } from '../../base/kubernetes/index.js';
+import type { Logger } from '../../base/logging/index.js';
 import type { ClaimedPods } from './claim-pods.js';
 import { claimPods } from './claim-pods.js';
 import type { ManageResult, PodManagerDependencies } from './manage-pods.js';

@@ -1,4 +1,4 @@
-import type { DeepReadonly, Pod } from '../../kubernetes/index.js';
+import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
 import { isRejectedByNode, parseTimeMs } from '../shared/index.js';
 import type { CompiledReplicaSetControllerOptions } from './replicaset.options.js';
 

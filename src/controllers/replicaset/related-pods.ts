@@ -1,7 +1,7 @@
-import type { Lister } from '../../informer/informer.js';
-import { OWNER_UID_INDEX } from '../../informer/informer.js';
-import type { DeepReadonly, Pod, ReplicaSet } from '../../kubernetes/index.js';
-import { controllerOf, isControlledBy } from '../../kubernetes/index.js';
+import type { Lister } from '../../kit/informer/informer.js';
+import { OWNER_UID_INDEX } from '../../kit/informer/informer.js';
+import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import { controllerOf, isControlledBy } from '../../base/kubernetes/index.js';
 
 /**
  * The pods of every ReplicaSet that has the same controller as `replicaSet`, itself included: during a rollout

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { compileOptions } from '../../options/compile-options.js';
+import { compileOptions } from '../../base/options/compile-options.js';
 
 /** How the ReplicaSet controller works; every option has a default. */
 export interface ReplicaSetControllerOptions {

@@ -1,12 +1,12 @@
-import { toRfc3339 } from '../../clock/index.js';
-import { errorMessage } from '../../errors/index.js';
+import { toRfc3339 } from '../../base/clock/index.js';
+import { errorMessage } from '../../base/errors/index.js';
 import type {
   DeepReadonly,
   Pod,
   ReplicaSet,
   ReplicaSetCondition,
   ReplicaSetStatus,
-} from '../../kubernetes/index.js';
+} from '../../base/kubernetes/index.js';
 import { isPodAvailable, isPodReady } from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;

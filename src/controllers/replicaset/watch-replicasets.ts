@@ -1,8 +1,14 @@
-import type { Enqueue } from '../../controller/controller-definition.js';
-import type { Informer, ResourceEvent } from '../../informer/informer.js';
-import { OWNER_UID_INDEX } from '../../informer/informer.js';
-import type { DeepReadonly, Pod, ReplicaSet } from '../../kubernetes/index.js';
-import { PODS, REPLICA_SETS, compileLabelSelector, controllerOf, keyOf } from '../../kubernetes/index.js';
+import type { Enqueue } from '../../kit/controller/controller-definition.js';
+import type { Informer, ResourceEvent } from '../../kit/informer/informer.js';
+import { OWNER_UID_INDEX } from '../../kit/informer/informer.js';
+import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import {
+  PODS,
+  REPLICA_SETS,
+  compileLabelSelector,
+  controllerOf,
+  keyOf,
+} from '../../base/kubernetes/index.js';
 import { SELECTOR_INDEX, isPodActive, selectorIndexValuesFor } from '../shared/index.js';
 import { isReplicaSetDue } from './is-due.js';
 import { isSettled } from './is-settled.js';

@@ -1,5 +1,5 @@
-import type { DeepReadonly, KubernetesObject, LabelMatcher } from '../../kubernetes/index.js';
-import { controllerOf, newControllerRef } from '../../kubernetes/index.js';
+import type { DeepReadonly, KubernetesObject, LabelMatcher } from '../../base/kubernetes/index.js';
+import { controllerOf, newControllerRef } from '../../base/kubernetes/index.js';
 
 /** What an owner makes of the objects that could be its children. */
 export interface ClaimDecision<T> {

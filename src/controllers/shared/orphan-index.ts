@@ -1,6 +1,6 @@
-import type { IndexFunction } from '../../informer/informer.js';
-import type { KubernetesObject } from '../../kubernetes/index.js';
-import { controllerOf } from '../../kubernetes/index.js';
+import type { IndexFunction } from '../../kit/informer/informer.js';
+import type { KubernetesObject } from '../../base/kubernetes/index.js';
+import { controllerOf } from '../../base/kubernetes/index.js';
 
 /** Name of the index that finds, by namespace, the objects that no controller owns: candidates of adoption. */
 export const ORPHAN_INDEX = 'orphans-by-namespace';

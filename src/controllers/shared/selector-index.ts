@@ -1,4 +1,4 @@
-import type { DeepReadonly, KubernetesObject, LabelSelector } from '../../kubernetes/index.js';
+import type { DeepReadonly, KubernetesObject, LabelSelector } from '../../base/kubernetes/index.js';
 
 /** What makes pods and selects them. */
 export interface Selecting extends KubernetesObject {

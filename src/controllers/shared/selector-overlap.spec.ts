@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FakeClock, SeededRandom } from '../../clock/index.js';
-import type { ControllerDefinition } from '../../controller/index.js';
-import type { Deployment, LabelSelector, ReplicaSet } from '../../kubernetes/index.js';
-import { DEPLOYMENTS, REPLICA_SETS, newControllerRef } from '../../kubernetes/index.js';
-import { silentLogger } from '../../logging/index.js';
+import { FakeClock, SeededRandom } from '../../base/clock/index.js';
+import type { ControllerDefinition } from '../../kit/controller/index.js';
+import type { Deployment, LabelSelector, ReplicaSet } from '../../base/kubernetes/index.js';
+import { DEPLOYMENTS, REPLICA_SETS, newControllerRef } from '../../base/kubernetes/index.js';
+import { silentLogger } from '../../base/logging/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { FakeInformers } from '../../testing/fake-informers.js';

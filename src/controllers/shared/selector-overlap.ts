@@ -1,8 +1,8 @@
-import type { EventNote, EventRecorder } from '../../events/event-recorder.js';
-import type { Informer, Lister, ResourceEvent } from '../../informer/informer.js';
-import { NAMESPACE_INDEX } from '../../informer/informer.js';
-import type { DeepReadonly } from '../../kubernetes/index.js';
-import { compileLabelSelector, isEmptySelector, sameJson } from '../../kubernetes/index.js';
+import type { EventNote, EventRecorder } from '../../kit/events/event-recorder.js';
+import type { Informer, Lister, ResourceEvent } from '../../kit/informer/informer.js';
+import { NAMESPACE_INDEX } from '../../kit/informer/informer.js';
+import type { DeepReadonly } from '../../base/kubernetes/index.js';
+import { compileLabelSelector, isEmptySelector, sameJson } from '../../base/kubernetes/index.js';
 import type { Selecting } from './selector-index.js';
 import { SELECTOR_INDEX, TEMPLATE_INDEX, selectorIndex, selectorIndexValuesFor } from './selector-index.js';
 

@@ -1,4 +1,4 @@
-import type { Deployment } from '../../../src/kubernetes/index.js';
+import type { Deployment } from '../../../src/base/kubernetes/index.js';
 import type { HistoryEvent } from '../history.js';
 import type { StoreReplay } from './store-replay.js';
 import { isAtRest, isLiving, isReadyPod } from './store-replay.js';

@@ -1,5 +1,5 @@
-import type { ReplicaSet } from '../../../src/kubernetes/index.js';
-import { REPLICA_SETS } from '../../../src/kubernetes/index.js';
+import type { ReplicaSet } from '../../../src/base/kubernetes/index.js';
+import { REPLICA_SETS } from '../../../src/base/kubernetes/index.js';
 import type { Refusal, SeenRequest, SeenWrite } from '../api-fault-proxy.js';
 import type { ChaosSet } from '../set/chaos-set.js';
 import type { Hopeless, HopelessKind } from './hopeless-kinds.js';

@@ -110,6 +110,6 @@ function watchApi(
 }
 
 function shaOf(script: string): string {
-  const file = new URL(`../../../src/actor/lua/${script}-1.lua`, import.meta.url);
+  const file = new URL(`../../../src/kit/actor/lua/${script}-1.lua`, import.meta.url);
   return createHash('sha1').update(readFileSync(file, 'utf8')).digest('hex');
 }

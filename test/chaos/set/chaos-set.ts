@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import type { HttpApiClient } from '../../../src/api-client/index.js';
-import { createHttpApiClient, loadKubeconfig } from '../../../src/api-client/index.js';
+import type { HttpApiClient } from '../../../src/kit/api-client/index.js';
+import { createHttpApiClient, loadKubeconfig } from '../../../src/kit/api-client/index.js';
 import { writeKubeconfig } from '../../../src/api-server/kubeconfig/index.js';
-import { SystemClock } from '../../../src/clock/index.js';
-import { silentLogger } from '../../../src/logging/index.js';
-import type { RedisProcess } from '../../../src/supervisor/redis-process.js';
-import { startRedis } from '../../../src/supervisor/redis-process.js';
+import { SystemClock } from '../../../src/base/clock/index.js';
+import { silentLogger } from '../../../src/base/logging/index.js';
+import type { RedisProcess } from '../../../src/app/supervisor/redis-process.js';
+import { startRedis } from '../../../src/app/supervisor/redis-process.js';
 import { freePort } from '../../../src/testing/free-port.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 import { ManagedProcess } from './managed-process.js';
@@ -19,8 +19,10 @@ export interface ChaosSetOptions {
   readonly dist: string;
   readonly replicas: number;
   readonly random: () => number;
-  /** More arguments of `rollkeeper controller`. */
-  readonly controllerArgs?: readonly string[];
+  /** More arguments of `rollkeeper controller`, of all replicas or of each. */
+  readonly controllerArgs?: readonly string[] | ((index: number) => readonly string[]);
+  /** Called before a replica is started, whose proxies may be told what to do. */
+  readonly prepare?: (replica: ChaosReplica) => void;
   /** What stands between the replicas and the rest. @default 'all' */
   readonly links?: 'all' | 'none';
 }
@@ -110,7 +112,7 @@ export class ChaosSet {
 
   private async startAll(): Promise<void> {
     const { dataDir } = this;
-    const { controllerArgs = [], dist, links = 'all', random, replicas } = this.options;
+    const { controllerArgs = [], dist, links = 'all', prepare, random, replicas } = this.options;
     mkdirSync(join(dataDir, 'redis'), { recursive: true });
     const clock = new SystemClock();
     this.redisProcess = await startRedis({
@@ -136,8 +138,13 @@ export class ChaosSet {
       args: ['node', '--nodes', '3', '--kubeconfig', kubeconfig],
       logFile: join(dataDir, 'node.log'),
     });
-    const place = { dataDir, dist, token, redisUrl, apiPort, random, args: controllerArgs, links };
-    for (let index = 0; index < replicas; index++) this.replicas.push(new ChaosReplica({ ...place, index }));
+    const place = { dataDir, dist, token, redisUrl, apiPort, random, links };
+    const argsOf = typeof controllerArgs === 'function' ? controllerArgs : () => controllerArgs;
+    for (let index = 0; index < replicas; index++) {
+      const replica = new ChaosReplica({ ...place, args: argsOf(index), index });
+      prepare?.(replica);
+      this.replicas.push(replica);
+    }
     await Promise.all([this.node.start(), ...this.replicas.map((replica) => replica.start())]);
     await this.untilSettled();
   }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { writeKubeconfig } from '../../../src/api-server/kubeconfig/index.js';
-import { failingChecks, leads } from '../../../src/supervisor/replica-probe.js';
+import { failingChecks, leads } from '../../../src/app/supervisor/replica-probe.js';
 import { ApiFaultProxy } from '../api-fault-proxy.js';
 import { TcpProxy } from '../tcp-proxy.js';
 import { ManagedProcess } from './managed-process.js';

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { HttpApiClient } from '../../../src/api-client/index.js';
-import { createHttpApiClient, loadKubeconfig } from '../../../src/api-client/index.js';
-import { SystemClock } from '../../../src/clock/index.js';
-import { silentLogger } from '../../../src/logging/index.js';
-import type { UpStatus } from '../../../src/supervisor/index.js';
+import type { HttpApiClient } from '../../../src/kit/api-client/index.js';
+import { createHttpApiClient, loadKubeconfig } from '../../../src/kit/api-client/index.js';
+import { SystemClock } from '../../../src/base/clock/index.js';
+import { silentLogger } from '../../../src/base/logging/index.js';
+import type { UpStatus } from '../../../src/app/supervisor/index.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'dist', 'main.js');

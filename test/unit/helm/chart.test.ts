@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { OPENAPI_DOCUMENT } from '../../../src/admin/openapi-document.js';
-import { replicaOptionsOf } from '../../../src/cli/controller.command.js';
-import { createProgram } from '../../../src/cli/program.js';
-import type { CompiledReplicaOptions } from '../../../src/replica/replica.options.js';
-import { compileReplicaOptions, stopsWithinMs } from '../../../src/replica/replica.options.js';
+import { OPENAPI_DOCUMENT } from '../../../src/app/admin/openapi-document.js';
+import { replicaOptionsOf } from '../../../src/app/cli/controller.command.js';
+import { createProgram } from '../../../src/app/cli/program.js';
+import type { CompiledReplicaOptions } from '../../../src/app/replica/replica.options.js';
+import { serviceAccountOf } from '../../../src/app/replica/controller-clients.js';
+import { compileReplicaOptions, stopsWithinMs } from '../../../src/app/replica/replica.options.js';
 import type { Binding } from '../support/chart.js';
 import { Chart } from '../support/chart.js';
 import type { Values } from '../support/helm.js';
@@ -32,6 +33,8 @@ interface Switch {
   readonly values: Values;
   /** Objects that there are beside what there always is. */
   readonly makes: readonly string[];
+  /** What there is not, although there always is. */
+  readonly lacks?: readonly string[];
 }
 
 const SECRET = 'Secret/rk-rollkeeper-admin-token';
@@ -93,6 +96,27 @@ const SWITCHES: readonly Switch[] = [
   { name: 'all controllers', values: { controllers: '*' }, makes: BY_DEFAULT },
   { name: 'keys that may take a minute to end', values: { drainTimeoutMs: 60_001 }, makes: BY_DEFAULT },
   { name: 'work on the leader alone', values: { reconcileOn: 'leader' }, makes: BY_DEFAULT },
+  { name: 'some labels', values: { selector: 'shard notin (a, b)' }, makes: BY_DEFAULT },
+  {
+    name: 'some namespaces',
+    values: { namespaces: ['a', 'b'] },
+    // Here and in each of them.
+    makes: [...BY_DEFAULT, ...[1, 2, 3].flatMap(() => ['Role/rk-rollkeeper', 'RoleBinding/rk-rollkeeper'])],
+    lacks: ['ClusterRole/rk-rollkeeper', 'ClusterRoleBinding/rk-rollkeeper'],
+  },
+  {
+    name: 'an account for each controller',
+    values: { serviceAccount: { perController: true } },
+    makes: [
+      ...BY_DEFAULT,
+      ...['Role/rk-rollkeeper-tokens', 'RoleBinding/rk-rollkeeper-tokens'],
+      ...['deployment-controller', 'replicaset-controller'].flatMap((account) =>
+        ['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding'].map(
+          (kind) => `${kind}/rk-rollkeeper-${account}`,
+        ),
+      ),
+    ],
+  },
 ];
 
 /** What the program makes of the container's arguments and environment. @throws for what it does not know */
@@ -104,6 +128,13 @@ function optionsOf(chart: Chart): CompiledReplicaOptions {
   if (operands.length + unknown.length > 0)
     throw new Error(`not understood: ${[...operands, ...unknown].join(' ')}`);
   return compileReplicaOptions(replicaOptionsOf(parser.opts<Record<string, string>>(), chart.env));
+}
+
+/** The accounts that a replica with these options asks for tokens of. */
+function controllerAccounts(options: CompiledReplicaOptions): string[] {
+  if (!options['use-service-account-credentials']) return [];
+  expect(options['service-account-namespace']).toBe('ops');
+  return options.definitions.map((each) => serviceAccountOf(each, options['service-account-prefix']));
 }
 
 describe.skipIf(!helm)('the chart', () => {
@@ -119,8 +150,9 @@ describe.skipIf(!helm)('the chart', () => {
     for (const { name, values } of SWITCHES) charts.set(name, new Chart(values));
   });
 
-  it.each(SWITCHES)('makes with $name just what belongs to it', ({ makes, name }) => {
-    expect(chartOf(name).names).toEqual([...ALWAYS, ...makes].sort());
+  it.each(SWITCHES)('makes with $name just what belongs to it', ({ lacks = [], makes, name }) => {
+    const always = ALWAYS.filter((object) => !lacks.includes(object));
+    expect(chartOf(name).names).toEqual([...always, ...makes].sort());
   });
 
   describe.each(SWITCHES)('with $name', ({ name }) => {
@@ -208,15 +240,19 @@ describe.skipIf(!helm)('the chart', () => {
       expect(chart.container.volumeMounts).toHaveLength(chart.pods.spec.volumes?.length ?? 0);
     });
 
-    it('gives rights to the account that the pods have, and none to anybody else', () => {
+    it('gives rights to the accounts that the program uses, and none to anybody else', () => {
       const chart = chartOf(name);
-      const account = chart.pods.spec.serviceAccountName;
-      for (const made of chart.all('ServiceAccount')) expect(made.metadata.name).toBe(account);
+      const accounts = [chart.pods.spec.serviceAccountName, ...controllerAccounts(optionsOf(chart))];
+      for (const made of chart.all('ServiceAccount')) expect(accounts).toContain(made.metadata.name);
       const bindings = [...chart.all<Binding>('ClusterRoleBinding'), ...chart.all<Binding>('RoleBinding')];
-      for (const { roleRef, subjects } of bindings) {
-        expect(subjects).toEqual([{ kind: 'ServiceAccount', name: account, namespace: 'ops' }]);
+      for (const { metadata, roleRef, subjects } of bindings) {
+        const [subject, ...others] = subjects;
+        expect(others).toEqual([]);
+        expect(subject).toMatchObject({ kind: 'ServiceAccount', namespace: 'ops' });
+        expect(accounts).toContain(subject?.name);
         expect(roleRef.apiGroup).toBe('rbac.authorization.k8s.io');
-        if (!roleRef.name.startsWith('system:')) expect(chart.one(roleRef.kind, roleRef.name)).toBeDefined();
+        if (roleRef.name.startsWith('system:')) continue;
+        expect(chart.roleOf({ metadata, roleRef })).toBeDefined();
       }
     });
 
@@ -353,6 +389,7 @@ describe.skipIf(!helm)('the chart', () => {
         ...{ resourceLock: 'leases', coordinated: true, healthToleranceMs: 20_000_000 },
         ...{ takeover: 'expiry', takeoverGraceMs: 250 },
       },
+      kubeApi: { qps: 50, burst: 70 },
     });
     const { definitions, ...options } = optionsOf(chart);
     expect(options).toMatchObject({
@@ -360,6 +397,8 @@ describe.skipIf(!helm)('the chart', () => {
       'admin-port': 9090,
       'admin-open-metrics': true,
       'leader-elect-coordinated': true,
+      'kube-api-qps': 50,
+      'kube-api-burst': 70,
       'leader-elect-resource-lock': 'leases',
       'leader-elect-resource-name': 'rk-rollkeeper',
       'leader-elect-resource-namespace': 'ops',
@@ -372,6 +411,27 @@ describe.skipIf(!helm)('the chart', () => {
     expect(definitions.map(({ name }) => name)).toEqual(['deployment', 'replicaset', 'garbage-collector']);
     expect([...options.syncTimeoutMsOf.values()]).toEqual([60_000, 90_000, 90_000]);
   });
+
+  it('tells the program its scope, word for word', () => {
+    const chart = new Chart({ selector: 'shard notin (a, b)', namespaces: ['dev', 'ci'] });
+    expect(optionsOf(chart).scope).toMatchObject({
+      namespaces: ['ci', 'dev'],
+      selector: 'shard notin (a, b)',
+    });
+    const { metadata, spec } = chart.one<{ metadata: { annotations: object }; spec: object }>('Deployment');
+    expect(metadata.annotations).toEqual({
+      'rollkeeper.dev/scope': 'namespaces ci,dev selector shard notin (a, b)',
+    });
+    expect(spec, 'what is there works on the same, as far as one can see').not.toHaveProperty('strategy');
+  });
+
+  it.each([{ namespaces: ['a'] }, { selector: 'a=b' }])(
+    'refuses to limit what must see the whole cluster: %j',
+    (scope) => {
+      expect(() => new Chart({ ...scope, controllers: '*' })).toThrow('must see the whole cluster');
+      expect(() => new Chart({ ...scope, controllers: '*,-garbage-collector,-namespace' })).not.toThrow();
+    },
+  );
 
   it('has the program’s own defaults where the two have the same option', () => {
     const chart = optionsOf(nothing());
@@ -432,6 +492,7 @@ describe.skipIf(!helm)('the chart', () => {
     const WHERE: Readonly<Record<string, Values>> = {
       'redis.existingSecretKey': { redis: { existingSecret: 'theirs' } },
       'admin.existingSecretKey': { admin: { existingSecret: 'theirs' } },
+      'kubeApi.burst': { kubeApi: { qps: 5 } },
       'metrics.rules.labels': { metrics: { rules: { enabled: true } } },
       'metrics.serviceMonitor.labels': { metrics: { serviceMonitor: { enabled: true } } },
       'metrics.serviceMonitor.interval': { metrics: { serviceMonitor: { enabled: true } } },
@@ -444,7 +505,7 @@ describe.skipIf(!helm)('the chart', () => {
 
     it.each(leaves)('%s', (path, value) => {
       const where = WHERE[path] ?? {};
-      const changed = merged(where, valueAt(path, another(value)));
+      const changed = merged(where, valueAt(path, another(path, value)));
       expect(rendered(changed)).not.toEqual(rendered(where));
     });
   });
@@ -462,11 +523,13 @@ function leavesOf(values: Values, prefix = ''): [path: string, value: unknown][]
 }
 
 /** A value of the same type that is not the default. */
-function another(value: unknown): unknown {
+function another(path: string, value: unknown): unknown {
   if (typeof value === 'boolean') return !value;
   if (typeof value === 'number') return value + 1;
   if (typeof value === 'string') return 'another';
-  return Array.isArray(value) ? [{ key: 'another' }] : { another: 'value' };
+  return Array.isArray(value)
+    ? [path === 'namespaces' ? 'another' : { key: 'another' }]
+    : { another: 'value' };
 }
 
 function valueAt(path: string, value: unknown): Values {

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { newControllerRef } from '../../../src/kubernetes/index.js';
+import { newControllerRef } from '../../../src/base/kubernetes/index.js';
 import { Chart } from '../support/chart.js';
 import type { Values } from '../support/helm.js';
 import { helm } from '../support/helm.js';
@@ -9,13 +10,13 @@ import { SRC, isGiven, rightsGivenBy, rightsNeededBy, textOf, unique } from '../
 
 const text = (rights: readonly Right[]): string[] => rights.map(textOf).sort();
 
-const events = rightsNeededBy('events');
+const events = rightsNeededBy('kit', 'events');
 const deployment = rightsNeededBy('controllers', 'deployment');
 const replicaSet = rightsNeededBy('controllers', 'replicaset');
 const garbageCollector = rightsNeededBy('controllers', 'garbage-collector');
 const namespace = rightsNeededBy('controllers', 'namespace');
-const lease = rightsNeededBy('leader-election').filter(({ resource }) => resource === 'leases');
-const candidate = rightsNeededBy('leader-election').filter(({ resource }) => resource !== 'leases');
+const lease = rightsNeededBy('kit', 'leader-election').filter(({ resource }) => resource === 'leases');
+const candidate = rightsNeededBy('kit', 'leader-election').filter(({ resource }) => resource !== 'leases');
 
 /**
  * An owner reference that blocks its owner's deletion needs the right to set that owner's finalizers, where the
@@ -54,19 +55,19 @@ describe('the rights that the code needs, as they are found in its sources', () 
   });
 
   it('are of the parts that are looked at here, and of no other part of a replica', () => {
-    const lookedAt = ['controllers', 'events', 'leader-election'];
+    const lookedAt = ['events', 'leader-election'];
     // On behalf of those, or asking the cluster about others (system:auth-delegator).
     const passOn = ['api-client', 'informer', 'manager', 'delegated-access'];
-    const notReplicas = ['api-server', 'cli', 'conformance', 'node-simulator', 'supervisor', 'testing'];
-    const rest = readdirSync(SRC, { withFileTypes: true })
-      .filter(
-        (entry) => entry.isDirectory() && ![...lookedAt, ...passOn, ...notReplicas].includes(entry.name),
-      )
-      .map(({ name }) => name);
+    const notReplicas = ['cli', 'conformance', 'supervisor'];
+    const rest = ['base', 'kit', 'app'].flatMap((room) =>
+      readdirSync(join(SRC, room), { withFileTypes: true })
+        .filter(({ name }) => ![...lookedAt, ...passOn, ...notReplicas].includes(name))
+        .map(({ name }) => [room, name]),
+    );
     const known = new Set(text([...events, ...deployment, ...replicaSet]));
-    expect(rest).toContain('replica');
+    expect(rest).toContainEqual(['app', 'replica']);
     expect(
-      text(rest.flatMap((folder) => rightsNeededBy(folder))).filter((right) => !known.has(right)),
+      text(rest.flatMap((folder) => rightsNeededBy(...folder))).filter((right) => !known.has(right)),
     ).toEqual([]);
   });
 
@@ -102,6 +103,62 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     const wanted = new Set(text([...always, ...needed]));
     const given = text(rightsGivenBy(rulesWith({ controllers })));
     expect(given.filter((right) => !wanted.has(right))).toEqual([]);
+  });
+
+  describe('in some namespaces', () => {
+    const chart = (): Chart => new Chart({ namespaces: ['a', 'ops'] });
+
+    it('are the same there, by Roles, and nothing anywhere else', () => {
+      for (const namespace of ['a', 'ops']) {
+        const rules = chart().rulesOf(namespace);
+        expect(text(always.filter((right) => !isGiven(rules, right)))).toEqual([]);
+        const wanted = new Set(text(always));
+        expect(text(rightsGivenBy(rules)).filter((right) => !wanted.has(right))).toEqual([]);
+      }
+      expect(chart().rulesOf('b')).toEqual([]);
+      expect(chart().names.filter((name) => name.startsWith('ClusterRole'))).toEqual([]);
+    });
+
+    it('are for events about the leadership as well, which are in the release’s namespace', () => {
+      const elsewhere = new Chart({ namespaces: ['a'] });
+      expect(text(rightsGivenBy(elsewhere.rulesOf('ops')))).toEqual(text(events));
+    });
+  });
+
+  describe('of an account for each controller', () => {
+    /** What a controller asks for itself; what its informers read, they read for all. */
+    const own = (needed: readonly Right[]): Right[] =>
+      needed.filter(({ resource, verb }) => resource === '*' || !['list', 'watch'].includes(verb));
+    const reads = (needed: readonly Right[]): Right[] =>
+      needed.filter(({ verb }) => ['list', 'watch'].includes(verb));
+    const byController = {
+      'deployment-controller': [...own(deployment), blocking[0] as Right],
+      'replicaset-controller': [...own(replicaSet), blocking[1] as Right],
+      'generic-garbage-collector': garbageCollector,
+      'namespace-controller': namespace.filter(({ resource }) => resource !== 'pods'),
+    };
+
+    it.each(Object.entries(byController))('are what the %s needs', (account, needed) => {
+      const chart = new Chart({ controllers: '*', serviceAccount: { perController: true } });
+      const rules = chart.rulesOf('ops', `rk-rollkeeper-${account}`);
+      expect(text(needed.filter((right) => !isGiven(rules, right)))).toEqual([]);
+      const wanted = new Set(text(needed));
+      expect(text(rightsGivenBy(rules)).filter((right) => !wanted.has(right))).toEqual([]);
+    });
+
+    it('leave to the pods’ own account what the informers read, events, and the others’ tokens', () => {
+      const chart = new Chart({ serviceAccount: { perController: true } });
+      const tokens = { group: '', resource: 'serviceaccounts/token', verb: 'create' };
+      const needed = unique([...events, ...reads(deployment), ...reads(replicaSet), tokens]);
+      expect(text(rightsGivenBy(chart.rulesOf('ops')))).toEqual(text(needed));
+      const [role] = chart
+        .all<{ metadata: { name: string }; rules: { resourceNames?: string[] }[] }>('Role')
+        .filter(({ metadata }) => metadata.name === 'rk-rollkeeper-tokens');
+      expect(role?.rules.map(({ resourceNames }) => resourceNames)).toEqual([
+        ['rk-rollkeeper-deployment-controller', 'rk-rollkeeper-replicaset-controller'],
+      ]);
+      expect(isGiven(chart.rulesOf('ops'), tokens), 'of those alone').toBe(false);
+    });
   });
 
   it('on leases are there where the lease is one, in its namespace, by its name', () => {

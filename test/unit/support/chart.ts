@@ -1,4 +1,4 @@
-import type { PodSpec } from '../../../src/kubernetes/index.js';
+import type { PodSpec } from '../../../src/base/kubernetes/index.js';
 import type { Release, Rendered, Values } from './helm.js';
 import { render } from './helm.js';
 
@@ -87,21 +87,30 @@ export class Chart {
     );
   }
 
-  /** What the pods' service account may do, in `namespace` or everywhere, by the roles that are rendered. */
-  rulesOf(namespace: string): PolicyRule[] {
-    const account = this.pods.spec.serviceAccountName;
+  /** The role that a binding names, in its own namespace if it has one. */
+  roleOf({ metadata, roleRef }: Pick<Binding, 'metadata' | 'roleRef'>): { readonly rules: PolicyRule[] } {
+    const found = this.all<Rendered & { readonly rules: PolicyRule[] }>(roleRef.kind).filter(
+      (role) =>
+        role.metadata.name === roleRef.name &&
+        (roleRef.kind === 'ClusterRole' || role.metadata.namespace === metadata.namespace),
+    );
+    if (found.length !== 1) throw new Error(`${found.length} of ${roleRef.kind} ${roleRef.name}`);
+    return found[0] as { readonly rules: PolicyRule[] };
+  }
+
+  /**
+   * What a service account may do, in `namespace` or everywhere, by the roles that are rendered. What is in no namespace is in
+   * that of the release, `ops`.
+   * @param account by default the pods'
+   */
+  rulesOf(namespace: string, account = this.pods.spec.serviceAccountName): PolicyRule[] {
     return [...this.all<Binding>('ClusterRoleBinding'), ...this.all<Binding>('RoleBinding')]
       .filter(
-        ({ kind, metadata }) =>
-          kind === 'ClusterRoleBinding' || (metadata.namespace ?? namespace) === namespace,
+        ({ kind, metadata }) => kind === 'ClusterRoleBinding' || (metadata.namespace ?? 'ops') === namespace,
       )
       .filter(({ subjects }) =>
         subjects.some(({ kind, name }) => kind === 'ServiceAccount' && name === account),
       )
-      .flatMap(({ roleRef }) =>
-        roleRef.name.startsWith('system:')
-          ? []
-          : this.one<{ rules: PolicyRule[] }>(roleRef.kind, roleRef.name).rules,
-      );
+      .flatMap((binding) => (binding.roleRef.name.startsWith('system:') ? [] : this.roleOf(binding).rules));
   }
 }

@@ -1,4 +1,4 @@
-import type { DeepReadonly, LabelSelector } from '../../../kubernetes/index.js';
+import type { DeepReadonly, LabelSelector } from '../../../base/kubernetes/index.js';
 
 /** A label selector as text, `app=web,tier in (a,b)`; sorted by key. `<none>` where there is nothing to show. */
 export function formatSelector(selector: DeepReadonly<LabelSelector> | undefined): string {
@@ -30,4 +30,9 @@ function expressionText(key: string, operator: string, values: readonly string[]
     default:
       return `${key} ${operator === 'In' ? 'in' : 'notin'} (${[...values].sort().join(',')})`;
   }
+}
+
+/** Labels as kubectl shows them, sorted by key: `a=1,b=2`. */
+export function labelsText(labels: Readonly<Record<string, string>> | undefined): string {
+  return formatSelector({ matchLabels: labels });
 }

@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../../kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 
 /** What a creation may not bring along in `metadata`. */
 export function clearSystemFields({ metadata }: UnstructuredObject): void {

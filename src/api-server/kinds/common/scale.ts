@@ -1,4 +1,4 @@
-import type { DeepReadonly, LabelSelector } from '../../../kubernetes/index.js';
+import type { DeepReadonly, LabelSelector } from '../../../base/kubernetes/index.js';
 import type { ScaleMapping } from '../kind-definition.js';
 import { selectorText } from './format-selector.js';
 

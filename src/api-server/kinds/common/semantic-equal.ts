@@ -1,4 +1,4 @@
-import { ownField } from '../../../kubernetes/index.js';
+import { ownField } from '../../../base/kubernetes/index.js';
 
 /**
  * Whether two values mean the same to the API: absent, null, and empty lists and maps are equal, as in

@@ -1,4 +1,4 @@
-import type { DeepReadonly, LabelSelector, PodTemplateSpec } from '../../../kubernetes/index.js';
+import type { DeepReadonly, LabelSelector, PodTemplateSpec } from '../../../base/kubernetes/index.js';
 import type { TableCell, TableColumn } from '../kind-definition.js';
 import { wideColumn } from './columns.js';
 import { formatSelector } from './format-selector.js';

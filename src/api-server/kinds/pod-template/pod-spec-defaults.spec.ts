@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PodSpec, UnstructuredObject } from '../../../kubernetes/index.js';
+import type { PodSpec, UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { createKindRegistry } from '../kind-registry.js';
 import { defaultPodOnly, defaultPodSpec } from './pod-spec-defaults.js';
 

@@ -1,6 +1,6 @@
 import type { IContainer } from 'kubernetes-models/v1/Container';
-import { setField } from '../../../kubernetes/index.js';
-import type { PodSpec, PodTemplateSpec } from '../../../kubernetes/index.js';
+import { setField } from '../../../base/kubernetes/index.js';
+import type { PodSpec, PodTemplateSpec } from '../../../base/kubernetes/index.js';
 import { omitZero } from '../common/omit-zero.js';
 import { defaultContainer, defaultHostPorts } from './container-defaults.js';
 import { defaultVolume } from './volume-defaults.js';

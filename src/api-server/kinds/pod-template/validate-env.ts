@@ -1,36 +1,48 @@
-import type { IEnvVar } from 'kubernetes-models/v1/EnvVar';
-import { ownField } from '../../../kubernetes/index.js';
+import type { IContainer } from 'kubernetes-models/v1/Container';
+import type { IEnvVarSource } from 'kubernetes-models/v1/EnvVarSource';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';
-import { checkEnvName } from '../validation/syntax.js';
+import { checkConfigMapKey, checkDns1123Subdomain, checkEnvName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
+import { validateFieldRef, validateResourceFieldRef } from './validate-field-refs.js';
 
-/** What a source cannot do without. */
-const SOURCE_FIELDS: Readonly<Record<string, readonly string[]>> = {
-  fieldRef: ['fieldPath'],
-  resourceFieldRef: ['resource'],
-  configMapKeyRef: ['key'],
-  secretKeyRef: ['key'],
-};
-
-/** Source: ValidateEnv in pkg/apis/core/validation/validation.go. */
-export function validateEnv(env: readonly IEnvVar[] | undefined, path: string, errors: FieldError[]): void {
+/** Source: ValidateEnv and ValidateEnvFrom in pkg/apis/core/validation/validation.go. */
+export function validateEnv({ env, envFrom }: IContainer, path: string, errors: FieldError[]): void {
   env?.forEach((variable, index) => {
-    const at = `${path}[${index}]`;
+    const at = `${path}.env[${index}]`;
     if (!variable.name) errors.push(required(`${at}.name`));
     else validateSyntax(variable.name, checkEnvName, `${at}.name`, errors);
-    if (variable.valueFrom) validateValueFrom(variable, `${at}.valueFrom`, errors);
+    if (variable.valueFrom)
+      validateValueFrom(variable.valueFrom, variable.value ?? '', `${at}.valueFrom`, errors);
+  });
+  envFrom?.forEach(({ prefix, configMapRef, secretRef }, index) => {
+    const at = `${path}.envFrom[${index}]`;
+    if (prefix) validateSyntax(prefix, checkEnvName, `${at}.prefix`, errors);
+    for (const [field, source] of Object.entries({ configMapRef, secretRef })) {
+      if (!source) continue;
+      if (!source.name) errors.push(required(`${at}.${field}.name`));
+      else validateSyntax(source.name, checkDns1123Subdomain, `${at}.${field}.name`, errors);
+    }
+    if (!configMapRef && !secretRef)
+      errors.push(invalid(`${path}.envFrom`, '', 'must specify one of: `configMapRef` or `secretRef`'));
+    if (configMapRef && secretRef)
+      errors.push(invalid(`${path}.envFrom`, '', 'may not have more than one field specified at a time'));
   });
 }
 
-function validateValueFrom(variable: IEnvVar, path: string, errors: FieldError[]): void {
-  const from = variable.valueFrom as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  const sources = Object.keys(from);
-  for (const source of sources) {
-    for (const field of ownField(SOURCE_FIELDS, source) ?? []) {
-      if (!from[source]?.[field]) errors.push(required(`${path}.${source}.${field}`));
-    }
+function validateValueFrom(from: IEnvVarSource, value: string, path: string, errors: FieldError[]): void {
+  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = from;
+  if (fieldRef) validateFieldRef(fieldRef, 'env', `${path}.fieldRef`, errors);
+  if (resourceFieldRef) validateResourceFieldRef(resourceFieldRef, 'env', `${path}.resourceFieldRef`, errors);
+  for (const [field, ref] of Object.entries({ configMapKeyRef, secretKeyRef })) {
+    if (!ref) continue;
+    validateSyntax(ref.name ?? '', checkDns1123Subdomain, `${path}.${field}.name`, errors);
+    if (!ref.key) errors.push(required(`${path}.${field}.key`));
+    else validateSyntax(ref.key, checkConfigMapKey, `${path}.${field}.key`, errors);
   }
+  const sources = [fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef].filter(
+    (source) => source,
+  );
   if (sources.length === 0) {
     errors.push(
       invalid(
@@ -39,7 +51,7 @@ function validateValueFrom(variable: IEnvVar, path: string, errors: FieldError[]
         'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`',
       ),
     );
-  } else if (variable.value) {
+  } else if (value !== '') {
     errors.push(invalid(path, '', 'may not be specified when `value` is not empty'));
   } else if (sources.length > 1) {
     errors.push(invalid(path, '', 'may not have more than one field specified at a time'));

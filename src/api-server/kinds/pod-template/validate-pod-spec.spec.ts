@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PodSpec } from '../../../kubernetes/index.js';
+import type { PodSpec } from '../../../base/kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { defaultPodSpec } from './pod-spec-defaults.js';
 import { validatePodSpec } from './validate-pod-spec.js';
@@ -62,13 +62,13 @@ describe('validation of a pod spec', () => {
       name: 'environment that cannot be',
       spec: first({
         env: [
-          { name: '1A', value: 'x' },
+          { name: 'A=B', value: 'x' },
           { name: 'B', valueFrom: {} },
           { name: 'C', value: 'x', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } },
         ],
       }),
       expected: [
-        "spec.containers[0].env[0].name: Invalid value: \"1A\": a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit (e.g. 'my.env-name',  or 'MY_ENV.NAME',  or 'MyEnvName1', regex used for validation is '[-._a-zA-Z][-._a-zA-Z0-9]*')",
+        `spec.containers[0].env[0].name: Invalid value: "A=B": a valid environment variable name must consist only of printable ASCII characters other than '='`,
         'spec.containers[0].env[1].valueFrom: Invalid value: "": must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`',
         'spec.containers[0].env[2].valueFrom: Invalid value: "": may not be specified when `value` is not empty',
       ],

@@ -7,6 +7,9 @@ import { validateNonNegative } from '../validation/numbers.js';
 import { checkPortName, checkPortNumber } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
+/** The fields of a container that hold probes. */
+export const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
+
 const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const;
 type Handler = Pick<IProbe, 'exec' | 'httpGet' | 'tcpSocket' | 'grpc'> & Pick<ILifecycleHandler, 'sleep'>;
 
@@ -52,6 +55,9 @@ export function validateLifecycle(container: IContainer, path: string, errors: F
 function validateProbe(probe: IProbe, path: string, errors: FieldError[]): void {
   validateHandler(probe, path, errors);
   validateNonNegative(probe, SECONDS, path, errors);
+  const grace = probe.terminationGracePeriodSeconds;
+  if (grace !== undefined && grace <= 0 && !path.endsWith('.readinessProbe'))
+    errors.push(invalid(`${path}.terminationGracePeriodSeconds`, grace, 'must be greater than 0'));
 }
 
 function validateSingleSuccess(probe: IProbe, path: string, errors: FieldError[]): void {
@@ -71,7 +77,7 @@ function validateHandler(handler: Handler, path: string, errors: FieldError[]): 
 }
 
 function validateAction(
-  { exec, httpGet, tcpSocket, grpc }: Handler,
+  { exec, httpGet, tcpSocket, grpc, sleep }: Handler,
   path: string,
   errors: FieldError[],
 ): void {
@@ -79,12 +85,26 @@ function validateAction(
     if (!exec.command?.length) errors.push(required(`${path}.command`));
   } else if (httpGet) {
     if (!httpGet.path) errors.push(required(`${path}.path`));
+    httpGet.httpHeaders?.forEach(({ name }) => {
+      if (!/^[-A-Za-z0-9]+$/.test(name ?? ''))
+        errors.push(
+          invalid(
+            `${path}.httpHeaders`,
+            name ?? '',
+            "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name')",
+          ),
+        );
+    });
     validatePort(httpGet.port, `${path}.port`, errors);
     if (!['HTTP', 'HTTPS'].includes(httpGet.scheme ?? '')) {
       errors.push(notSupported(`${path}.scheme`, httpGet.scheme ?? '', ['HTTP', 'HTTPS']));
     }
   } else if (tcpSocket) validatePort(tcpSocket.port, `${path}.port`, errors);
   else if (grpc) validatePort(grpc.port, `${path}.port`, errors);
+  else if (sleep && (sleep.seconds ?? 0) < 0)
+    errors.push(
+      invalid(path, sleep.seconds, 'must be non-negative and less than terminationGracePeriodSeconds'),
+    );
 }
 
 function validatePort(port: string | number | undefined, field: string, errors: FieldError[]): void {

@@ -1,8 +1,9 @@
+import type { IContainerResizePolicy } from 'kubernetes-models/v1/ContainerResizePolicy';
 import type { IResourceRequirements } from 'kubernetes-models/v1/ResourceRequirements';
-import { ownField } from '../../../kubernetes/index.js';
-import { parseQuantity } from '../../schema/index.js';
+import { ownField } from '../../../base/kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
-import { invalid, required } from '../validation/field-errors.js';
+import { duplicate, invalid, notFound, notSupported, required } from '../validation/field-errors.js';
+import { nanosOf } from '../validation/quantities.js';
 import { NON_NEGATIVE, checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
@@ -13,6 +14,7 @@ export function validateResources(
   resources: IResourceRequirements | undefined,
   path: string,
   errors: FieldError[],
+  claims: ReadonlySet<string> = new Set(),
 ): void {
   for (const name in resources?.limits) {
     validateAmount(name, resources.limits[name], `${path}.limits[${name}]`, errors);
@@ -21,6 +23,35 @@ export function validateResources(
     validateAmount(name, resources.requests[name], `${path}.requests[${name}]`, errors);
     validateRequest(name, resources, path, errors);
   }
+  const named = new Set<string>();
+  resources?.claims?.forEach(({ name, request }, index) => {
+    const field = `${path}.claims[${index}]`;
+    if (!name) errors.push(required(`${field}.name`));
+    else {
+      const identity = request ? `${name}/${request}` : name;
+      if (named.has(identity)) errors.push(duplicate(field, identity));
+      named.add(identity);
+      if (!claims.has(name)) errors.push(notFound(field, name));
+    }
+  });
+}
+
+const RESTARTS = ['NotRequired', 'RestartContainer'];
+
+/** Source: validateResizePolicy. */
+export function validateResizePolicy(
+  policies: readonly IContainerResizePolicy[],
+  path: string,
+  errors: FieldError[],
+): void {
+  const seen = new Set<string>();
+  policies.forEach(({ resourceName, restartPolicy }, index) => {
+    if (resourceName !== 'cpu' && resourceName !== 'memory')
+      errors.push(notSupported(path, resourceName ?? '', ['cpu', 'memory']));
+    if (!RESTARTS.includes(restartPolicy)) errors.push(notSupported(path, restartPolicy ?? '', RESTARTS));
+    if (seen.has(resourceName)) errors.push(duplicate(`${path}[${index}]`, resourceName));
+    seen.add(resourceName);
+  });
 }
 
 function validateAmount(
@@ -62,8 +93,4 @@ function validateRequest(
       invalid(`${path}.requests`, String(request), `must be less than or equal to ${name} limit of ${limit}`),
     );
   }
-}
-
-function nanosOf(amount: string | number | undefined): bigint {
-  return parseQuantity(String(amount ?? '0'))?.nanos ?? 0n;
 }

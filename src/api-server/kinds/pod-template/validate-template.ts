@@ -1,5 +1,5 @@
-import { compileLabelSelector, isEmptySelector } from '../../../kubernetes/index.js';
-import type { DeepReadonly, LabelSelector, PodTemplateSpec } from '../../../kubernetes/index.js';
+import { compileLabelSelector, isEmptySelector } from '../../../base/kubernetes/index.js';
+import type { DeepReadonly, LabelSelector, PodTemplateSpec } from '../../../base/kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import {
@@ -11,8 +11,10 @@ import {
 } from '../validation/labels.js';
 import { validatePodSpec } from './validate-pod-spec.js';
 
+type Selector = DeepReadonly<LabelSelector>;
+
 interface TemplateOwnerSpec {
-  readonly selector?: DeepReadonly<LabelSelector>;
+  readonly selector?: Selector;
   readonly template?: PodTemplateSpec;
 }
 
@@ -20,36 +22,59 @@ interface TemplateOwnerSpec {
  * The rules that Deployments and ReplicaSets share: a selector that selects something, and a template that it
  * selects. Source: ValidateReplicaSetSpec and ValidatePodTemplateSpecForReplicaSet in pkg/apis/apps/validation.
  */
-export function validateSelectorAndTemplate(spec: TemplateOwnerSpec, errors: FieldError[]): void {
-  const { selector } = spec;
-  let isUsable = true;
-  if (!selector) errors.push(required('spec.selector'));
-  else {
-    isUsable = validateLabelSelector(selector, 'spec.selector', errors);
-    if (isEmptySelector(selector)) {
-      errors.push(
-        invalid('spec.selector', shownSelector(selector), 'empty selector is invalid for deployment'),
-      );
-    }
-  }
-  if (!isUsable) errors.push(invalid('spec.selector', shownSelector(selector), 'invalid label selector'));
-  else validateTemplate(spec.template ?? {}, selector, errors);
-}
-
-function validateTemplate(
-  template: PodTemplateSpec,
-  selector: DeepReadonly<LabelSelector> | undefined,
+export function validateSelectorAndTemplate(
+  spec: TemplateOwnerSpec,
+  owner: string,
   errors: FieldError[],
 ): void {
-  const path = 'spec.template';
-  const labels = template.metadata?.labels;
-  if (!compileLabelSelector(selector)(labels)) {
-    errors.push(
-      invalid(`${path}.metadata.labels`, sortedMap(labels), '`selector` does not match template `labels`'),
-    );
+  if (!validateOwnSelector(spec.selector, owner, errors)) {
+    errors.push(invalid('spec.selector', shownSelector(spec.selector), 'invalid label selector'));
+    return;
   }
-  validateLabels(labels, `${path}.metadata.labels`, errors);
-  validateAnnotations(template.metadata?.annotations, `${path}.metadata.annotations`, errors);
+  const template = spec.template ?? {};
+  validateSelects(spec.selector, template, errors);
+  validatePodTemplate(template, 'spec.template', errors);
+  validateLongRunning(template, owner, errors);
+}
+
+/** @returns whether the selector can be used */
+export function validateOwnSelector(
+  selector: Selector | undefined,
+  owner: string,
+  errors: FieldError[],
+): boolean {
+  if (!selector) {
+    errors.push(required('spec.selector'));
+    return true;
+  }
+  const isUsable = validateLabelSelector(selector, 'spec.selector', errors);
+  if (isEmptySelector(selector)) {
+    errors.push(invalid('spec.selector', shownSelector(selector), `empty selector is invalid for ${owner}`));
+  }
+  return isUsable;
+}
+
+/** A template whose pods its owner would not find makes it create pods for ever. */
+export function validateSelects(
+  selector: Selector | undefined,
+  template: PodTemplateSpec,
+  errors: FieldError[],
+): void {
+  const labels = template.metadata?.labels;
+  if (compileLabelSelector(selector)(labels)) return;
+  errors.push(
+    invalid(
+      'spec.template.metadata.labels',
+      sortedMap(labels),
+      '`selector` does not match template `labels`',
+    ),
+  );
+}
+
+/** Source: ValidatePodTemplateSpec in pkg/apis/core/validation/validation.go. */
+export function validatePodTemplate(template: PodTemplateSpec, path: string, errors: FieldError[]): void {
+  validateLabels(template.metadata?.labels, `${path}.labels`, errors);
+  validateAnnotations(template.metadata?.annotations, `${path}.annotations`, errors);
   const spec = template.spec ?? { containers: [] };
   validatePodSpec(spec, `${path}.spec`, errors);
   if (spec.ephemeralContainers?.length) {
@@ -57,12 +82,17 @@ function validateTemplate(
       forbidden(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template'),
     );
   }
-  if (spec.restartPolicy !== 'Always') {
-    errors.push(notSupported(`${path}.spec.restartPolicy`, spec.restartPolicy ?? '', ['Always']));
+}
+
+/** Pods that are started again whenever they end. */
+export function validateLongRunning({ spec }: PodTemplateSpec, owner: string, errors: FieldError[]): void {
+  const path = 'spec.template.spec';
+  if (spec?.restartPolicy !== 'Always') {
+    errors.push(notSupported(`${path}.restartPolicy`, spec?.restartPolicy ?? '', ['Always']));
   }
-  if (spec.activeDeadlineSeconds !== undefined) {
+  if (spec?.activeDeadlineSeconds !== undefined) {
     errors.push(
-      forbidden(`${path}.spec.activeDeadlineSeconds`, 'activeDeadlineSeconds in ReplicaSet is not Supported'),
+      forbidden(`${path}.activeDeadlineSeconds`, `activeDeadlineSeconds in ${owner} is not Supported`),
     );
   }
 }

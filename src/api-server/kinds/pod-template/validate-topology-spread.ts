@@ -1,12 +1,15 @@
 import type { ITopologySpreadConstraint } from 'kubernetes-models/v1/TopologySpreadConstraint';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, required } from '../validation/field-errors.js';
-import { checkQualifiedName } from '../validation/syntax.js';
-import { validateSyntax, validateWords } from '../validation/words.js';
+import { validateLabelSelector } from '../validation/labels.js';
+import { validateWords } from '../validation/words.js';
 import type { WordRule } from '../validation/words.js';
+import { validateLabelKeys } from './validate-affinity.js';
 
 const WORDS: readonly WordRule[] = [
   { field: 'whenUnsatisfiable', words: ['DoNotSchedule', 'ScheduleAnyway'], isRequired: true },
+  { field: 'nodeAffinityPolicy', words: ['Honor', 'Ignore'] },
+  { field: 'nodeTaintsPolicy', words: ['Honor', 'Ignore'] },
 ];
 
 /** Source: validateTopologySpreadConstraints in pkg/apis/core/validation/validation.go. */
@@ -21,8 +24,26 @@ export function validateTopologySpread(
     const { maxSkew, topologyKey, whenUnsatisfiable } = constraint;
     if (!(maxSkew > 0)) errors.push(invalid(`${at}.maxSkew`, maxSkew ?? 0, 'must be greater than zero'));
     if (!topologyKey) errors.push(required(`${at}.topologyKey`, 'can not be empty'));
-    else validateSyntax(topologyKey, checkQualifiedName, `${at}.topologyKey`, errors);
     validateWords(constraint, WORDS, at, errors);
+    if (constraint.labelSelector)
+      validateLabelSelector(constraint.labelSelector, `${at}.labelSelector`, errors);
+    validateLabelKeys(
+      constraint.matchLabelKeys,
+      constraint.labelSelector !== undefined,
+      `${at}.matchLabelKeys`,
+      errors,
+    );
+    const { minDomains } = constraint;
+    if (minDomains !== undefined && minDomains <= 0)
+      errors.push(invalid(`${at}.minDomains`, minDomains, 'must be greater than zero'));
+    if (minDomains !== undefined && whenUnsatisfiable !== 'DoNotSchedule')
+      errors.push(
+        invalid(
+          `${at}.minDomains`,
+          minDomains,
+          'can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ' + (whenUnsatisfiable ?? ''),
+        ),
+      );
     const pair = `{${topologyKey ?? ''}, ${whenUnsatisfiable ?? ''}}`;
     if (seen.has(pair)) errors.push(duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, pair));
     seen.add(pair);

@@ -1,6 +1,6 @@
 import type { IProjectedVolumeSource } from 'kubernetes-models/v1/ProjectedVolumeSource';
 import type { IVolume } from 'kubernetes-models/v1/Volume';
-import { ownField } from '../../../kubernetes/index.js';
+import { defaultClaimSpec } from '../volumes/claim-spec.js';
 import { pullPolicyFor } from './container-defaults.js';
 
 /** rw-r--r-- */
@@ -19,6 +19,13 @@ const SOURCE_DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>
   scaleIO: { storageMode: 'ThinProvisioned', fsType: 'xfs' },
 };
 
+/** Defaults of the source with that name, if it is one that has any. */
+export function defaultSourceOf(fields: Readonly<Record<string, unknown>>, name: string): void {
+  const defaults = SOURCE_DEFAULTS[name];
+  const source = fields[name] as Record<string, unknown> | undefined;
+  if (source && defaults) for (const key in defaults) source[key] ??= defaults[key];
+}
+
 /** Defaults of one volume; one without a source is an empty directory. */
 export function defaultVolume(volume: IVolume): void {
   const fields = volume as unknown as Record<string, Record<string, unknown> | undefined>;
@@ -26,9 +33,7 @@ export function defaultVolume(volume: IVolume): void {
   for (const name in fields) {
     if (name === 'name') continue;
     hasSource = true;
-    const source = fields[name];
-    const defaults = ownField(SOURCE_DEFAULTS, name);
-    if (source && defaults) for (const key in defaults) source[key] ??= defaults[key];
+    defaultSourceOf(fields, name);
   }
   if (!hasSource) volume.emptyDir = {};
   for (const item of volume.downwardAPI?.items ?? []) {
@@ -36,6 +41,8 @@ export function defaultVolume(volume: IVolume): void {
   }
   if (volume.image) volume.image.pullPolicy ??= pullPolicyFor(volume.image.reference ?? '');
   if (volume.projected) defaultProjected(volume.projected);
+  if (volume.ephemeral?.volumeClaimTemplate)
+    defaultClaimSpec((volume.ephemeral.volumeClaimTemplate.spec ??= {}));
 }
 
 function defaultProjected(projected: IProjectedVolumeSource): void {

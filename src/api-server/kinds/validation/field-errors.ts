@@ -1,5 +1,5 @@
 import { shortened } from '../../errors/index.js';
-import { stringifyJson } from '../../../kubernetes/index.js';
+import { stringifyJson } from '../../../base/kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 
 /**
@@ -77,6 +77,14 @@ export function tooLong(field: string, bytes: number): FieldError {
     type: 'FieldValueTooLong',
     field,
     message: `Too long: may not be more than ${bytes} bytes`,
+  };
+}
+
+export function tooMany(field: string, count: number, most: number): FieldError {
+  return {
+    type: 'FieldValueTooMany',
+    field,
+    message: `Too many: ${count}: must have at most ${most} items`,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { DeepReadonly, LabelSelector } from '../../../kubernetes/index.js';
+import type { DeepReadonly, LabelSelector } from '../../../base/kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, required, tooLong } from './field-errors.js';
 import { checkLabelValue, checkQualifiedName } from './syntax.js';

@@ -1,4 +1,4 @@
-import type { ObjectMeta, OwnerReference, UnstructuredObject } from '../../../kubernetes/index.js';
+import type { ObjectMeta, OwnerReference, UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { shortened } from '../../errors/index.js';
 import { semanticEqual } from '../common/semantic-equal.js';
 import type { FieldError } from '../kind-definition.js';
@@ -92,20 +92,7 @@ const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion
 
 function validateFinalizers(finalizers: readonly string[] | undefined, errors: FieldError[]): void {
   if (!finalizers) return;
-  for (const finalizer of finalizers) {
-    for (const problem of checkQualifiedName(finalizer)) {
-      errors.push(invalid('metadata.finalizers', finalizer, problem));
-    }
-    if (!finalizer.includes('/') && !STANDARD_FINALIZERS.has(finalizer)) {
-      errors.push(
-        invalid(
-          'metadata.finalizers',
-          finalizer,
-          'name is neither a standard finalizer name nor is it fully qualified',
-        ),
-      );
-    }
-  }
+  for (const finalizer of finalizers) validateFinalizer(finalizer, 'metadata.finalizers', errors);
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
     errors.push(
       invalid(
@@ -113,6 +100,16 @@ function validateFinalizers(finalizers: readonly string[] | undefined, errors: F
         finalizers,
         'finalizer orphan and foregroundDeletion cannot be both set',
       ),
+    );
+  }
+}
+
+/** One of the names that Kubernetes has itself, or one with a domain. */
+export function validateFinalizer(finalizer: string, field: string, errors: FieldError[]): void {
+  for (const problem of checkQualifiedName(finalizer)) errors.push(invalid(field, finalizer, problem));
+  if (!finalizer.includes('/') && !STANDARD_FINALIZERS.has(finalizer)) {
+    errors.push(
+      invalid(field, finalizer, 'name is neither a standard finalizer name nor is it fully qualified'),
     );
   }
 }

@@ -6,14 +6,18 @@ const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
 const QUALIFIED = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 const LABEL_VALUE = `(${QUALIFIED})?`;
-const ENV_NAME = '[-._a-zA-Z][-._a-zA-Z0-9]*';
+const LABEL_1035 = '[a-z]([-a-z0-9]*[a-z0-9])?';
+const CONFIG_KEY = '[-._a-zA-Z0-9]+';
 const PERCENT = '[0-9]+%';
 
 const LABEL_PATTERN = whole(LABEL);
 const SUBDOMAIN_PATTERN = whole(SUBDOMAIN);
 const QUALIFIED_PATTERN = whole(QUALIFIED);
 const LABEL_VALUE_PATTERN = whole(LABEL_VALUE);
-const ENV_NAME_PATTERN = whole(ENV_NAME);
+const LABEL_1035_PATTERN = whole(LABEL_1035);
+const WILDCARD_PATTERN = whole(`\\*\\.${SUBDOMAIN}`);
+const CONFIG_KEY_PATTERN = whole(CONFIG_KEY);
+const ENV_NAME_PATTERN = /^[\x20-\x3c\x3e-\x7e]+$/;
 const PERCENT_PATTERN = whole(PERCENT);
 
 const OK: readonly string[] = [];
@@ -43,13 +47,27 @@ const LABEL_VALUE_PROBLEM = syntaxProblem(
   'my_value',
   '12345',
 );
-const ENV_NAME_PROBLEM = syntaxProblem(
-  "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit",
-  ENV_NAME,
-  'my.env-name',
-  'MY_ENV.NAME',
-  'MyEnvName1',
+const LABEL_1035_PROBLEM = syntaxProblem(
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
+  LABEL_1035,
+  'my-name',
+  'abc-123',
 );
+const WILDCARD_PROBLEM = syntaxProblem(
+  "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
+  `\\*\\.${SUBDOMAIN}`,
+  '*.example.com',
+);
+const CONFIG_KEY_PROBLEM = syntaxProblem(
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
+  CONFIG_KEY,
+  'key.name',
+  'KEY_NAME',
+  'key-name',
+);
+/** Since 1.32; before, only letters, digits, '_', '-' and '.' could stand there. */
+const ENV_NAME_PROBLEM =
+  "a valid environment variable name must consist only of printable ASCII characters other than '='";
 const PERCENT_PROBLEM = syntaxProblem(
   "a valid percent string must be a numeric string followed by an ending '%'",
   PERCENT,
@@ -69,6 +87,38 @@ export function checkDns1123Label(text: string): readonly string[] {
 
 export function checkDns1123Subdomain(text: string): readonly string[] {
   return checkPattern(text, SUBDOMAIN_PATTERN, SUBDOMAIN_PROBLEM, 253);
+}
+
+export function checkDns1035Label(text: string): readonly string[] {
+  return checkPattern(text, LABEL_1035_PATTERN, LABEL_1035_PROBLEM, 63);
+}
+
+/** `*.example.com` */
+export function checkWildcardSubdomain(text: string): readonly string[] {
+  return checkPattern(text, WILDCARD_PATTERN, WILDCARD_PROBLEM, 253);
+}
+
+/** At least two labels: names that nobody shall share. Source: IsFullyQualifiedName. */
+export function checkFullyQualifiedName(text: string): readonly string[] {
+  const problems = checkDns1123Subdomain(text);
+  if (problems.length > 0) return problems;
+  return text.split('.').length < 3
+    ? ['should be a domain with at least three segments separated by dots']
+    : OK;
+}
+
+/** Keys of ConfigMaps and Secrets: names of files. */
+export function checkConfigMapKey(text: string): readonly string[] {
+  const problems = checkPattern(text, CONFIG_KEY_PATTERN, CONFIG_KEY_PROBLEM, 253);
+  if (text === '.') return [...problems, "must not be '.'"];
+  if (text === '..') return [...problems, "must not be '..'"];
+  return text.startsWith('..') ? [...problems, "must not start with '..'"] : problems;
+}
+
+/** Names that need only fit into a path. Source: IsValidPathSegmentName. */
+export function checkPathSegment(text: string): readonly string[] {
+  if (text === '.' || text === '..') return [`may not be '${text}'`];
+  return ['/', '%'].filter((char) => text.includes(char)).map((char) => `may not contain '${char}'`);
 }
 
 export function checkLabelValue(text: string): readonly string[] {
@@ -108,6 +158,11 @@ export function checkPercent(text: string): readonly string[] {
 
 export function checkPortNumber(port: number): readonly string[] {
   return port >= 1 && port <= 65535 ? OK : [outOfRange(1, 65535)];
+}
+
+/** 0 lets a port be chosen. */
+export function checkPortOrZero(port: number): readonly string[] {
+  return port >= 0 && port <= 65535 ? OK : [outOfRange(0, 65535)];
 }
 
 export function checkPortName(name: string): readonly string[] {

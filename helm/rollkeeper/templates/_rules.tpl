@@ -1,0 +1,109 @@
+{{- /* What the informers read; the same for all controllers. */}}
+{{- define "rollkeeper.rules.informers" -}}
+- apiGroups: [apps]
+  resources: [deployments, replicasets]
+  verbs: [list, watch]
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [list, watch]
+{{- end }}
+
+{{- define "rollkeeper.rules.events" -}}
+- apiGroups: [""]
+  resources: [events]
+  verbs: [create, patch]
+{{- end }}
+
+{{- define "rollkeeper.rules.deployment" -}}
+- apiGroups: [apps]
+  resources: [deployments]
+  verbs: [get, update]
+- apiGroups: [apps]
+  resources: [deployments/status, deployments/finalizers]
+  verbs: [update]
+- apiGroups: [apps]
+  resources: [replicasets]
+  verbs: [get, create, update, delete]
+{{- end }}
+
+{{- define "rollkeeper.rules.replicaset" -}}
+- apiGroups: [apps]
+  resources: [replicasets]
+  verbs: [get]
+- apiGroups: [apps]
+  resources: [replicasets/status, replicasets/finalizers]
+  verbs: [update]
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [get, create, patch, delete]
+{{- end }}
+
+{{- define "rollkeeper.rules.garbage-collector" -}}
+- apiGroups: ["*"]
+  resources: ["*"]
+  verbs: [get, list, watch, patch, delete]
+{{- end }}
+
+{{- define "rollkeeper.rules.namespace" -}}
+- apiGroups: [""]
+  resources: [namespaces]
+  verbs: [get, list, watch]
+- apiGroups: [""]
+  resources: [namespaces/finalize, namespaces/status]
+  verbs: [update]
+- apiGroups: ["*"]
+  resources: ["*"]
+  verbs: [list, delete, deletecollection]
+{{- end }}
+
+{{- /* JSON: the controllers that have accounts of their own, by name, with what these are called. */}}
+{{- define "rollkeeper.controllerAccounts" -}}
+{{- $accounts := dict }}
+{{- if .Values.serviceAccount.perController }}
+{{- range $name, $account := dict "deployment" "deployment-controller" "replicaset" "replicaset-controller" "garbage-collector" "generic-garbage-collector" "namespace" "namespace-controller" }}
+{{- $names := list $name (printf "%s-controller" $name) ($name | replace "-" "") }}
+{{- if include "rollkeeper.runs" (dict "controllers" $.Values.controllers "name" $name "names" $names) }}
+{{- $_ := set $accounts $name (printf "%s-%s" (include "rollkeeper.fullname" $) $account) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- toJson $accounts }}
+{{- end }}
+
+{{- /* `rules` for `account`: in the namespaces of the installation, or everywhere. `name` is the roles'. */}}
+{{- define "rollkeeper.grant" -}}
+{{- $grant := . }}
+{{- $kind := ternary "Role" "ClusterRole" (gt (len .root.Values.namespaces) 0) }}
+{{- range (.root.Values.namespaces | default (list "")) }}
+apiVersion: rbac.authorization.k8s.io/v1
+kind: {{ $kind }}
+metadata:
+  name: {{ $grant.name }}
+  {{- with . }}
+  namespace: {{ . }}
+  {{- end }}
+  labels:
+    {{- include "rollkeeper.labels" $grant.root | nindent 4 }}
+rules:
+  {{- $grant.rules | nindent 2 }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: {{ $kind }}Binding
+metadata:
+  name: {{ $grant.name }}
+  {{- with . }}
+  namespace: {{ . }}
+  {{- end }}
+  labels:
+    {{- include "rollkeeper.labels" $grant.root | nindent 4 }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: {{ $kind }}
+  name: {{ $grant.name }}
+subjects:
+  - kind: ServiceAccount
+    name: {{ $grant.account }}
+    namespace: {{ $grant.root.Release.Namespace }}
+---
+{{- end }}
+{{- end }}

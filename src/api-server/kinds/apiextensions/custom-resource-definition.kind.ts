@@ -1,0 +1,61 @@
+import type { ICustomResourceDefinition } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinition';
+import type { ICustomResourceDefinitionSpec } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinitionSpec';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
+import { NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import { validateDefinition, validateDefinitionUpdate } from './custom-resource-definition.validation.js';
+
+export type Definition = ICustomResourceDefinition & UnstructuredObject;
+
+/** Source: apiextensions-apiserver/pkg/registry/customresourcedefinition/strategy.go and v1/defaults.go. */
+export const CUSTOM_RESOURCE_DEFINITION_KIND = defineKind<Definition>({
+  type: {
+    group: 'apiextensions.k8s.io',
+    version: 'v1',
+    resource: 'customresourcedefinitions',
+    kind: 'CustomResourceDefinition',
+    namespaced: false,
+  },
+  ownershipFrom: 'creation',
+  schema: 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition',
+  shortNames: ['crd', 'crds'],
+  categories: ['api-extensions'],
+  hasStatus: true,
+  needsVersionOnUpdate: true,
+  generationOf: ({ spec }) => spec,
+  ...printed<Definition>(
+    NAME,
+    shown('Created At', 'When it was created.', ({ metadata }) => metadata.creationTimestamp ?? ''),
+  ),
+  applyDefaults({ spec }) {
+    if (!spec) return;
+    const { names } = spec;
+    if (names?.kind) {
+      names.singular ||= names.kind.toLowerCase();
+      names.listKind ||= `${names.kind}List`;
+    }
+    spec.conversion ??= { strategy: 'None' };
+    const service = spec.conversion.webhook?.clientConfig?.service;
+    if (service) service.port ??= 443;
+  },
+  prepareForCreate(object) {
+    object.status = {
+      acceptedNames: { kind: '', plural: '' },
+      conditions: [],
+      storedVersions: storedVersion(object.spec),
+    };
+  },
+  prepareForUpdate(object, old, subresource) {
+    if (subresource !== '') return;
+    const stored = new Set([...(old.status?.storedVersions ?? []), ...storedVersion(object.spec)]);
+    object.status = { ...old.status, storedVersions: [...stored] };
+  },
+  validate: (object, errors) => validateDefinition(object, errors),
+  validateUpdate(object, old, subresource, errors) {
+    if (subresource === '') validateDefinitionUpdate(object, old, errors);
+  },
+});
+
+function storedVersion(spec: ICustomResourceDefinitionSpec | undefined): string[] {
+  return (spec?.versions ?? []).filter(({ storage }) => storage).map(({ name = '' }) => name);
+}

@@ -1,0 +1,48 @@
+import { DEPLOYMENTS } from '../../../../base/kubernetes/index.js';
+import type { Deployment } from '../../../../base/kubernetes/index.js';
+import { REPLICAS_SCALE } from '../../common/scale.js';
+import { semanticEqual } from '../../common/semantic-equal.js';
+import { carryOver, defineKind } from '../../define-kind.js';
+import { DEPLOYMENT_COLUMNS, deploymentRow } from './deployment.columns.js';
+import { defaultDeployment } from './deployment.defaults.js';
+import { validateDeployment, validateDeploymentUpdate } from './deployment.validation.js';
+
+/** Source of the preparations: pkg/registry/apps/deployment/strategy.go. */
+export const DEPLOYMENT_KIND = defineKind({
+  type: DEPLOYMENTS,
+  ownershipFrom: 'creation',
+  schema: 'io.k8s.api.apps.v1.Deployment',
+  shortNames: ['deploy'],
+  categories: ['all'],
+  subresources: ['status', 'scale'],
+  columns: DEPLOYMENT_COLUMNS,
+  scale: REPLICAS_SCALE,
+  toRow: (object, nowMs) => deploymentRow(object as unknown as Deployment, nowMs),
+  applyDefaults: (object) => defaultDeployment(object as unknown as Deployment),
+  prepareForCreate(object) {
+    object.status = {};
+    object.metadata.generation = 1;
+  },
+  prepareForUpdate(object, old, subresource) {
+    if (subresource === 'status') {
+      carryOver(object, old, 'spec');
+      if (old.metadata.labels) object.metadata.labels = { ...old.metadata.labels };
+      else delete object.metadata.labels;
+      return;
+    }
+    carryOver(object, old, 'status');
+    // Annotations steer a Deployment too (revision, rollback), so a change of them counts.
+    const isSame =
+      semanticEqual(object.spec, old.spec) &&
+      semanticEqual(object.metadata.annotations, old.metadata.annotations);
+    object.metadata.generation = (old.metadata.generation ?? 0) + (isSame ? 0 : 1);
+  },
+  validate: (object, errors) => validateDeployment(object as unknown as Deployment, errors),
+  validateUpdate: (object, old, subresource, errors) =>
+    validateDeploymentUpdate(
+      object as unknown as Deployment,
+      old as unknown as Deployment,
+      subresource,
+      errors,
+    ),
+});

@@ -1,0 +1,138 @@
+import type { IJob } from 'kubernetes-models/batch/v1/Job';
+import type { IJobSpec } from 'kubernetes-models/batch/v1/JobSpec';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
+import { humanDuration } from '../common/human-duration.js';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import type { PrintedColumn } from '../common/printed-columns.js';
+import { semanticEqual } from '../common/semantic-equal.js';
+import { WORKLOAD_COLUMNS, workloadCells } from '../common/workload-columns.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import { validateSelects } from '../pod-template/validate-template.js';
+import { invalid, required } from '../validation/field-errors.js';
+import { validateLabelSelector } from '../validation/labels.js';
+import { validateNonNegative } from '../validation/numbers.js';
+import { FIELD_IMMUTABLE } from '../validation/syntax.js';
+import { defaultJobSpec, generateSelector, validateJobSpec } from './job-spec.js';
+
+type Job = IJob & UnstructuredObject;
+type Spec = Partial<IJobSpec>;
+
+const WORKLOAD: PrintedColumn<Job> = { columns: WORKLOAD_COLUMNS, cells: ({ spec }) => workloadCells(spec) };
+
+/** Source: pkg/registry/batch/job/strategy.go. */
+export const JOB_KIND = defineKind<Job>({
+  type: { group: 'batch', version: 'v1', resource: 'jobs', kind: 'Job', namespaced: true },
+  ownershipFrom: 'creation',
+  schema: 'io.k8s.api.batch.v1.Job',
+  categories: ['all'],
+  hasStatus: true,
+  generationOf: ({ spec }) => spec,
+  ...printed<Job>(
+    NAME,
+    shown('Status', 'Running, Complete, Failed, Suspended or Terminating.', statusWord),
+    shown('Completions', 'How many pods have succeeded, of how many.', completionsText),
+    shown('Duration', 'How long it has been running, or ran.', ({ status }, nowMs) => {
+      if (!status?.startTime) return '';
+      const end = status.completionTime ? Date.parse(status.completionTime) : nowMs;
+      return humanDuration(end - Date.parse(status.startTime));
+    }),
+    AGE,
+    WORKLOAD,
+  ),
+  applyDefaults(object) {
+    defaultJobSpec((object.spec ??= {} as IJobSpec));
+    const labels = object.spec.template?.metadata?.labels;
+    if (labels && Object.keys(object.metadata.labels ?? {}).length === 0)
+      object.metadata.labels = { ...labels };
+  },
+  prepareForCreate(object) {
+    object.status = {};
+    if (object.spec && object.spec.manualSelector !== true) generateSelector(object, object.spec);
+  },
+  validate(object, errors) {
+    validate(object.spec ?? {}, errors);
+  },
+  validateUpdate(object, old, subresource, errors) {
+    if (subresource === 'status') {
+      validateNonNegative(object.status ?? {}, ['active', 'succeeded', 'failed', 'ready'], 'status', errors);
+      return;
+    }
+    const spec: Spec = object.spec ?? {};
+    validate(spec, errors);
+    validateSpecUpdate(spec, old.spec ?? {}, errors);
+  },
+  selectableFields: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),
+});
+
+/** Selects no pod: what an absent selector does. */
+const NOTHING = { matchExpressions: [{ key: 'none', operator: 'In', values: [] }] };
+
+function validate(spec: Spec, errors: FieldError[]): void {
+  const { selector, template = {} } = spec;
+  if (!selector) errors.push(required('spec.selector'));
+  if (!selector || validateLabelSelector(selector, 'spec.selector', errors))
+    validateSelects(selector ?? NOTHING, template, errors);
+  validateJobSpec(spec, 'spec', errors);
+}
+
+/** Source: ValidateJobSpecUpdate. */
+function validateSpecUpdate(spec: Spec, old: Spec, errors: FieldError[]): void {
+  const isSuspended = old.suspend === true;
+  const immutable = (field: keyof IJobSpec): void => {
+    if (!semanticEqual(spec[field], old[field]))
+      errors.push(invalid(`spec.${field}`, spec[field] ?? null, FIELD_IMMUTABLE));
+  };
+  const isElastic =
+    spec.completionMode === 'Indexed' &&
+    spec.completions === spec.parallelism &&
+    spec.completions !== old.completions;
+  if (!isElastic) immutable('completions');
+  immutable('selector');
+  if (!semanticEqual(comparable(spec, isSuspended), comparable(old, isSuspended)))
+    errors.push(invalid('spec.template', spec.template ?? null, FIELD_IMMUTABLE));
+  immutable('completionMode');
+  immutable('podFailurePolicy');
+  immutable('backoffLimitPerIndex');
+  immutable('managedBy');
+  immutable('successPolicy');
+}
+
+/** The template without what a job that has not started may still change: where its pods run. */
+function comparable({ template }: Spec, isSuspended: boolean): object | undefined {
+  if (!isSuspended) return template;
+  const {
+    nodeSelector: _selector,
+    tolerations: _tolerations,
+    schedulingGates: _gates,
+    affinity,
+    ...spec
+  } = template?.spec ?? { containers: [] };
+  const { nodeAffinity: _nodes, ...rest } = affinity ?? {};
+  const { labels: _labels, annotations: _annotations, ...metadata } = template?.metadata ?? {};
+  return { metadata, spec: { ...spec, affinity: rest } };
+}
+
+function conditionOf(status: IJob['status'], type: string): boolean {
+  return (
+    status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false
+  );
+}
+
+/** Source: printJob in pkg/printers/internalversion/printers.go. */
+function statusWord({ metadata, status }: Readonly<Job>): string {
+  if (conditionOf(status, 'Complete')) return 'Complete';
+  if (conditionOf(status, 'Failed')) return 'Failed';
+  if (metadata.deletionTimestamp) return 'Terminating';
+  if (conditionOf(status, 'Suspended')) return 'Suspended';
+  if (conditionOf(status, 'FailureTarget')) return 'FailureTarget';
+  if (conditionOf(status, 'SuccessCriteriaMet')) return 'SuccessCriteriaMet';
+  return 'Running';
+}
+
+function completionsText({ spec, status }: Readonly<Job>): string {
+  const done = status?.succeeded ?? 0;
+  if (spec?.completions !== undefined) return `${done}/${spec.completions}`;
+  const parallel = spec?.parallelism ?? 0;
+  return parallel > 1 ? `${done}/1 of ${parallel}` : `${done}/1`;
+}

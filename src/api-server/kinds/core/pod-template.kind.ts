@@ -1,0 +1,28 @@
+import type { IPodTemplate } from 'kubernetes-models/v1/PodTemplate';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
+import { labelsText } from '../common/format-selector.js';
+import { NAME, printed, shown } from '../common/printed-columns.js';
+import { defineKind } from '../define-kind.js';
+import { defaultPodTemplate } from '../pod-template/pod-spec-defaults.js';
+import { validatePodTemplate } from '../pod-template/validate-template.js';
+
+type PodTemplate = IPodTemplate & UnstructuredObject;
+
+/** Source: ValidatePodTemplate in pkg/apis/core/validation/validation.go. */
+export const POD_TEMPLATE_KIND = defineKind<PodTemplate>({
+  type: { group: '', version: 'v1', resource: 'podtemplates', kind: 'PodTemplate', namespaced: true },
+  schema: 'io.k8s.api.core.v1.PodTemplate',
+  generationOf: ({ template }) => template,
+  ...printed<PodTemplate>(
+    NAME,
+    shown('Containers', 'Names of the containers in the template.', ({ template }) =>
+      (template?.spec?.containers ?? []).map(({ name }) => name).join(','),
+    ),
+    shown('Images', 'Images of the containers in the template.', ({ template }) =>
+      (template?.spec?.containers ?? []).map(({ image }) => image ?? '').join(','),
+    ),
+    shown('Pod Labels', 'Labels of the pods.', ({ template }) => labelsText(template?.metadata?.labels)),
+  ),
+  applyDefaults: (object) => defaultPodTemplate(object),
+  validate: ({ template }, errors) => validatePodTemplate(template ?? {}, 'template', errors),
+});

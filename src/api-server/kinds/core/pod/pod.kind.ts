@@ -1,0 +1,64 @@
+import { PODS } from '../../../../base/kubernetes/index.js';
+import type { Pod, PodSpec } from '../../../../base/kubernetes/index.js';
+import { carryOver, defineKind } from '../../define-kind.js';
+import { defaultPodOnly, defaultPodSpec } from '../../pod-template/pod-spec-defaults.js';
+import { POD_COLUMNS, podRow } from './pod.columns.js';
+import { validatePod, validatePodUpdate } from './pod.validation.js';
+import { qosClassOf } from './qos-class.js';
+
+const DEFAULT_GRACE_SECONDS = 30;
+
+/** Source of preparations, grace and selectable fields: pkg/registry/core/pod/strategy.go. */
+export const POD_KIND = defineKind({
+  type: PODS,
+  schema: 'io.k8s.api.core.v1.Pod',
+  shortNames: ['po'],
+  categories: ['all'],
+  subresources: ['status', 'binding', 'eviction'],
+  columns: POD_COLUMNS,
+  toRow: (object, nowMs) => podRow(object as unknown as Pod, nowMs),
+  applyDefaults(object) {
+    const pod = object as unknown as Pod;
+    const spec = (pod.spec ??= {} as PodSpec);
+    defaultPodSpec(spec);
+    defaultPodOnly(spec);
+  },
+  prepareForCreate(object) {
+    object.status = { phase: 'Pending', qosClass: qosClassOf((object as unknown as Pod).spec) };
+  },
+  prepareForUpdate(object, old, subresource) {
+    if (subresource === '') {
+      carryOver(object, old, 'status');
+      return;
+    }
+    carryOver(object, old, 'spec');
+    const pod = object as unknown as Pod;
+    const before = old as unknown as Pod;
+    if (before.metadata.ownerReferences) pod.metadata.ownerReferences = [...before.metadata.ownerReferences];
+    else delete pod.metadata.ownerReferences;
+    if (before.status?.qosClass) (pod.status ??= {}).qosClass ??= before.status.qosClass;
+  },
+  validate: (object, errors) => validatePod(object as unknown as Pod, errors),
+  validateUpdate: (object, old, subresource, errors) =>
+    validatePodUpdate(object as unknown as Pod, old as unknown as Pod, subresource, errors),
+  graceSeconds(object, requested) {
+    const { spec, status } = object as unknown as Pod;
+    const isRunning = spec?.nodeName && status?.phase !== 'Succeeded' && status?.phase !== 'Failed';
+    if (!isRunning) return 0;
+    const seconds = requested ?? spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
+    return seconds < 0 ? 1 : seconds;
+  },
+  selectableFields(object) {
+    const { spec, status } = object as unknown as Pod;
+    return {
+      'spec.nodeName': spec?.nodeName ?? '',
+      'spec.restartPolicy': spec?.restartPolicy ?? '',
+      'spec.schedulerName': spec?.schedulerName ?? '',
+      'spec.serviceAccountName': spec?.serviceAccountName ?? '',
+      'spec.hostNetwork': String(spec?.hostNetwork ?? false),
+      'status.phase': status?.phase ?? '',
+      'status.podIP': status?.podIPs?.[0]?.ip ?? status?.podIP ?? '',
+      'status.nominatedNodeName': status?.nominatedNodeName ?? '',
+    };
+  },
+});

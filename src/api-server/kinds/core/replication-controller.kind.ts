@@ -1,0 +1,128 @@
+import type { IReplicationController } from 'kubernetes-models/v1/ReplicationController';
+import type { IReplicationControllerStatus } from 'kubernetes-models/v1/ReplicationControllerStatus';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
+import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
+import type { PrintedColumn } from '../common/printed-columns.js';
+import { WORKLOAD_COLUMNS, workloadCells } from '../common/workload-columns.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError } from '../kind-definition.js';
+import { defaultPodTemplate } from '../pod-template/pod-spec-defaults.js';
+import {
+  validateLongRunning,
+  validatePodTemplate,
+  validateSelects,
+} from '../pod-template/validate-template.js';
+import { required } from '../validation/field-errors.js';
+import { validateAtMost, validateNonNegative } from '../validation/numbers.js';
+
+type ReplicationController = IReplicationController & UnstructuredObject;
+
+const WORKLOAD: PrintedColumn<ReplicationController> = {
+  columns: WORKLOAD_COLUMNS,
+  cells: ({ spec }) => workloadCells({ template: spec?.template, selector: { matchLabels: spec?.selector } }),
+};
+
+/** Source: pkg/registry/core/replicationcontroller/strategy.go, ValidateReplicationControllerSpec. */
+export const REPLICATION_CONTROLLER_KIND = defineKind<ReplicationController>({
+  type: {
+    group: '',
+    version: 'v1',
+    resource: 'replicationcontrollers',
+    kind: 'ReplicationController',
+    namespaced: true,
+  },
+  ownershipFrom: 'creation',
+  schema: 'io.k8s.api.core.v1.ReplicationController',
+  shortNames: ['rc'],
+  categories: ['all'],
+  hasStatus: true,
+  subresources: ['scale'],
+  generationOf: ({ spec }) => spec,
+  ...printed<ReplicationController>(
+    NAME,
+    shown('Desired', 'The wanted number of pods.', ({ spec }) => spec?.replicas ?? 0, 'integer'),
+    shown('Current', 'The number of pods last seen.', ({ status }) => status?.replicas ?? 0, 'integer'),
+    shown(
+      'Ready',
+      'The number of pods that are ready.',
+      ({ status }) => status?.readyReplicas ?? 0,
+      'integer',
+    ),
+    AGE,
+    WORKLOAD,
+  ),
+  scale: {
+    read(object) {
+      const { spec, status } = object as ReplicationController;
+      const pairs = Object.entries(spec?.selector ?? {}).map(([key, value]) => `${key}=${value}`);
+      return {
+        specReplicas: spec?.replicas ?? 0,
+        statusReplicas: status?.replicas ?? 0,
+        selector: pairs.sort().join(','),
+      };
+    },
+    write(object, specReplicas) {
+      ((object as ReplicationController).spec ??= {}).replicas = specReplicas;
+    },
+  },
+  applyDefaults(object) {
+    const spec = (object.spec ??= {});
+    const labels = spec.template?.metadata?.labels;
+    if (labels) {
+      if (!spec.selector) spec.selector = { ...labels };
+      if (!object.metadata.labels) object.metadata.labels = { ...labels };
+    }
+    spec.replicas ??= 1;
+    if (spec.template) defaultPodTemplate(spec);
+  },
+  prepareForCreate(object) {
+    object.status = { replicas: 0 };
+  },
+  validate,
+  validateUpdate(object, old, subresource, errors) {
+    if (subresource === 'status') validateStatus(object.status ?? { replicas: 0 }, errors);
+    else validate(object, errors);
+  },
+  selectableFields: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),
+});
+
+function validate({ spec = {} }: Readonly<ReplicationController>, errors: FieldError[]): void {
+  validateNonNegative(spec, ['minReadySeconds', 'replicas'], 'spec', errors);
+  const isEmpty = Object.keys(spec.selector ?? {}).length === 0;
+  if (isEmpty) errors.push(required('spec.selector'));
+  if (!spec.template) {
+    errors.push(required('spec.template'));
+    return;
+  }
+  if (!isEmpty) validateSelects({ matchLabels: spec.selector }, spec.template, errors);
+  validatePodTemplate(spec.template, 'spec.template', errors);
+  validateLongRunning(spec.template, 'ReplicationController', errors);
+}
+
+const COUNTS = [
+  'replicas',
+  'fullyLabeledReplicas',
+  'readyReplicas',
+  'availableReplicas',
+  'observedGeneration',
+] as const;
+const ALL = 'cannot be greater than status.replicas';
+
+function validateStatus(status: IReplicationControllerStatus, errors: FieldError[]): void {
+  validateNonNegative(status, COUNTS, 'status', errors);
+  validateAtMost(
+    status,
+    [
+      { smaller: 'fullyLabeledReplicas', greater: 'replicas', problem: ALL },
+      { smaller: 'readyReplicas', greater: 'replicas', problem: ALL },
+      { smaller: 'availableReplicas', greater: 'replicas', problem: ALL },
+      {
+        smaller: 'availableReplicas',
+        greater: 'readyReplicas',
+        problem: 'cannot be greater than readyReplicas',
+      },
+    ],
+    'status',
+    errors,
+  );
+}

@@ -1,0 +1,29 @@
+import type { FieldError } from '../kind-definition.js';
+import { invalid } from './field-errors.js';
+
+/** Paths of files as they stand in volumes and mounts. */
+const RELATIVE = 'must be a relative path';
+
+/** Refuses `..` as a part of a path. */
+export function validateNoBacksteps(path: string, field: string, errors: FieldError[]): void {
+  if (path.split('/').includes('..')) errors.push(invalid(field, path, "must not contain '..'"));
+}
+
+/** A path that goes down from some folder. */
+export function validateLocalPath(path: string, field: string, errors: FieldError[]): void {
+  if (path.startsWith('/')) errors.push(invalid(field, path, RELATIVE));
+  validateNoBacksteps(path, field, errors);
+}
+
+/** The same, for a file that is written: the kubelet keeps names that begin with `..` for itself. */
+export function validateLocalFile(path: string, field: string, errors: FieldError[]): void {
+  validateLocalPath(path, field, errors);
+  if (path.startsWith('..') && !path.split('/').includes('..'))
+    errors.push(invalid(field, path, "must not start with '..'"));
+}
+
+/** The mode of a file, in octal 0 to 0777. */
+export function validateFileMode(mode: number | undefined, field: string, errors: FieldError[]): void {
+  if (mode !== undefined && (mode < 0 || mode > 0o777))
+    errors.push(invalid(field, mode, 'must be a number between 0 and 0777 (octal), both inclusive'));
+}

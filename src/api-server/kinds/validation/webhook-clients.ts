@@ -1,0 +1,65 @@
+import type { FieldError } from '../kind-definition.js';
+import { invalid, required } from './field-errors.js';
+import { checkPortNumber } from './syntax.js';
+import { validateSyntax } from './words.js';
+
+/** Where a webhook is called. Source: k8s.io/apiserver/pkg/util/webhook/validation.go. */
+export interface WebhookClient {
+  readonly url?: string;
+  readonly service?: {
+    readonly namespace?: string;
+    readonly name?: string;
+    readonly path?: string;
+    readonly port?: number;
+  };
+}
+
+const URL_PARTS = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(\?[^#]*)?(#.*)?$/;
+const FORM = 'desired format: https://host[/path]';
+
+export function validateWebhookClient(
+  { url, service }: WebhookClient,
+  path: string,
+  errors: FieldError[],
+): void {
+  if ((url === undefined) === (service === undefined)) {
+    errors.push(required(path, 'exactly one of url or service is required'));
+    return;
+  }
+  if (url !== undefined) validateUrl(url, `${path}.url`, errors);
+  if (service) validateService(service, `${path}.service`, errors);
+}
+
+function validateUrl(url: string, field: string, errors: FieldError[]): void {
+  const [, scheme = '', authority = '', , query, fragment] = URL_PARTS.exec(url) ?? [];
+  const at = authority.lastIndexOf('@');
+  if (scheme.toLowerCase() !== 'https')
+    errors.push(invalid(field, scheme, `'https' is the only allowed URL scheme; ${FORM}`));
+  if (authority.slice(at + 1) === '') errors.push(invalid(field, '', `host must be specified; ${FORM}`));
+  if (at >= 0)
+    errors.push(
+      invalid(field, authority.slice(0, at), `user information is not permitted in the URL; ${FORM}`),
+    );
+  if (fragment !== undefined)
+    errors.push(invalid(field, fragment.slice(1), `fragments are not permitted in the URL; ${FORM}`));
+  if (query !== undefined)
+    errors.push(invalid(field, query.slice(1), `query parameters are not permitted in the URL; ${FORM}`));
+}
+
+function validateService(
+  { namespace, name, path: route, port }: NonNullable<WebhookClient['service']>,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (!name) errors.push(required(`${path}.name`, 'service name is required'));
+  if (!namespace) errors.push(required(`${path}.namespace`, 'service namespace is required'));
+  validateSyntax(port ?? 0, checkPortNumber, `${path}.port`, errors);
+  if (route === undefined) return;
+  if (!route.startsWith('/')) errors.push(invalid(`${path}.path`, route, "must start with a '/'"));
+  const steps = route.replace(/^\//, '').split('/');
+  steps.forEach((step, index) => {
+    const isEnd = index === steps.length - 1;
+    if (step === '' && !isEnd)
+      errors.push(invalid(`${path}.path`, route, `segment[${index}] may not be empty`));
+  });
+}

@@ -1,0 +1,341 @@
+import { request as httpRequest } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { HealthRegistry } from '../../kit/health/index.js';
+import { DEPLOYMENTS, NAMESPACES, REPLICA_SETS, newControllerRef } from '../../base/kubernetes/index.js';
+import { createMetrics } from '../../kit/telemetry/index.js';
+import { ADMIN_TOKEN, anAdminPorts } from '../../testing/admin-ports.js';
+import { aDeployment } from '../../testing/deployment-builder.js';
+import { FakeCluster } from '../../testing/fake-cluster.js';
+import { FakeInformers } from '../../testing/fake-informers.js';
+import { AdminModule } from './admin.module.js';
+import type { AdminPorts } from './admin-ports.js';
+import type { AdminServer } from './nest-admin-server.js';
+import { startAdminServer } from './nest-admin-server.js';
+import { OPENAPI_DOCUMENT } from './openapi-document.js';
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, string | string[] | undefined>;
+  readonly body: string;
+}
+
+describe('the admin API', () => {
+  let server: AdminServer;
+  let ports: AdminPorts & { readonly clock: { advance(ms: number): Promise<void> } };
+
+  const start = async (overrides: Parameters<typeof anAdminPorts>[0] = {}): Promise<void> => {
+    ports = anAdminPorts(overrides);
+    const module = AdminModule.forRoot({
+      health: new HealthRegistry(),
+      metrics: createMetrics(),
+      status: ports.status,
+      ports,
+    });
+    server = await startAdminServer(module, { host: '127.0.0.1', port: 0 });
+  };
+
+  beforeEach(() => start());
+  afterEach(() => server.close());
+
+  /** Past fetch, which forbids some of these headers and tidies up paths. */
+  const send = (
+    method: string,
+    path: string,
+    { body, headers = {} }: { body?: unknown; headers?: Record<string, string> } = {},
+  ): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const { hostname, port } = new URL(server.url);
+      const json = body === undefined ? {} : { 'content-type': 'application/json' };
+      const sent = httpRequest(
+        { hostname, port, method, path, headers: { ...json, ...headers } },
+        (response) => {
+          let text = '';
+          response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+          response.on('end', () =>
+            resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }),
+          );
+        },
+      );
+      sent.on('error', reject);
+      sent.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+  const withToken = (token = ADMIN_TOKEN) => ({ authorization: `Bearer ${token}` });
+  const parsed = (answer: Answer): unknown => JSON.parse(answer.body) as unknown;
+
+  describe('who may do what', () => {
+    const CHANGES: readonly [method: string, path: string, body?: unknown][] = [
+      ['PUT', '/admin/log-level', { level: 'debug' }],
+      ['POST', '/admin/queues/deployment/requeue', { key: 'default/web' }],
+      ['POST', '/admin/queues/deployment/park', { key: 'default/web' }],
+      ['POST', '/admin/queues/deployment/unpark', { key: 'default/web' }],
+      ['POST', '/admin/queues/deployment/purge', { key: 'default/web' }],
+      ['POST', '/admin/debug/heap-snapshot'],
+      ['POST', '/admin/debug/cpu-profile?seconds=1'],
+      ['DELETE', '/admin/queues/deployment'],
+      ['POST', '/console'],
+      ['PUT', '/admin/bull-board/api/queues/deployment/clean/wait'],
+      ['POST', '/metrics'],
+    ];
+
+    it.each(CHANGES)('refuses %s %s without a token, from this machine too', async (method, path, body) => {
+      const answer = await send(method, path, { body });
+      expect(answer.status).toBe(401);
+      expect(answer.headers['www-authenticate']).toContain('Bearer');
+      expect(await ports.queues.get('deployment')?.counts()).toMatchObject({ waiting: 0, parked: 0 });
+      expect(ports.logLevel.get()).toBe('info');
+    });
+
+    it.each(CHANGES)('refuses %s %s with a wrong token', async (method, path, body) => {
+      for (const wrong of ['x', ADMIN_TOKEN.slice(0, -1), `${ADMIN_TOKEN}x`, ADMIN_TOKEN.toUpperCase(), ''])
+        expect((await send(method, path, { body, headers: withToken(wrong) })).status).toBe(401);
+    });
+
+    it.each([
+      ['a proxy on this machine', { 'x-forwarded-for': '10.0.0.9' }],
+      ['a proxy that follows the standard', { forwarded: 'for=10.0.0.9' }],
+      ['a page whose name was pointed here', { host: 'evil.example:80' }],
+      ['a name that only begins like this machine', { host: 'localhost.evil.example' }],
+    ])('reads nothing for %s', async (_who, headers) => {
+      for (const path of [
+        '/admin/config',
+        '/admin/replicas',
+        '/admin/queues',
+        '/admin/events',
+        '/admin/status',
+      ])
+        expect((await send('GET', path, { headers })).status).toBe(401);
+      expect((await send('GET', '/admin/config', { headers: { ...headers, ...withToken() } })).status).toBe(
+        200,
+      );
+    });
+
+    it('answers no other site, with a token or without, and lets no other site read', async () => {
+      const headers = { origin: 'http://evil.example' };
+      expect((await send('GET', '/admin/config', { headers })).status).toBe(403);
+      expect((await send('GET', '/admin/config', { headers: { ...headers, ...withToken() } })).status).toBe(
+        403,
+      );
+      const own = await send('GET', '/admin/config', { headers: { origin: server.url } });
+      expect(own.status).toBe(200);
+      expect(own.headers['access-control-allow-origin']).toBeUndefined();
+    });
+
+    it('lets nobody change anything where there is no token', async () => {
+      await server.close();
+      await start({ token: undefined });
+      for (const token of ['', 'undefined', 'null'])
+        expect(
+          (await send('PUT', '/admin/log-level', { body: { level: 'debug' }, headers: withToken(token) }))
+            .status,
+        ).toBe(403);
+      expect(ports.logLevel.get()).toBe('info');
+    });
+
+    it('stops answering whoever guesses tokens, and still lets the right one in', async () => {
+      const guess = () => send('GET', '/admin/config', { headers: withToken('guess') });
+      for (let tries = 0; tries < 10; tries++) expect((await guess()).status).toBe(401);
+      const locked = await guess();
+      expect(locked.status).toBe(429);
+      expect(Number(locked.headers['retry-after'])).toBeGreaterThan(0);
+      expect((await send('GET', '/admin/config', { headers: withToken() })).status).toBe(200);
+      await ports.clock.advance(6000);
+      expect((await guess()).status).toBe(401);
+    });
+
+    it('limits requests, and never the probes', async () => {
+      let status = 200;
+      for (let sent = 0; sent < 450 && status === 200; sent++)
+        status = (await send('GET', '/admin/log-level')).status;
+      expect(status).toBe(429);
+      expect((await send('GET', '/livez')).status).toBe(200);
+      await ports.clock.advance(1000);
+      expect((await send('GET', '/admin/log-level')).status).toBe(200);
+    });
+
+    it.each([
+      '/console/../package.json',
+      '/console/..%2f..%2fpackage.json',
+      '/console/%2e%2e/%2e%2e/package.json',
+      '/console/..\\..\\package.json',
+      '/console//etc/passwd',
+      '/console/index.html%00.js',
+      '/console/__proto__',
+      '/admin/explain/deployments/..%2f..%2fetc/passwd',
+      '/admin/queues/..%2f..%2fetc',
+      '/admin/queues/__proto__',
+    ])('gives no file and no answer for %s', async (path) => {
+      const { body, status } = await send('GET', path);
+      expect(status).toBeGreaterThanOrEqual(400);
+      expect(status).toBeLessThan(500);
+      expect(body).not.toMatch(/root:|"dependencies"/);
+    });
+
+    it('sends headers that keep browsers from doing harm', async () => {
+      const { headers } = await send('GET', '/console');
+      const policy = String(headers['content-security-policy']);
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("script-src 'self'");
+      expect(policy).not.toContain('unsafe');
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(headers['x-frame-options']).toBe('SAMEORIGIN');
+      expect(headers['referrer-policy']).toBe('no-referrer');
+      expect(headers['x-powered-by']).toBeUndefined();
+    });
+
+    it.each([
+      ['no key', {}],
+      ['a key that is no text', { key: { $gt: '' } }],
+      ['a key with control characters', { key: 'a\u001b[2Jb' }],
+      ['a key that is too long', { key: 'x'.repeat(1001) }],
+    ])('refuses %s', async (_what, body) => {
+      const answer = await send('POST', '/admin/queues/deployment/requeue', { body, headers: withToken() });
+      expect(answer.status).toBe(400);
+    });
+
+    it('refuses a body that is too large', async () => {
+      const body = { key: 'x'.repeat(1 << 20) };
+      const answer = await send('POST', '/admin/queues/deployment/requeue', { body, headers: withToken() });
+      expect(answer.status).toBe(413);
+    });
+  });
+
+  describe('queues', () => {
+    it('shows every key, and lets an operator park, take out, requeue and purge one', async () => {
+      const queue = ports.queues.get('deployment');
+      await queue?.addAfter('default/later', 5000, { reason: 'requeue' });
+      const running = ports.running.start('deployment', 'default/running');
+      running.overdue();
+      const act = (verb: string, body: unknown) =>
+        send('POST', `/admin/queues/deployment/${verb}`, { body, headers: withToken() });
+      expect(parsed(await act('park', { key: 'default/web', reason: 'being looked at' }))).toMatchObject({
+        parked: { error: 'parked by hand: being looked at' },
+      });
+      const view = parsed(await send('GET', '/admin/queues/deployment'));
+      expect(view).toMatchObject({
+        counts: { waiting: 0, delayed: 1, parked: 1 },
+        running: [{ key: 'default/running', replica: 'controller-0', overdueSinceMs: ports.clock.now() }],
+        delayed: [{ key: 'default/later', reason: 'requeue' }],
+        parked: [{ key: 'default/web' }],
+      });
+      running.end();
+      expect(parsed(await act('unpark', { key: 'default/web' }))).toMatchObject({
+        waiting: { priority: 'high' },
+      });
+      expect((await act('unpark', { key: 'default/web' })).status).toBe(404);
+      expect(parsed(await act('requeue', { key: 'default/other' }))).toMatchObject({
+        waiting: { reason: 'requeue' },
+      });
+      expect(parsed(await act('purge', { key: 'default/later' }))).not.toHaveProperty('delayed');
+      expect((await act('purge', { key: 'default/later' })).status).toBe(404);
+    });
+
+    it('knows no controller that does not run', async () => {
+      expect((await send('GET', '/admin/queues/nothing')).status).toBe(404);
+    });
+  });
+
+  describe('explanations', () => {
+    it('explains a Deployment of the cache, with decisions', async () => {
+      await server.close();
+      const cluster = new FakeCluster();
+      await start({ informers: new FakeInformers(cluster) });
+      expect((await send('GET', '/admin/explain/deployments/default/web')).status).toBe(404);
+      const { apiVersion, kind, metadata, spec } = aDeployment({ replicas: 0 });
+      await cluster.create(DEPLOYMENTS, { apiVersion, kind, metadata, spec });
+      ports.decisions.add({
+        atMs: 1,
+        controller: 'deployment',
+        key: 'default/web',
+        replica: 'controller-0',
+        actions: ['create web-1'],
+      });
+      const answer = await send('GET', '/admin/explain/deployments/default/web');
+      expect(answer.status).toBe(200);
+      expect(parsed(answer)).toMatchObject({ name: 'web', lastDecisions: [{ actions: ['create web-1'] }] });
+      expect(parsed(await send('GET', '/admin/deployments'))).toHaveLength(1);
+    });
+
+    it('tells integers that no double holds to the last digit', async () => {
+      await server.close();
+      const cluster = new FakeCluster();
+      await start({ informers: new FakeInformers(cluster) });
+      const { apiVersion, kind, metadata, spec } = aDeployment({ replicas: 1 });
+      const deployment = await cluster.create(DEPLOYMENTS, { apiVersion, kind, metadata, spec });
+      await cluster.create(REPLICA_SETS, {
+        apiVersion: 'apps/v1',
+        kind: 'ReplicaSet',
+        metadata: {
+          namespace: 'default',
+          name: 'web-1',
+          labels: { app: 'web' },
+          annotations: { 'deployment.kubernetes.io/revision': '3546343826724305833' },
+          ownerReferences: [newControllerRef(deployment)],
+        },
+        spec: { replicas: 1, selector: { matchLabels: { app: 'web' } }, template: spec.template },
+      });
+      const answer = await send('GET', '/admin/explain/deployments/default/web');
+      expect(answer).toMatchObject({ status: 200 });
+      expect(answer.body).toContain('"revision":3546343826724305833');
+    });
+
+    it('knows when the namespace is being deleted', async () => {
+      await server.close();
+      const cluster = new FakeCluster();
+      await start({ informers: new FakeInformers(cluster) });
+      const { apiVersion, kind, metadata, spec } = aDeployment({ replicas: 1 });
+      await cluster.create(DEPLOYMENTS, { apiVersion, kind, metadata, spec });
+      const explained = async () => parsed(await send('GET', '/admin/explain/deployments/default/web'));
+      expect(await explained()).toMatchObject({ state: 'progressing' });
+      cluster.seed(NAMESPACES, {
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name: 'default', deletionTimestamp: '2026-01-01T00:00:00Z' },
+      });
+      expect(await explained()).toMatchObject({ state: 'blocked', cause: 'namespace-terminating' });
+    });
+
+    it('says so where this replica watches no Deployments', async () => {
+      expect((await send('GET', '/admin/explain/deployments/default/web')).status).toBe(503);
+    });
+  });
+
+  it('shows leader, lease and replicas', async () => {
+    expect(parsed(await send('GET', '/admin/replicas'))).toMatchObject({
+      leader: 'controller-0',
+      epoch: 3,
+      lease: { remainingMs: 2500 },
+      replicas: [{ identity: 'controller-0', reachable: true, leader: true }],
+    });
+  });
+
+  it('sets the log level, to a level that exists', async () => {
+    const set = (level: unknown) =>
+      send('PUT', '/admin/log-level', { body: { level }, headers: withToken() });
+    expect((await set('debug')).status).toBe(200);
+    expect(parsed(await send('GET', '/admin/log-level'))).toEqual({ level: 'debug' });
+    expect((await set('loud')).status).toBe(400);
+  });
+
+  it('takes a CPU profile', async () => {
+    const profiling = send('POST', '/admin/debug/cpu-profile?seconds=1', { headers: withToken() });
+    const timer = setInterval(() => void ports.clock.advance(1000), 20);
+    const answer = await profiling.finally(() => clearInterval(timer));
+    expect(parsed(answer)).toMatchObject({ nodes: expect.any(Array) });
+  });
+
+  it('describes every route that there is, and none that is not', async () => {
+    const { paths } = OPENAPI_DOCUMENT;
+    for (const [path, operations] of Object.entries(paths)) {
+      for (const method of Object.keys(operations)) {
+        if (path === '/admin/events' || path.includes('heap-snapshot') || path.includes('cpu-profile'))
+          continue;
+        const filled = path.replaceAll('{controller}', 'deployment').replaceAll(/\{\w+\}/g, 'web');
+        const { body } = await send(method.toUpperCase(), filled, { headers: withToken() });
+        expect(body, `${method} ${path}`).not.toContain('Cannot ');
+      }
+    }
+    expect(parsed(await send('GET', '/admin/openapi.json'))).toMatchObject({ openapi: '3.1.0' });
+    const described = new Set(Object.keys(paths).map((path) => path.replaceAll(/\{(\w+)\}/g, ':$1')));
+    expect(server.routes().filter((route) => !described.has(route))).toEqual([]);
+  });
+});

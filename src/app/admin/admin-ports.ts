@@ -1,0 +1,73 @@
+import type { Clock } from '../../base/clock/index.js';
+import type { AccessJudge } from '../delegated-access/index.js';
+import type { DecisionLog, RunningSyncs } from '../explain/index.js';
+import type { Informer } from '../../kit/informer/index.js';
+import type { Deployment, Namespace, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import type { Logger } from '../../base/logging/index.js';
+import type { ShownSpan } from '../../kit/telemetry/index.js';
+import type { ServedCertificate } from '../../base/tls/index.js';
+import type { WorkQueue } from '../../kit/work-queue/index.js';
+import type { StatusSource } from './status-source.js';
+
+/** A replica as the others find it. */
+export interface Peer {
+  readonly identity: string;
+  readonly adminUrl: string;
+  readonly pid: number;
+  readonly startedAtMs: number;
+  /** By which its admin port is known: SHA-256 fingerprints. Absent: it speaks plain HTTP. */
+  readonly certificates?: readonly string[];
+  /** That whoever announced it has the admin token; see {@link proofOf}. Absent: they have none. */
+  readonly proof?: string;
+}
+
+export interface PeerRegistry {
+  /** All replicas that were there lately, this one included. */
+  peers(): Promise<readonly Peer[]>;
+}
+
+/** The lease as it was read just now. */
+export interface LeaseView {
+  readonly holder: string;
+  readonly epoch: number;
+  readonly durationMs: number;
+  readonly renewedAtMs: number;
+  readonly remainingMs: number;
+}
+
+/** This replica's caches of what an explanation needs; absent where no controller here watches Deployments. */
+export interface DeploymentCaches {
+  readonly deployments: Informer<Deployment>;
+  readonly replicaSets: Informer<ReplicaSet>;
+  readonly pods: Informer<Pod>;
+  /** Absent where no controller here watches namespaces. */
+  readonly namespaces?: Informer<Namespace>;
+}
+
+/** Everything that the admin API shows and does, as this replica has it. */
+export interface AdminPorts {
+  readonly identity: string;
+  readonly startedAtMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Whoever knows it may change things, and read from anywhere. Absent: nothing can be changed. */
+  readonly token?: string;
+  /** Judges other tokens. Absent: they are wrong. */
+  readonly delegated?: AccessJudge;
+  /** Whether metrics are for everybody who reaches the port. @default false */
+  readonly openMetrics?: boolean;
+  /** What the port is served with. Absent: plain HTTP. */
+  readonly certificate?: ServedCertificate;
+  readonly status: StatusSource;
+  /** The options in force, without secrets. */
+  config(): Readonly<Record<string, unknown>>;
+  readonly logLevel: { get(): string; set(level: string): void };
+  /** By controller. */
+  readonly queues: ReadonlyMap<string, WorkQueue>;
+  caches(): DeploymentCaches | undefined;
+  readonly decisions: DecisionLog;
+  readonly running: RunningSyncs;
+  readonly traces: { of(traceId: string): readonly ShownSpan[] };
+  lease(): Promise<LeaseView | undefined>;
+  readonly peers: PeerRegistry;
+}

@@ -1,0 +1,109 @@
+import type { OnModuleDestroy } from '@nestjs/common';
+import type { Decision, RunningSync } from '../explain/index.js';
+import type { ShownSpan } from '../../kit/telemetry/index.js';
+import type { AdminPorts, LeaseView, Peer } from './admin-ports.js';
+import { PeerClient } from './peer-client.js';
+import type { ReplicaStatus } from './status-source.js';
+
+/** What one replica knows of itself, `/admin/local`. */
+export interface LocalView extends Omit<Peer, 'proof'> {
+  readonly status: ReplicaStatus;
+  readonly running: readonly RunningSync[];
+}
+
+/** One replica in the view of all: what it answered, or that it did not. */
+export interface ReplicaView extends Omit<Peer, 'proof'> {
+  readonly reachable: boolean;
+  /** Why it is not. */
+  readonly problem?: string;
+  readonly leader: boolean;
+  readonly version?: string;
+  readonly controllers: ReplicaStatus['controllers'];
+  readonly running: readonly RunningSync[];
+}
+
+export interface ClusterSnapshot {
+  readonly leader?: string;
+  readonly epoch: number;
+  readonly lease?: LeaseView;
+  readonly replicas: readonly ReplicaView[];
+}
+
+/** Asks all replicas, so that each of them can show the whole. */
+export class ClusterView implements OnModuleDestroy {
+  private readonly client: PeerClient;
+
+  constructor(private readonly ports: AdminPorts) {
+    this.client = new PeerClient(ports.token);
+  }
+
+  onModuleDestroy(): void {
+    this.client.close();
+  }
+
+  async local(): Promise<LocalView> {
+    const { identity, running, startedAtMs, status } = this.ports;
+    const own = { identity, adminUrl: '', pid: process.pid, startedAtMs };
+    return { ...own, status: await status.status(), running: running.list() };
+  }
+
+  async snapshot(): Promise<ClusterSnapshot> {
+    const [peers, lease] = await Promise.all([this.peers(), this.ports.lease().catch(() => undefined)]);
+    const replicas = await Promise.all(peers.map((peer) => this.replicaView(peer)));
+    const leads = lease && lease.remainingMs > 0 && lease.holder !== '' ? lease.holder : undefined;
+    return { leader: leads, epoch: lease?.epoch ?? 0, lease, replicas };
+  }
+
+  /** The last decisions about a key, of all replicas that answer, newest first. */
+  async decisions(controller: string, key: string): Promise<readonly Decision[]> {
+    const query = new URLSearchParams({ controller, key });
+    const own = this.ports.decisions.of(controller, key);
+    const others = await this.askOthers<Decision[]>(`/admin/local/decisions?${query.toString()}`);
+    return [...own, ...others.flat()].sort((a, b) => b.atMs - a.atMs).slice(0, 20);
+  }
+
+  /** Decisions of all replicas and keys after `afterMs`, newest first. */
+  async decisionsSince(afterMs: number, limit: number): Promise<readonly Decision[]> {
+    const own = this.ports.decisions.since(afterMs, limit);
+    const others = await this.askOthers<Decision[]>(`/admin/local/decisions?since=${afterMs}&limit=${limit}`);
+    return [...own, ...others.flat()].sort((a, b) => b.atMs - a.atMs).slice(0, limit);
+  }
+
+  /** The spans of one trace that the replicas still have, oldest first. */
+  async trace(traceId: string): Promise<readonly ShownSpan[]> {
+    const others = await this.askOthers<ShownSpan[]>(`/admin/local/traces/${traceId}`);
+    return [...this.ports.traces.of(traceId), ...others.flat()].sort((a, b) => a.startMs - b.startMs);
+  }
+
+  private async peers(): Promise<readonly Peer[]> {
+    const { identity, peers, startedAtMs } = this.ports;
+    const self: Peer = { identity, adminUrl: '', pid: process.pid, startedAtMs };
+    const known = await peers.peers().catch((): readonly Peer[] => []);
+    this.client.keepOnly(known);
+    return known.some((peer) => peer.identity === identity) ? known : [self, ...known];
+  }
+
+  private async replicaView(peer: Peer): Promise<ReplicaView> {
+    const isSelf = peer.identity === this.ports.identity;
+    const { answer: local, problem } = isSelf
+      ? { answer: await this.local(), problem: undefined }
+      : await this.client.ask<LocalView>(peer, '/admin/local');
+    // Nobody else's business.
+    const { proof: _, ...shown } = peer;
+    return {
+      ...shown,
+      reachable: local !== undefined,
+      ...(problem === undefined ? {} : { problem }),
+      leader: local?.status.leader ?? false,
+      version: local?.status.version,
+      controllers: local?.status.controllers ?? [],
+      running: local?.running ?? [],
+    };
+  }
+
+  private async askOthers<T>(path: string): Promise<T[]> {
+    const others = (await this.peers()).filter(({ identity }) => identity !== this.ports.identity);
+    const answers = await Promise.all(others.map((peer) => this.client.ask<T>(peer, path)));
+    return answers.flatMap(({ answer }) => (answer === undefined ? [] : [answer]));
+  }
+}

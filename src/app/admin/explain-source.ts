@@ -1,0 +1,130 @@
+import type { Decision, Explanation, QueueKnowledge } from '../explain/index.js';
+import { explainDeployment } from '../explain/index.js';
+import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '../../kit/informer/index.js';
+import type { DeepReadonly, Deployment, ReplicaSet } from '../../base/kubernetes/index.js';
+import { keyOf } from '../../base/kubernetes/index.js';
+import type { AdminPorts, DeploymentCaches } from './admin-ports.js';
+import type { ClusterSnapshot, ClusterView } from './cluster-view.js';
+
+const CONTROLLER = 'deployment';
+
+/** Explains Deployments from this replica's caches, and with what all replicas know. */
+export class ExplainSource {
+  constructor(
+    private readonly ports: AdminPorts,
+    private readonly cluster: ClusterView,
+  ) {}
+
+  /** Undefined: no such Deployment in the cache. */
+  async explain(caches: DeploymentCaches, key: string): Promise<Explanation | undefined> {
+    const deployment = caches.deployments.lister.get(key);
+    if (!deployment) return undefined;
+    const observed = this.observed(caches, deployment);
+    const [snapshot, decisions] = await Promise.all([
+      this.cluster.snapshot(),
+      this.cluster.decisions(CONTROLLER, key),
+    ]);
+    const [queue, replicaSetQueues] = await Promise.all([
+      this.queueKnowledge(snapshot, CONTROLLER, key),
+      this.replicaSetQueues(snapshot, observed.replicaSets),
+    ]);
+    const controllerRuns = snapshot.replicas.some(({ controllers }) =>
+      controllers.some(({ consuming, name }) => name === CONTROLLER && consuming),
+    );
+    const retry = queue?.retry && { ...queue.retry, error: decisions[0]?.error };
+    return explainDeployment({
+      ...observed,
+      replicaSetQueues,
+      neighbours: neighboursOf(caches, deployment),
+      queue: queue && { ...queue, retry },
+      control: { controllerRuns, leader: snapshot.leader },
+      decisions,
+    });
+  }
+
+  /** The quick explanation for lists: what the objects say, and nothing that would have to be asked for. */
+  glance(caches: DeploymentCaches, deployment: DeepReadonly<Deployment>): Explanation {
+    const decisions: readonly Decision[] = [];
+    return explainDeployment({ ...this.observed(caches, deployment), decisions });
+  }
+
+  private observed(caches: DeploymentCaches, deployment: DeepReadonly<Deployment>) {
+    const replicaSets = caches.replicaSets.lister.byIndex(OWNER_UID_INDEX, deployment.metadata.uid ?? '');
+    const pods = replicaSets.flatMap(({ metadata }) =>
+      caches.pods.lister.byIndex(OWNER_UID_INDEX, metadata.uid ?? ''),
+    );
+    const namespace = caches.namespaces?.lister.get(deployment.metadata.namespace ?? '');
+    const namespaceTerminating = namespace && namespace.metadata.deletionTimestamp !== undefined;
+    return { deployment, replicaSets, pods, namespaceTerminating, nowMs: this.ports.clock.now() };
+  }
+
+  /** Few: those that are not where they should be. */
+  private async replicaSetQueues(
+    snapshot: ClusterSnapshot,
+    replicaSets: readonly DeepReadonly<ReplicaSet>[],
+  ): Promise<ReadonlyMap<string, QueueKnowledge>> {
+    const short = replicaSets
+      .filter(({ spec, status }) => (status?.availableReplicas ?? 0) < (spec.replicas ?? 1))
+      .slice(0, REPLICA_SETS_ASKED_FOR);
+    const known = await Promise.all(
+      short.map(({ metadata }) => this.queueKnowledge(snapshot, 'replicaset', keyOf(metadata))),
+    );
+    return new Map(
+      short.flatMap(({ metadata }, index) => {
+        const knowledge = known[index];
+        return knowledge ? [[metadata.name, knowledge] as const] : [];
+      }),
+    );
+  }
+
+  private async queueKnowledge(
+    snapshot: ClusterSnapshot,
+    controller: string,
+    key: string,
+  ): Promise<QueueKnowledge | undefined> {
+    try {
+      const view = await this.ports.queues.get(controller)?.inspectKey(key);
+      if (!view) return undefined;
+      const { delayed, failures, parked, waiting } = view;
+      const retry = failures > 0 ? { failures, dueMs: delayed?.dueMs } : undefined;
+      const queued = { parked, retry, comesBackMs: delayed?.dueMs, waiting: waiting !== undefined };
+      return { ...queued, ...runsOf(snapshot, controller, key) };
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** An unfinished rollout has two of them, a few after one another. */
+const REPLICA_SETS_ASKED_FOR = 10;
+/** More of them are not looked at: a conflict is a note, not worth the time. */
+const NEIGHBOURS = 2000;
+
+/** Who works on the key, and who was told to end and has not. */
+function runsOf(
+  { replicas }: ClusterSnapshot,
+  controller: string,
+  key: string,
+): Pick<QueueKnowledge, 'runningOn' | 'overdue'> {
+  const runs = replicas.flatMap(({ identity: replica, running }) =>
+    running
+      .filter((sync) => sync.controller === controller && sync.key === key)
+      .map(({ overdueSinceMs, sinceMs }) => ({ replica, sinceMs, overdueSinceMs })),
+  );
+  const overdue = runs.find(isOverdue);
+  return { runningOn: runs.find((run) => !isOverdue(run))?.replica, ...(overdue ? { overdue } : {}) };
+}
+
+function isOverdue<Run extends { overdueSinceMs?: number | undefined }>(
+  run: Run,
+): run is Run & { overdueSinceMs: number } {
+  return run.overdueSinceMs !== undefined;
+}
+
+function neighboursOf(
+  { deployments }: DeploymentCaches,
+  { metadata }: DeepReadonly<Deployment>,
+): readonly DeepReadonly<Deployment>[] {
+  const all = deployments.lister.byIndex(NAMESPACE_INDEX, metadata.namespace ?? '');
+  return all.length > NEIGHBOURS ? [] : all;
+}

@@ -1,0 +1,64 @@
+import type { Command } from 'commander';
+import { createPinoLogger } from '../../base/logging/index.js';
+import { runUntilStopped, tellParent } from '../../base/process/index.js';
+import { createProcessMetrics, startTracing } from '../../kit/telemetry/index.js';
+import { createApiServerMetrics } from '../telemetry/index.js';
+import { VERSION } from '../../base/version.js';
+import type { RedisFlags } from './redis-url.js';
+import { addRedisOptions, redisUrlOf } from './redis-url.js';
+
+interface ApiServerCommandOptions extends RedisFlags {
+  dataDir: string;
+  port: string;
+  host: string;
+  advertiseHost?: string;
+  kubeconfig?: string;
+  tokenFile?: string;
+  insecure?: boolean;
+}
+
+/** `rollkeeper apiserver`: the embedded Kubernetes API on Redis. */
+export function registerApiServerCommand(program: Command): void {
+  addRedisOptions(program.command('apiserver'), 'where the objects are kept')
+    .description('serve a Kubernetes API that keeps its objects in Redis')
+    .option('--data-dir <folder>', 'where certificates and token are kept', '.rollkeeper')
+    .option('--port <port>', 'port to listen on; 0 lets the system choose', '6443')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--advertise-host <name>', 'a further name or address of it, for clients on other machines')
+    .option('--kubeconfig <file>', 'write a kubeconfig with all rights there once it listens (default: none)')
+    .option(
+      '--token-file <file>',
+      'bearer token; made when it is missing (default: token in the data folder)',
+    )
+    .option('--insecure', 'plain HTTP without TLS, for measurements')
+    .action((options: ApiServerCommandOptions) => runUntilStopped((signal) => run(options, signal)));
+}
+
+async function run(options: ApiServerCommandOptions, signal: AbortSignal): Promise<void> {
+  // Only now: a process shall not hold in memory what another command needs.
+  const { runApiServerProcess } = await import('../../api-server/index.js');
+  const tracing = startTracing({
+    serviceName: 'rollkeeper-apiserver',
+    instance: `${options.host}:${options.port}`,
+    version: VERSION,
+    env: process.env,
+  });
+  const metrics = createProcessMetrics();
+  try {
+    await runApiServerProcess(
+      {
+        ...options,
+        redisUrl: redisUrlOf(options, process.env) ?? '',
+        port: Number(options.port),
+      },
+      {
+        logger: createPinoLogger({ base: { role: 'apiserver' } }),
+        metrics: createApiServerMetrics(metrics),
+        onReady: (url) => tellParent({ type: 'ready', url }),
+      },
+      signal,
+    );
+  } finally {
+    await Promise.all([tracing.shutdown(), metrics.shutdown()]);
+  }
+}

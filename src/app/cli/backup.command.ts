@@ -1,0 +1,89 @@
+import type { Command } from 'commander';
+import { abortable } from '../../base/cancellation/index.js';
+import { SystemClock } from '../../base/clock/index.js';
+import { StartupError } from '../../base/errors/index.js';
+import { createPinoLogger } from '../../base/logging/index.js';
+import { runUntilStopped } from '../../base/process/index.js';
+import { VERSION } from '../../base/version.js';
+import type { RedisFlags } from './redis-url.js';
+import { addRedisOptions, redisUrlOf } from './redis-url.js';
+import type { Storage } from '../../api-server/index.js';
+
+interface StoreFlags extends RedisFlags {
+  readonly dataDir: string;
+}
+
+/** A store of many objects is replaced in one command. */
+const COMMAND_TIMEOUT_MS = 30_000;
+const OF_STORE = 'where the objects are kept (default: what `up` keeps in the data folder)';
+
+/** `rollkeeper backup`: all objects of the embedded API server in one file. */
+export function registerBackupCommand(program: Command): void {
+  addRedisOptions(program.command('backup'), OF_STORE)
+    .description('write all objects of the embedded API server into a file, as they are at one moment')
+    .argument('<file>', 'gzip of JSON lines; replaced in one step')
+    .option('--data-dir <folder>', 'the folder that `up` was given', '.rollkeeper')
+    .action((file: string, flags: StoreFlags) =>
+      runUntilStopped(async (signal) => {
+        const { backUp } = await import('../../api-server/index.js');
+        const options = { clock: new SystemClock(), version: VERSION };
+        const { objects, revision } = await withStorage(flags, { create: false, signal }, (storage) =>
+          backUp(storage, file, options),
+        );
+        console.log(`${objects} objects at resourceVersion ${revision} are in ${file}`);
+      }),
+    );
+}
+
+/** `rollkeeper restore`: the objects of a backup in place of those that are there. */
+export function registerRestoreCommand(program: Command): void {
+  addRedisOptions(program.command('restore'), OF_STORE)
+    .description(
+      'put the objects of a backup into the store of the embedded API server, which may be running',
+    )
+    .argument('<file>', 'written by `backup`')
+    .option('--replace', 'also when the store has objects, which are then gone')
+    .option('--data-dir <folder>', 'the folder that `up` was given', '.rollkeeper')
+    .action((file: string, flags: StoreFlags & { replace?: boolean }) =>
+      runUntilStopped(async (signal) => {
+        const { hasObjects, restore } = await import('../../api-server/index.js');
+        const { objects, revision } = await withStorage(flags, { create: true, signal }, async (storage) => {
+          if (!flags.replace && (await hasObjects(storage)))
+            throw new StartupError(
+              'the store has objects, which would be gone; say --replace if they may be',
+            );
+          return restore(storage, file);
+        });
+        console.log(
+          `${objects} objects are restored from ${file}; the store is at resourceVersion ${revision}`,
+        );
+      }),
+    );
+}
+
+async function withStorage<T>(
+  flags: StoreFlags,
+  { create, signal }: { readonly create: boolean; readonly signal: AbortSignal },
+  use: (storage: Storage) => Promise<T>,
+): Promise<T> {
+  const { RedisStorage } = await import('../../api-server/index.js');
+  const { assertUsableRedis } = await import('../../base/redis/index.js');
+  const clock = new SystemClock();
+  const useAt = async (url: string): Promise<T> => {
+    await assertUsableRedis(url, { clock, timeoutMs: 3000, option: '--redis-url' });
+    const storage = new RedisStorage({ url, clock, commandTimeoutMs: COMMAND_TIMEOUT_MS });
+    const stop = new AbortController();
+    const running = storage.run(stop.signal);
+    try {
+      return await abortable(use(storage), signal);
+    } finally {
+      stop.abort();
+      await running;
+    }
+  };
+  const url = redisUrlOf(flags, process.env);
+  if (url !== undefined) return useAt(url);
+  const { withRedisOfDataFolder } = await import('../supervisor/index.js');
+  const logger = createPinoLogger({ level: 'warn', format: 'pretty', base: { role: 'store' } });
+  return withRedisOfDataFolder({ dataDir: flags.dataDir, create, clock, logger }, useAt);
+}

@@ -1,0 +1,113 @@
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { InvalidOptionError, UnsupportedError } from '../../base/errors/index.js';
+import { exactIntegerTags, stringifyJson } from '../../base/kubernetes/index.js';
+import type { Deployment, ReplicaSet } from '../../base/kubernetes/index.js';
+import { failProcess } from '../../base/process/index.js';
+
+interface PlanFlags {
+  readonly filename: string;
+  readonly against?: string;
+  readonly podByPod?: boolean;
+  readonly json?: boolean;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+}
+
+/** `rollkeeper plan`: the steps that a rollout would take, touching nothing. */
+export function registerPlanCommand(program: Command): void {
+  program
+    .command('plan')
+    .description('show the steps that a rollout would take, without touching anything')
+    .requiredOption(
+      '-f, --filename <file>',
+      'the Deployment as it would be applied, YAML or JSON; - for standard input',
+    )
+    .option('--against <what>', 'live: from what runs now (default: as if nothing were there)')
+    .option('--pod-by-pod', 'pods become ready one after the other, not all together')
+    .option('--json', 'as JSON')
+    .option('--kubeconfig <file>', "for --against live (default: kubectl's rules)")
+    .option('--context <name>', 'context of the kubeconfig')
+    .action(async (flags: PlanFlags) => {
+      try {
+        console.log(await plan(flags));
+      } catch (error) {
+        failProcess(error);
+      }
+    });
+}
+
+async function plan(flags: PlanFlags): Promise<string> {
+  const { renderPlan, simulateRollout } = await import('../rollout-plan/index.js');
+  const { SystemClock } = await import('../../base/clock/index.js');
+  if (flags.against !== undefined && flags.against !== 'live')
+    throw new InvalidOptionError('against', `"${flags.against}" is not live`);
+  const wanted = await readDeployment(flags.filename);
+  const live = flags.against === 'live' ? await readLive(wanted, flags) : undefined;
+  const rollout = simulateRollout({
+    wanted: live ? applied(wanted, live.deployment) : wanted,
+    replicaSets: live?.replicaSets ?? [],
+    pods: flags.podByPod ? 'one-by-one' : 'batch',
+    nowMs: new SystemClock().now(),
+  });
+  return flags.json ? stringifyJson(rollout, 2) : renderPlan(rollout);
+}
+
+async function readDeployment(file: string): Promise<Deployment> {
+  const { parseAllDocuments } = await import('yaml');
+  const text = await readFile(file === '-' ? '/dev/stdin' : file, 'utf8');
+  const documents = parseAllDocuments(text, { customTags: exactIntegerTags }).map((document) => {
+    const [error] = document.errors;
+    if (error) throw new InvalidOptionError('filename', `${file}: ${error.message}`);
+    return document.toJS() as Deployment | null;
+  });
+  const deployments = documents.filter((object) => object?.kind === 'Deployment');
+  const [deployment] = deployments;
+  if (!deployment || deployments.length > 1)
+    throw new UnsupportedError(`${file} holds ${deployments.length} Deployments; a plan is of one`);
+  return deployment;
+}
+
+async function readLive(
+  { metadata }: Deployment,
+  flags: PlanFlags,
+): Promise<{ deployment: Deployment; replicaSets: readonly ReplicaSet[] } | undefined> {
+  const { readLiveDeployment, withApi } = await import('./live-deployment.js');
+  const { isNotFound } = await import('../../kit/api-client/index.js');
+  const ref = { namespace: metadata.namespace ?? 'default', name: metadata.name };
+  return withApi(flags, (client) =>
+    readLiveDeployment(client, ref).catch((error: unknown) => {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }),
+  );
+}
+
+/**
+ * As `kubectl apply` would leave it, near enough for a plan: what the file says, over what is there. The lists of
+ * containers and the like are the file's; fields that the server filled in stay where the file says nothing.
+ */
+function applied(wanted: Deployment, live: Deployment): Deployment {
+  const spec = merge(live.spec, wanted.spec) as Deployment['spec'];
+  return { ...live, spec };
+}
+
+function merge(below: unknown, above: unknown): unknown {
+  if (Array.isArray(below) && Array.isArray(above)) {
+    const byName = new Map(below.map((item) => [nameOf(item), item as unknown]));
+    return above.map((item: unknown) =>
+      nameOf(item) === undefined ? item : merge(byName.get(nameOf(item)), item),
+    );
+  }
+  if (!isRecord(below) || !isRecord(above)) return above === undefined ? below : above;
+  const fields = new Set([...Object.keys(below), ...Object.keys(above)]);
+  return Object.fromEntries([...fields].map((field) => [field, merge(below[field], above[field])]));
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function nameOf(item: unknown): unknown {
+  return isRecord(item) ? item['name'] : undefined;
+}

@@ -1,0 +1,14 @@
+import type { ConformanceFormat, RecordedCase } from './conformance-format.js';
+import { deploymentCases } from './deployment-cases.js';
+import type { ReplicaSetCase } from './replicaset-cases.js';
+import { isReplicaSetCase, runReplicaSetCase } from './replicaset-cases.js';
+import { validationAnswers } from './validation-answers.js';
+
+const replicaSetCases: ConformanceFormat = {
+  name: 'replicaset',
+  matches: isReplicaSetCase,
+  run: (recorded: RecordedCase) => runReplicaSetCase(recorded as unknown as ReplicaSetCase),
+};
+
+/** All formats of recordings that we know. */
+export const formats: readonly ConformanceFormat[] = [deploymentCases, replicaSetCases, validationAnswers];

@@ -1,0 +1,74 @@
+import type { Clock } from '../../base/clock/index.js';
+import { SystemRandom } from '../../base/clock/index.js';
+import type { ControllerDefinition } from '../../kit/controller/controller-definition.js';
+import type { IntentStore } from '../../kit/controller/reconciler.js';
+import type { EventNote, EventRecorder } from '../../kit/events/event-recorder.js';
+import type { ObjectRef } from '../../base/kubernetes/index.js';
+import { keyOf } from '../../base/kubernetes/index.js';
+import { silentLogger } from '../../base/logging/index.js';
+import type { InMemoryApi } from './in-memory-api.js';
+import { InMemoryInformers } from './in-memory-informers.js';
+
+/** More runs than this do not come to rest. */
+const MAX_RUNS = 50;
+
+/** A genuine controller on an in-memory API, one key at a time. */
+export class ReconcilerRun {
+  /** Every event so far. */
+  readonly notes: EventNote[] = [];
+  private readonly informers: InMemoryInformers;
+  private readonly controller: ReturnType<ControllerDefinition['build']>;
+  private readonly intents = new InMemoryIntents();
+
+  constructor(
+    definition: ControllerDefinition,
+    private readonly api: InMemoryApi,
+    clock: Clock,
+  ) {
+    this.informers = new InMemoryInformers(api);
+    const events: EventRecorder = { record: (_about, note) => void this.notes.push(note) };
+    const random = new SystemRandom();
+    this.controller = definition.build({
+      informers: this.informers,
+      discovery: this.api,
+      events,
+      clock,
+      random,
+      logger: silentLogger,
+    });
+  }
+
+  /** One run on caches that show the API as it is. */
+  async once(ref: ObjectRef): Promise<void> {
+    this.informers.refresh();
+    const { signal } = new AbortController();
+    const request = { ...ref, key: keyOf(ref) };
+    const before = this.api.writes.length + this.notes.length;
+    const wasNeeded = this.controller.needsSync?.(request.key) ?? true;
+    await this.controller.reconciler.reconcile(request, { signal, client: this.api, intents: this.intents });
+    if (!wasNeeded && this.api.writes.length + this.notes.length > before)
+      throw new Error(`${request.key} was said to need no sync, and the sync did something`);
+  }
+
+  /** Runs until one writes nothing. Returns how many that took, the last included. */
+  async toRest(ref: ObjectRef): Promise<number> {
+    for (let runs = 1; runs <= MAX_RUNS; runs++) {
+      const before = this.api.writes.length;
+      await this.once(ref);
+      if (this.api.writes.length === before) return runs;
+    }
+    throw new Error(`did not come to rest in ${MAX_RUNS} runs`);
+  }
+}
+
+class InMemoryIntents implements IntentStore {
+  current: unknown;
+
+  async store(intents: unknown): Promise<void> {
+    this.current = structuredClone(intents);
+  }
+
+  clear(): void {
+    this.current = undefined;
+  }
+}

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../base/clock/index.js';
+import type { Decision, ReconcileContext, Reconciler } from '../../kit/controller/index.js';
+import { ShutdownError, SyncTimeoutError } from '../../base/errors/index.js';
+import { DecisionLog } from './decision-log.js';
+import { ObservedReconciler } from './observed-reconciler.js';
+import { RunningSyncs } from './running-syncs.js';
+
+const decision = (summary: string, changes: boolean) => ({
+  branch: 'rolling-update',
+  summary,
+  changes,
+  inputs: {},
+});
+
+describe('the observed reconciler', () => {
+  const observe = (reconcile: Reconciler['reconcile']) => {
+    const clock = new FakeClock(5000);
+    const log = new DecisionLog();
+    const running = new RunningSyncs(clock);
+    const options = { controller: 'deployment', replica: 'r0', log, running, clock };
+    const reconciler = new ObservedReconciler({ reconcile }, options);
+    const controller = new AbortController();
+    const context = { signal: controller.signal } as ReconcileContext;
+    const run = () =>
+      reconciler.reconcile({ key: 'default/web', namespace: 'default', name: 'web' }, context);
+    return { abort: (reason: Error) => controller.abort(reason), log, run, running };
+  };
+
+  it('notes decisions that change something, and no others, nor those that are made by the thousand', async () => {
+    const { log, run } = observe(async (_request, { observer }) => {
+      const decide = (decided: Decision): unknown =>
+        observer?.decide(
+          () => decided,
+          (each) => each,
+        );
+      decide(decision('web-new: 1 -> 2', true));
+      decide(decision('', false));
+      decide({ ...decision('one of many', true), routine: true });
+      return { requeueAfterMs: 7 };
+    });
+    expect(await run()).toEqual({ requeueAfterMs: 7 });
+    expect(log.of('deployment', 'default/web')).toEqual([
+      {
+        atMs: 5000,
+        controller: 'deployment',
+        key: 'default/web',
+        replica: 'r0',
+        actions: ['rolling-update: web-new: 1 -> 2'],
+      },
+    ]);
+  });
+
+  it('shows a key while it is worked on, and no longer', async () => {
+    const { run, running } = observe(async () => {
+      expect(running.list()).toEqual([{ controller: 'deployment', key: 'default/web', sinceMs: 5000 }]);
+      return {};
+    });
+    await run();
+    expect(running.list()).toEqual([]);
+  });
+
+  it('notes a sync that takes too long when it is told to end, once, and shows it until it has ended', async () => {
+    const end = Promise.withResolvers<void>();
+    const { abort, log, run, running } = observe(async () => {
+      await end.promise;
+      throw new Error('interrupted');
+    });
+    const ended = run();
+    abort(new SyncTimeoutError('took too long'));
+    expect(log.of('deployment', 'default/web')).toMatchObject([{ error: 'took too long' }]);
+    expect(running.list()).toEqual([
+      { controller: 'deployment', key: 'default/web', sinceMs: 5000, overdueSinceMs: 5000 },
+    ]);
+    end.resolve();
+    await expect(ended).rejects.toThrow('interrupted');
+    expect(log.of('deployment', 'default/web')).toHaveLength(1);
+    expect(running.list()).toEqual([]);
+  });
+
+  it('notes a failure and passes it on', async () => {
+    const { log, run } = observe(() => Promise.reject(new Error('no')));
+    await expect(run()).rejects.toThrow('no');
+    expect(log.of('deployment', 'default/web')).toMatchObject([{ error: 'no', actions: [] }]);
+  });
+
+  it('notes nothing where the work was only called off', async () => {
+    const { log, run, running } = observe(() => Promise.reject(new ShutdownError('stopping')));
+    await expect(run()).rejects.toThrow('stopping');
+    expect(log.of('deployment', 'default/web')).toEqual([]);
+    expect(running.list()).toEqual([]);
+  });
+});

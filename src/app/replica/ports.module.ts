@@ -1,0 +1,90 @@
+import { Module } from '@nestjs/common';
+import type { StatusSource } from '../admin/index.js';
+import type { HttpApiClient } from '../../kit/api-client/index.js';
+import type { Clock } from '../../base/clock/index.js';
+import type { AccessJudge } from '../delegated-access/index.js';
+import { DelegatedAccess } from '../delegated-access/index.js';
+import type { DecisionLog, RunningSyncs } from '../explain/index.js';
+import type { InformerFactory } from '../../kit/informer/index.js';
+import type { Logger } from '../../base/logging/index.js';
+import type { ManagedController } from '../../kit/manager/index.js';
+import type { RecentTraces } from '../../kit/telemetry/index.js';
+import type { ServedCertificate } from '../../base/tls/index.js';
+import { createAdminPorts } from './admin-ports.js';
+import { KubernetesApiModule } from './kubernetes-api.module.js';
+import { ManagerModule } from './manager.module.js';
+import type { RedisPeerRegistry } from './redis-peer-registry.js';
+import type { ReplicaElector } from './replica-elector.js';
+import type { CompiledReplicaOptions } from './replica.options.js';
+import * as tokens from './tokens.js';
+
+/** What the admin API shows and does, out of the replica's parts. */
+@Module({
+  imports: [ManagerModule, KubernetesApiModule],
+  providers: [
+    {
+      provide: tokens.DELEGATED_ACCESS,
+      inject: [tokens.OPTIONS, tokens.API_CLIENT, tokens.CLOCK, tokens.LOGGER],
+      useFactory: (
+        options: CompiledReplicaOptions,
+        client: HttpApiClient,
+        clock: Clock,
+        logger: Logger,
+      ): AccessJudge | null =>
+        options['admin-auth'] === 'delegated' ? new DelegatedAccess({ client, clock, logger }) : null,
+    },
+    {
+      provide: tokens.PORTS,
+      inject: [
+        tokens.OPTIONS,
+        tokens.CLOCK,
+        tokens.LOGGER,
+        tokens.ADMIN_TOKEN,
+        tokens.DELEGATED_ACCESS,
+        tokens.ADMIN_CERTIFICATE,
+        tokens.STATUS,
+        tokens.CONTROLLERS,
+        tokens.INFORMERS,
+        tokens.ELECTOR,
+        tokens.DECISIONS,
+        tokens.RUNNING,
+        tokens.PEERS,
+        tokens.TRACES,
+      ],
+      useFactory: (
+        options: CompiledReplicaOptions,
+        clock: Clock,
+        logger: Logger,
+        token: string | null,
+        delegated: AccessJudge | null,
+        certificate: ServedCertificate | null,
+        status: StatusSource,
+        controllers: ManagedController[],
+        informers: InformerFactory,
+        elector: ReplicaElector,
+        decisions: DecisionLog,
+        running: RunningSyncs,
+        peers: RedisPeerRegistry,
+        traces: RecentTraces,
+      ) =>
+        createAdminPorts({
+          options,
+          clock,
+          logger,
+          token,
+          delegated,
+          certificate,
+          status,
+          controllers,
+          informers,
+          elector,
+          decisions,
+          running,
+          peers,
+          traces,
+        }),
+    },
+  ],
+  exports: [tokens.PORTS, ManagerModule],
+})
+export class PortsModule {}

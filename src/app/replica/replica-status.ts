@@ -1,0 +1,66 @@
+import type { LeadershipStatus, ReplicaStatus, StatusSource } from '../admin/index.js';
+import { toRfc3339Micro } from '../../base/clock/index.js';
+import type { InformerFactory } from '../../kit/informer/index.js';
+import { qualifiedResource } from '../../base/kubernetes/index.js';
+import type { ManagedController } from '../../kit/manager/index.js';
+import { troublesOf } from '../../kit/manager/index.js';
+import { VERSION } from '../../base/version.js';
+import type { ReplicaElector } from './replica-elector.js';
+
+/** What this replica says of itself. Counts of a queue that cannot be read are left out. */
+export class ReplicaStatusSource implements StatusSource {
+  constructor(
+    private readonly identity: string,
+    private readonly elector: ReplicaElector,
+    private readonly controllers: readonly ManagedController[],
+    private readonly informers: InformerFactory,
+    private readonly reconcileOn: 'all' | 'leader',
+  ) {}
+
+  async status(): Promise<ReplicaStatus> {
+    const { epoch, isLeader, leader } = this.elector;
+    return {
+      identity: this.identity,
+      version: VERSION,
+      leader: isLeader,
+      leaderIdentity: leader.replace(/_[^_]*$/, ''),
+      epoch,
+      controllers: await Promise.all(this.controllers.map((managed) => this.controllerStatus(managed))),
+      informers: this.informers
+        .all()
+        .map(({ hasSynced, lastSyncedResourceVersion, lister, trouble, type }) => ({
+          resource: qualifiedResource(type),
+          synced: hasSynced,
+          resourceVersion: lastSyncedResourceVersion,
+          objects: lister.list().length,
+          trouble: trouble?.reason,
+        })),
+    };
+  }
+
+  leadership(): LeadershipStatus {
+    const { epoch, history, isLeader, leader, lock } = this.elector;
+    return {
+      leader: isLeader,
+      leaderIdentity: leader,
+      epoch,
+      lock,
+      transitions: history.map(({ atMs, ...transition }) => ({ ...transition, at: toRfc3339Micro(atMs) })),
+    };
+  }
+
+  private async controllerStatus(managed: ManagedController): Promise<ReplicaStatus['controllers'][number]> {
+    const { built, controller } = managed;
+    const { isConsuming: consuming, name, workers } = controller;
+    const isLeaders = managed.worksOn === 'leader' || this.reconcileOn === 'leader';
+    return {
+      name,
+      workers,
+      consuming,
+      worksOn: isLeaders ? 'leader' : 'all',
+      ...troublesOf(managed),
+      figures: built.figures?.(),
+      queue: await controller.queue.counts().catch(() => undefined),
+    };
+  }
+}

@@ -1,0 +1,157 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { chmod, mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { ensureTokenFile } from '../../api-server/auth/index.js';
+import type { Clock } from '../../base/clock/index.js';
+import { StartupError } from '../../base/errors/index.js';
+import type { Logger } from '../../base/logging/index.js';
+import { assertUsableRedis } from '../../base/redis/index.js';
+import { freePort } from './free-port.js';
+import { shutDownRedisOf } from './redis-leftover.js';
+
+/** A Redis to keep everything in: one that was named, or a child of ours. */
+export interface RedisProcess {
+  /** With its password: not for arguments, logs or files that others read. */
+  readonly url: string;
+  /** Absent for a server that is not ours. */
+  pid(): number | undefined;
+  stop(): Promise<void>;
+}
+
+export interface RedisProcessOptions {
+  readonly dataDir: string;
+  readonly logFd: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** A former run's own Redis, which may still answer. */
+  readonly former?: { readonly url: string; readonly pid: number };
+  readonly onChange: () => void;
+}
+
+/** In the data folder; nobody but its owner gets past it into the store. */
+const PASSWORD_FILE = 'redis-password';
+const STARTUP_TIMEOUT_MS = 20_000;
+const RESTART_DELAY_MS = 100;
+
+/** Checks a Redis that somebody else runs. @throws StartupError */
+export async function useRedis(url: string, clock: Clock): Promise<RedisProcess> {
+  await assertUsableRedis(url, { clock, timeoutMs: 3000, option: 'REDIS_URL' });
+  return { url, pid: () => undefined, stop: () => Promise.resolve() };
+}
+
+/**
+ * Starts a Redis of our own on a free loopback port, with its data under the data folder and the append-only file
+ * on, and starts it again, on the same port, should it die. Its password is made once and kept in the data folder, in a file
+ * for its owner alone; the server is told it by standard input, where no other user can read it.
+ * @throws StartupError
+ */
+export async function startRedis(options: RedisProcessOptions): Promise<RedisProcess> {
+  const dir = resolve(join(options.dataDir, 'redis'));
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  await chmod(dir, 0o700);
+  const password = await ensureTokenFile(join(options.dataDir, PASSWORD_FILE));
+  const { clock, former } = options;
+  if (former) await shutDownRedisOf(dir, { pid: former.pid, url: withPassword(former.url, password) }, clock);
+  const server = new OwnRedis(findServer(), { port: await freePort(), dir, password }, options);
+  await server.start();
+  return server;
+}
+
+/** The URL of the data folder's own Redis, as `run.json` shows it, with the password of the folder. */
+export async function ownRedisUrl(dataDir: string, url: string): Promise<string> {
+  return withPassword(url, await ensureTokenFile(join(dataDir, PASSWORD_FILE)));
+}
+
+function withPassword(url: string, password: string): string {
+  return url.replace('://', `://:${encodeURIComponent(password)}@`);
+}
+
+interface OwnRedisPlace {
+  readonly port: number;
+  readonly dir: string;
+  readonly password: string;
+}
+
+class OwnRedis implements RedisProcess {
+  readonly url: string;
+  private child: ChildProcess | undefined;
+  private stopping = false;
+  private exited: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly binary: string,
+    private readonly place: OwnRedisPlace,
+    private readonly options: RedisProcessOptions,
+  ) {
+    this.url = withPassword(`redis://127.0.0.1:${place.port}`, place.password);
+  }
+
+  pid(): number | undefined {
+    return this.child?.pid;
+  }
+
+  async start(): Promise<void> {
+    this.launch();
+    await assertUsableRedis(this.url, { clock: this.options.clock, timeoutMs: STARTUP_TIMEOUT_MS });
+    void this.keepAlive();
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true;
+    this.child?.kill('SIGTERM');
+    await this.exited;
+  }
+
+  private launch(): void {
+    const { logFd } = this.options;
+    const child = spawn(this.binary, ['-'], { stdio: ['pipe', logFd, logFd], detached: true });
+    this.child = child;
+    // One that has ended already reads nothing: its exit tells.
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(configOf(this.place));
+    this.exited = new Promise((resolveExit) => {
+      child.once('exit', () => resolveExit());
+      child.once('error', () => resolveExit());
+    });
+  }
+
+  private async keepAlive(): Promise<void> {
+    const { clock, logger, onChange } = this.options;
+    for (;;) {
+      await this.exited;
+      if (this.stopping) return;
+      logger.warn('redis ended; starting it again', {
+        exitCode: this.child?.exitCode,
+        signal: this.child?.signalCode,
+      });
+      await clock.sleep(RESTART_DELAY_MS);
+      this.launch();
+      onChange();
+    }
+  }
+}
+
+function configOf({ dir, password, port }: OwnRedisPlace): string {
+  const directives = {
+    port,
+    bind: '127.0.0.1',
+    requirepass: password,
+    dir,
+    appendonly: 'yes',
+    appendfsync: 'everysec',
+    save: '',
+    'maxmemory-policy': 'noeviction',
+    daemonize: 'no',
+  };
+  // Redis reads quoted values with the escapes that JSON has.
+  return Object.entries(directives)
+    .map(([name, value]) => `${name} ${JSON.stringify(String(value))}\n`)
+    .join('');
+}
+
+function findServer(): string {
+  const found = ['redis-server', 'valkey-server'].find((name) => spawnSync(name, ['--version']).status === 0);
+  if (!found) throw new StartupError('no redis-server in PATH; install Redis 7 or newer, or set REDIS_URL');
+  return found;
+}

@@ -1,0 +1,2 @@
+export { createApiServerMetrics } from './api-server-metrics.js';
+export { createRolloutMetrics } from './rollout-metrics.js';

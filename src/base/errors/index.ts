@@ -1,0 +1,23 @@
+export {
+  ExpectedError,
+  IllegalStateError,
+  InvalidOptionError,
+  KeyLockHeldError,
+  KeyLockLostError,
+  LeaseLostError,
+  NameTakenError,
+  NewerStateError,
+  RollkeeperError,
+  ShutdownError,
+  StaleCacheError,
+  StartupError,
+  SupersededError,
+  SyncTimeoutError,
+  TerminalError,
+  TimeoutError,
+  UnsupportedError,
+  errorMessage,
+  hasCode,
+  isCancellation,
+} from './rollkeeper-error.js';
+export type { ErrorCode } from './rollkeeper-error.js';

@@ -1,0 +1,147 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { BuiltController, EnqueueRequest } from '../../kit/controller/controller-definition.js';
+import type { ReconcileContext } from '../../kit/controller/index.js';
+import type { Deployment, ReplicaSet } from '../../base/kubernetes/index.js';
+import { DEPLOYMENTS, REPLICA_SETS, parseLabelSelector } from '../../base/kubernetes/index.js';
+import { aDeployment } from '../../testing/deployment-builder.js';
+import { FakeCluster } from '../../testing/fake-cluster.js';
+import { FakeInformers } from '../../testing/fake-informers.js';
+import { aReplicaSet } from '../../testing/replicaset-harness.js';
+import { limitToSelected } from './limit-to-selected.js';
+
+type Labels = Record<string, string>;
+
+function aDeploymentWith(name: string, labels: Labels): Deployment {
+  const deployment = aDeployment();
+  return { ...deployment, metadata: { ...deployment.metadata, name, uid: `uid-of-${name}`, labels } };
+}
+
+/** A ReplicaSet of a Deployment or of another controller, or of nobody. */
+function aReplicaSetOf(
+  name: string,
+  owner?: { kind: string; name: string },
+  labels: Labels = {},
+): ReplicaSet {
+  const replicaSet = aReplicaSet();
+  const reference = owner && {
+    apiVersion: owner.kind === 'Deployment' ? 'apps/v1' : 'argoproj.io/v1alpha1',
+    ...owner,
+    uid: `uid-of-${owner.name}`,
+    controller: true,
+  };
+  const metadata = { ...replicaSet.metadata, name, uid: `uid-of-${name}`, labels };
+  return { ...replicaSet, metadata: { ...metadata, ...(reference && { ownerReferences: [reference] }) } };
+}
+
+/** One installation with a selector, whose inner controller would work on everything. */
+function start(cluster: FakeCluster, selector: string) {
+  const informers = new FakeInformers(cluster);
+  const replicaSets = informers.informerFor<ReplicaSet>(REPLICA_SETS);
+  const reconciled: string[] = [];
+  const inner: BuiltController = {
+    reconciler: { reconcile: async ({ key }) => (reconciled.push(key), {}) },
+    watch: (enqueue) =>
+      replicaSets.addEventHandler(({ object }) => enqueue({ ref: object.metadata, reason: 'user-change' })),
+    needsSync: () => true,
+    due: () => replicaSets.lister.list().map(({ metadata }) => ({ ref: metadata, resourceVersion: '1' })),
+  };
+  const controller = limitToSelected(inner, {
+    selects: parseLabelSelector(selector) ?? (() => true),
+    deployments: informers.informerFor<Deployment>(DEPLOYMENTS),
+    replicaSets,
+  });
+  const requests: EnqueueRequest[] = [];
+  controller.watch((request) => void requests.push(request));
+  const woken = (): string[] => [...new Set(requests.splice(0).map(({ ref }) => ref.name))].sort();
+  const clear = vi.fn();
+  const reconcile = (name: string): Promise<unknown> =>
+    controller.reconciler.reconcile({ key: `default/${name}`, namespace: 'default', name }, {
+      intents: { current: {}, clear },
+    } as unknown as ReconcileContext);
+  return { controller, requests, woken, reconcile, reconciled, clear };
+}
+
+function seed(): FakeCluster {
+  const cluster = new FakeCluster();
+  cluster.seed(DEPLOYMENTS, aDeploymentWith('mine', { shard: 'a' }));
+  cluster.seed(DEPLOYMENTS, aDeploymentWith('theirs', { shard: 'b' }));
+  // Its own labels say the contrary of its Deployment's: the Deployment's count.
+  cluster.seed(REPLICA_SETS, aReplicaSetOf('mine-1', { kind: 'Deployment', name: 'mine' }, { shard: 'b' }));
+  cluster.seed(
+    REPLICA_SETS,
+    aReplicaSetOf('theirs-1', { kind: 'Deployment', name: 'theirs' }, { shard: 'a' }),
+  );
+  cluster.seed(REPLICA_SETS, aReplicaSetOf('lost-1', { kind: 'Deployment', name: 'gone' }, { shard: 'a' }));
+  cluster.seed(REPLICA_SETS, aReplicaSetOf('alone', undefined, { shard: 'a' }));
+  cluster.seed(REPLICA_SETS, aReplicaSetOf('unlabelled'));
+  cluster.seed(REPLICA_SETS, aReplicaSetOf('rollout-1', { kind: 'Rollout', name: 'r' }, { shard: 'a' }));
+  return cluster;
+}
+
+describe('a controller of ReplicaSets with a selector', () => {
+  it('works on those of selected Deployments whatever their own labels, and on those of others by their own', async () => {
+    const { controller, reconcile, reconciled, woken } = start(seed(), 'shard=a');
+    expect(woken()).toEqual(['alone', 'mine-1', 'rollout-1']);
+    const due = [...(controller.due?.() ?? [])].map(({ ref }) => ref.name).sort();
+    expect(due).toEqual(['alone', 'mine-1', 'rollout-1']);
+    expect(controller.needsSync?.('default/mine-1')).toBe(true);
+    expect(controller.needsSync?.('default/theirs-1')).toBe(false);
+    for (const name of ['mine-1', 'theirs-1', 'alone', 'unlabelled', 'deleted']) await reconcile(name);
+    expect(reconciled, 'what is gone has to be tidied up after').toEqual([
+      'default/mine-1',
+      'default/alone',
+      'default/deleted',
+    ]);
+  });
+
+  it('leaves to the complementary selector exactly the rest', () => {
+    const cluster = seed();
+    const [a, rest] = [start(cluster, 'shard=a').woken(), start(cluster, 'shard!=a').woken()];
+    expect([...a, ...rest].sort()).toEqual(['alone', 'mine-1', 'rollout-1', 'theirs-1', 'unlabelled']);
+  });
+
+  it('lets nobody take a key who has not seen the Deployment that makes it ours', () => {
+    const cluster = seed();
+    const { requests } = start(cluster, 'shard=a');
+    const [deployment] = cluster.all<Deployment>(DEPLOYMENTS);
+    const ofMine = requests.filter(({ ref }) => ref.name === 'mine-1');
+    expect(ofMine.length).toBeGreaterThan(0);
+    for (const { mustHaveSeen } of ofMine)
+      expect(mustHaveSeen).toEqual([
+        { type: DEPLOYMENTS, resourceVersion: deployment?.metadata.resourceVersion },
+      ]);
+  });
+
+  it('begins and ends to work on a ReplicaSet with the label of its Deployment', async () => {
+    const cluster = seed();
+    const { clear, reconcile, reconciled, woken } = start(cluster, 'shard=a');
+    woken();
+    const [mine, theirs] = cluster.all<Deployment>(DEPLOYMENTS) as [Deployment, Deployment];
+    await cluster.update(DEPLOYMENTS, relabelled(theirs, { shard: 'a' }));
+    expect(woken()).toEqual(['theirs-1']);
+    await cluster.update(DEPLOYMENTS, relabelled(mine, { shard: 'b' }));
+    expect(woken()).toEqual([]);
+    await reconcile('theirs-1');
+    await reconcile('mine-1');
+    expect(reconciled).toEqual(['default/theirs-1']);
+    expect(clear, 'whoever works on it now does not know what we meant to do').toHaveBeenCalledOnce();
+  });
+
+  it('begins to work on one that is labelled, or loses its Deployment', async () => {
+    const cluster = seed();
+    const { woken } = start(cluster, 'shard=a');
+    woken();
+    const byName = (name: string): ReplicaSet =>
+      cluster.all<ReplicaSet>(REPLICA_SETS).find(({ metadata }) => metadata.name === name) as ReplicaSet;
+    await cluster.update(REPLICA_SETS, relabelled(byName('unlabelled'), { shard: 'a' }));
+    expect(woken()).toEqual(['unlabelled']);
+    const orphan = structuredClone(byName('theirs-1'));
+    delete orphan.metadata.ownerReferences;
+    await cluster.update(REPLICA_SETS, orphan);
+    expect(woken()).toEqual(['theirs-1']);
+  });
+});
+
+function relabelled<T extends { metadata: object }>(object: T, labels: Labels): T {
+  return { ...object, metadata: { ...object.metadata, labels } };
+}

@@ -1,0 +1,47 @@
+--[[
+  Stores or clears intents while the token is the newest.
+
+  KEYS[1] actor  hash: v (version of the state), token, owner and until (the lock; epoch milliseconds of this server),
+                 intents (JSON), own:<resource> and cause:<resource> (resourceVersions)
+  ARGV[1] token
+  ARGV[2] owner
+  ARGV[3] idle time to live, milliseconds
+  ARGV[4] the version of the state that the caller writes
+  ARGV[5] intents as JSON, or "" to clear them
+  ARGV[6...] own writes: resource, resourceVersion, ...
+
+  Returns 1, or 0 when the lock is not ours any more: nothing is stored
+]]
+local actorKey = KEYS[1]
+local token, owner, ttl, version, intents = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+
+local stored = redis.call('HMGET', actorKey, 'token', 'owner')
+if stored[1] ~= token or stored[2] ~= owner then return 0 end
+
+-- What shows both of two resourceVersions, as newerResourceVersion has it: the newer of two decimal numbers of any length;
+-- of opaque ones a name for the pair.
+local function isOpaque(version)
+  return version:find('%D') or version:find('^0.')
+end
+local function newer(a, b)
+  if not a or a == '' or a == b then return b end
+  if b == '' then return a end
+  if isOpaque(a) or isOpaque(b) then return '?' .. redis.sha1hex(a .. ' ' .. b) end
+  if #a ~= #b then return #a > #b and a or b end
+  return a > b and a or b
+end
+for index = 6, #ARGV, 2 do
+  local field = 'own:' .. ARGV[index]
+  local known = redis.call('HGET', actorKey, field)
+  local newest = newer(known, ARGV[index + 1])
+  if newest ~= known then redis.call('HSET', actorKey, field, newest) end
+end
+redis.call('HSET', actorKey, 'v', version)
+if intents == '' then
+  redis.call('HDEL', actorKey, 'intents')
+  redis.call('PEXPIRE', actorKey, ttl)
+else
+  redis.call('HSET', actorKey, 'intents', intents)
+  redis.call('PERSIST', actorKey)
+end
+return 1

@@ -1,0 +1,62 @@
+import { newerResourceVersion, parseJson } from '../../base/kubernetes/index.js';
+import type { LuaCall } from '../../base/redis/index.js';
+import { LuaScript } from '../../base/redis/index.js';
+import type { AcquireOutcome, ActorId } from './actor-store.js';
+import type { ActorState, ResourceVersions } from './actor.js';
+
+const script = (name: string): LuaScript => new LuaScript(new URL(`./lua/${name}.lua`, import.meta.url));
+const scripts = {
+  acquire: script('acquire-1'),
+  renew: script('renew-1'),
+  release: script('release-1'),
+  storeIntents: script('store-intents-1'),
+  recordCause: script('record-cause-1'),
+  forget: script('forget-1'),
+};
+
+export const STATE_VERSION: ActorState['version'] = 1;
+
+/** The commands on actors in Redis, to be sent by whoever has a connection. */
+export class RedisActorCalls {
+  constructor(
+    private readonly keyPrefix: string,
+    readonly idleTtlMs: number,
+  ) {}
+
+  acquire(id: ActorId, owner: string, lockDurationMs: number): LuaCall {
+    return this.of('acquire', id, [owner, lockDurationMs, this.idleTtlMs, STATE_VERSION]);
+  }
+
+  recordCauses(id: ActorId, causes: ResourceVersions): LuaCall {
+    return this.of('recordCause', id, [this.idleTtlMs, ...pairs(causes)]);
+  }
+
+  of(name: keyof typeof scripts, id: ActorId, args: readonly (string | number)[]): LuaCall {
+    return scripts[name].call([`{${this.keyPrefix}:actor:${id.controller}:${id.key}}`], args);
+  }
+}
+
+export function pairs(versions: ResourceVersions): string[] {
+  return Object.entries(versions).flat();
+}
+
+/** Reads the reply to {@link RedisActorCalls.acquire}. */
+export function parseAcquired(reply: unknown): AcquireOutcome {
+  const answer = reply as ['acquired', string, string[]] | ['held', number] | ['unknown-version', number];
+  if (answer[0] === 'held') return { kind: 'held', retryAfterMs: answer[1] };
+  if (answer[0] === 'unknown-version') return { kind: 'unknown-version', version: answer[1] };
+  return { kind: 'acquired', token: Number(answer[1]), ...parseState(answer[2]) };
+}
+
+function parseState(fields: readonly string[]): { mustHaveSeen: ResourceVersions; intents: unknown } {
+  const mustHaveSeen: Record<string, string> = {};
+  let intents: unknown;
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const field = fields[index] as string;
+    const value = fields[index + 1] as string;
+    const resource = /^(?:own|cause):(.*)$/.exec(field)?.[1];
+    if (resource !== undefined) mustHaveSeen[resource] = newerResourceVersion(mustHaveSeen[resource], value);
+    else if (field === 'intents') intents = parseJson(value);
+  }
+  return { mustHaveSeen, intents };
+}

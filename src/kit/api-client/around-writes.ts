@@ -1,0 +1,86 @@
+import type { KubernetesObject, ObjectRef, ResourceType } from '../../base/kubernetes/index.js';
+import type {
+  ApiClient,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  DeleteResult,
+  PatchType,
+  WriteOptions,
+} from './api-client.js';
+
+/** What is known of a write before it is sent. */
+export interface ApiWrite {
+  readonly verb: 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+  readonly type: ResourceType;
+  /** `name` is empty for a collection, and may be for a creation with generateName. */
+  readonly ref: ObjectRef;
+  readonly subresource?: string;
+}
+
+/** Runs around every write: `send` sends it and gives the object in the answer, where there is one. */
+export type WriteInterceptor = <T extends KubernetesObject>(
+  write: ApiWrite,
+  send: () => Promise<T | undefined>,
+) => Promise<T | undefined>;
+
+/** The common part of the decorators: `client`, with `intercept` around each write. Reads go straight through. */
+export class WriteInterceptingClient implements ApiClient {
+  readonly get: ApiClient['get'];
+  readonly list: ApiClient['list'];
+  readonly watch: ApiClient['watch'];
+  readonly discover: ApiClient['discover'];
+  readonly ping: ApiClient['ping'];
+
+  constructor(
+    private readonly client: ApiClient,
+    private readonly intercept: WriteInterceptor,
+  ) {
+    this.get = client.get.bind(client);
+    this.list = client.list.bind(client);
+    this.watch = client.watch.bind(client);
+    this.discover = client.discover.bind(client);
+    this.ping = client.ping.bind(client);
+  }
+
+  create<T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions): Promise<T> {
+    const write = { verb: 'create', type, ref: object.metadata, subresource: options?.subresource } as const;
+    return this.around<T>(write, () => this.client.create(type, object, options));
+  }
+
+  update<T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions): Promise<T> {
+    const write = { verb: 'update', type, ref: object.metadata, subresource: options?.subresource } as const;
+    return this.around<T>(write, () => this.client.update(type, object, options));
+  }
+
+  patch<T extends KubernetesObject>(
+    type: ResourceType,
+    ref: ObjectRef,
+    patch: { readonly type: PatchType; readonly body: unknown },
+    options?: WriteOptions,
+  ): Promise<T> {
+    const write = { verb: 'patch', type, ref, subresource: options?.subresource } as const;
+    return this.around<T>(write, () => this.client.patch(type, ref, patch, options));
+  }
+
+  async delete<T extends KubernetesObject>(
+    type: ResourceType,
+    ref: ObjectRef,
+    options?: DeleteOptions,
+  ): Promise<DeleteResult<T>> {
+    const send = async (): Promise<T | undefined> => (await this.client.delete<T>(type, ref, options)).object;
+    const object = await this.intercept<T>({ verb: 'delete', type, ref }, send);
+    return object === undefined ? {} : { object };
+  }
+
+  async deleteCollection(type: ResourceType, options: DeleteCollectionOptions = {}): Promise<void> {
+    const ref = { namespace: options.namespace, name: '' };
+    await this.intercept({ verb: 'deletecollection', type, ref }, async () => {
+      await this.client.deleteCollection(type, options);
+      return undefined;
+    });
+  }
+
+  private async around<T extends KubernetesObject>(write: ApiWrite, send: () => Promise<T>): Promise<T> {
+    return (await this.intercept<T>(write, send)) as T;
+  }
+}

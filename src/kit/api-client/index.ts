@@ -1,0 +1,47 @@
+export type {
+  ApiClient,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  DeleteResult,
+  DiscoveredResource,
+  DiscoveredResources,
+  ListOptions,
+  ListPage,
+  PatchType,
+  ReadOptions,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from './api-client.js';
+export type { ApiClientMetrics, ApiClientRequest, ApiClientRetry } from './api-client-metrics.js';
+export {
+  ApiStatusError,
+  WatchErrorEvent,
+  apiStatusOf,
+  isAlreadyExists,
+  isConflict,
+  isExpired,
+  isForbidden,
+  isInvalid,
+  isNamespaceTerminating,
+  isNotFound,
+  isObjectNotFound,
+  isTooManyRequests,
+} from './api-status-error.js';
+export type { ApiStatus } from './api-status-error.js';
+export type { ClusterConnection, CredentialHeaders, Credentials, TlsMaterial } from './cluster-connection.js';
+export { basicAuth, bearerToken, fixedCredentials } from './credentials.js';
+export { delegatingClient } from './delegating-client.js';
+export { createHttpApiClient } from './http-api-client.js';
+export type { HttpApiClient } from './http-api-client.js';
+export type { HttpApiClientOptions } from './http-api-client.options.js';
+export { loadKubeconfig } from './load-kubeconfig.js';
+export type { LoadKubeconfigOptions } from './load-kubeconfig.js';
+export { connectionFor, serviceAccountCredentials } from './service-account-credentials.js';
+export type { ServiceAccountCredentialsOptions } from './service-account-credentials.js';
+export { ApiConnectionError, ApiProtocolError } from './transport-errors.js';
+export { withOwnWrites } from './with-own-writes.js';
+export type { RecordWrite } from './with-own-writes.js';
+export { API_WRITE_ATTRIBUTES, withSpans } from './with-spans.js';
+export { withTraceAnnotations } from './with-trace-annotations.js';
+export { withWriteGuard } from './with-write-guard.js';

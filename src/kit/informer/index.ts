@@ -1,0 +1,20 @@
+export { deepFreeze } from './deep-freeze.js';
+export { InformerFactory } from './informer-factory.js';
+export type { InformerFactoryOptions, InformerSelection, MetadataInformer } from './informer-factory.js';
+export { NAMESPACE_INDEX, OWNER_UID_INDEX } from './informer.js';
+export type {
+  IndexFunction,
+  Informer,
+  InformerTrouble,
+  Lister,
+  ResourceEvent,
+  ResourceEventHandler,
+  VersionScope,
+} from './informer.js';
+export type { ListWatcher } from './list-everything.js';
+export { SharedInformer } from './shared-informer.js';
+export type { SharedInformerOptions } from './shared-informer.options.js';
+export { ObjectStore } from './store.js';
+export { StreamingLists } from './streaming-lists.js';
+export { DEFAULT_TRIMS, dropManagedFields, trimFor, trimPod, trimToOwnership } from './trim.js';
+export type { Trim } from './trim.js';

@@ -1,0 +1,182 @@
+import type { Clock, RandomSource } from '../../base/clock/index.js';
+import { ConcurrencyLimit } from '../../base/concurrency/index.js';
+import { IllegalStateError } from '../../base/errors/index.js';
+import type { KubernetesObject, ResourceType } from '../../base/kubernetes/index.js';
+import { qualifiedResource } from '../../base/kubernetes/index.js';
+import type { Logger } from '../../base/logging/index.js';
+import type { Informer, VersionScope } from './informer.js';
+import type { ListWatcher } from './list-everything.js';
+import { SharedInformer } from './shared-informer.js';
+import type { SharedInformerOptions } from './shared-informer.options.js';
+import { StreamingLists } from './streaming-lists.js';
+import type { Trim } from './trim.js';
+import { DEFAULT_TRIMS, trimFor, trimToOwnership } from './trim.js';
+
+/** Which objects of one type are wanted; unset means all. */
+export interface InformerSelection {
+  labelSelector?: string;
+  fieldSelector?: string;
+}
+
+export interface InformerFactoryOptions extends Pick<
+  SharedInformerOptions<KubernetesObject>,
+  | 'namespaces'
+  | 'freeze'
+  | 'resyncPeriodMs'
+  | 'pageSize'
+  | 'watchTimeoutSeconds'
+  | 'idleGraceMs'
+  | 'doubtAfterMs'
+  | 'firstBackoffMs'
+  | 'maxBackoffMs'
+> {
+  client: ListWatcher;
+  clock: Clock;
+  random: RandomSource;
+  logger: Logger;
+  /** By `qualifiedResource`. @default everything */
+  selections?: Readonly<Record<string, InformerSelection>>;
+  /** By `qualifiedResource`; a type that is missing only loses its managedFields. @default DEFAULT_TRIMS */
+  trims?: ReadonlyMap<string, Trim>;
+}
+
+/**
+ * Lists of the metadata of many types, which are asked for together: so many at once, or all other requests would wait
+ * behind them. One that takes long lets the next go ahead, for a type that hangs must not keep the others from being listed.
+ */
+const METADATA_LISTS_AT_ONCE = 8;
+const METADATA_LIST_GIVES_WAY_AFTER_MS = 1000;
+/** A type that we may not list, we may most often never list. */
+const METADATA_REFUSED_BACKOFF_MS = 30_000;
+
+/** With hundreds of types, each end of a watch is some requests per second: it may take a minute to notice a dead one. */
+const METADATA_WATCH_TIMEOUT_SECONDS = 60;
+
+/** What {@link InformerFactory.metadataInformerFor} gives. */
+export interface MetadataInformer {
+  readonly informer: Informer;
+  /** Whether it runs already, for others as well. */
+  readonly isShared: boolean;
+}
+
+/** One shared informer per resource type, all run together: the controllers' `InformerSource`. */
+export class InformerFactory {
+  private readonly informers = new Map<string, SharedInformer<KubernetesObject>>();
+  private readonly running: Promise<void>[] = [];
+  private readonly metadataClient: ListWatcher;
+  private readonly streamingLists: StreamingLists;
+  private signal?: AbortSignal;
+
+  constructor(private readonly options: InformerFactoryOptions) {
+    const { client, clock } = options;
+    this.streamingLists = new StreamingLists(clock);
+    const giveWay = { afterMs: METADATA_LIST_GIVES_WAY_AFTER_MS, clock };
+    const limit = new ConcurrencyLimit(METADATA_LISTS_AT_ONCE, giveWay);
+    this.metadataClient = {
+      list: (type, listing) => limit.run(() => client.list(type, { ...listing, metadataOnly: true })),
+      watch: (type, watching) => client.watch(type, { ...watching, metadataOnly: true }),
+    };
+  }
+
+  /**
+   * The informer of `type`, made on first asking. One that is asked for while the factory runs is started at once.
+   * @throws IllegalStateError for two versions of one resource, whose objects would be cached twice
+   */
+  informerFor<T extends KubernetesObject>(type: ResourceType): Informer<T> {
+    const name = qualifiedResource(type);
+    let informer = this.informers.get(name);
+    if (informer && informer.type.version !== type.version) {
+      throw new IllegalStateError(`${name} is cached as ${informer.type.version}, not as ${type.version}`);
+    }
+    if (!informer) {
+      informer = this.make(type, name);
+      this.informers.set(name, informer);
+      if (this.signal && !this.signal.aborted) this.running.push(informer.run(this.signal));
+    }
+    return informer as unknown as Informer<T>;
+  }
+
+  /**
+   * An informer that keeps of each object only {@link trimToOwnership what tells who owns it}, without indexes. Where the
+   * objects are cached anyway, it is the informer that has them, and shared; else it is the caller's own, who runs it and
+   * may let it go.
+   */
+  metadataInformerFor(type: ResourceType): MetadataInformer {
+    const shared = this.informers.get(qualifiedResource(type));
+    if (shared) return { informer: shared, isShared: true };
+    const { selections: _selections, trims: _trims, ...options } = this.options;
+    const informer = new SharedInformer<KubernetesObject>({
+      ...options,
+      client: this.metadataClient,
+      watchTimeoutSeconds: METADATA_WATCH_TIMEOUT_SECONDS,
+      type,
+      trim: trimToOwnership,
+      standardIndexes: false,
+      maxRefusedBackoffMs: METADATA_REFUSED_BACKOFF_MS,
+    });
+    return { informer, isShared: false };
+  }
+
+  /** Every informer there is. */
+  all(): readonly Informer[] {
+    return [...this.informers.values()];
+  }
+
+  /** The informer of a qualified resource, if anybody has asked for one. */
+  find(resource: string): Informer | undefined {
+    return this.informers.get(resource);
+  }
+
+  /** What a cache must show to have seen every deletion that ours have seen, as far as they matter in `scope`. */
+  deletionsSeen(
+    scope: VersionScope = {},
+  ): readonly { readonly type: ResourceType; readonly resourceVersion: string }[] {
+    return [...this.informers.values()].flatMap((informer) => {
+      const resourceVersion = informer.newestDeletionIn(scope);
+      return resourceVersion === undefined ? [] : [{ type: informer.type, resourceVersion }];
+    });
+  }
+
+  /** All informers that were asked for have their first list. */
+  get hasSynced(): boolean {
+    return this.all().every((informer) => informer.hasSynced);
+  }
+
+  /** Resolves once all informers asked for so far have synced; rejects with the signal's reason. */
+  async waitForSync(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.all().map((informer) => informer.waitForSync(signal)));
+  }
+
+  /** Resolves once of each informer asked for so far there is a list, or the server's answer that there is none. */
+  async waitUntilSettled(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.all().map((informer) => informer.waitUntilSettled(signal)));
+  }
+
+  /** Runs all informers until aborted, and resolves when all have stopped. A second call throws. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.signal) throw new IllegalStateError('the informers run already');
+    this.signal = signal;
+    for (const informer of this.informers.values()) this.running.push(informer.run(signal));
+    await aborted(signal);
+    await Promise.all(this.running);
+  }
+
+  private make(type: ResourceType, name: string): SharedInformer<KubernetesObject> {
+    const { trims = DEFAULT_TRIMS, selections = {}, ...shared } = this.options;
+    const { streamingLists } = this;
+    return new SharedInformer({
+      ...shared,
+      ...selections[name],
+      type,
+      trim: trimFor(type, trims),
+      streamingLists,
+    });
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

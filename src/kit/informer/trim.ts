@@ -1,0 +1,81 @@
+import type { KubernetesObject, Pod, ResourceType } from '../../base/kubernetes/index.js';
+import { PODS, qualifiedResource } from '../../base/kubernetes/index.js';
+
+/** Shrinks an object before it is cached; may change and return the object it is given. */
+export type Trim<T extends KubernetesObject = KubernetesObject> = (object: T) => T;
+
+/** Nobody here reads who manages which field. A PUT without them leaves them as they are. */
+export function dropManagedFields<T extends KubernetesObject>(object: T): T {
+  delete object.metadata.managedFields;
+  return object;
+}
+
+/**
+ * What tells who an object is, who owns it and whether it may go: all that the garbage collector reads of the many kinds
+ * that nobody else looks at. Labels and annotations, often the most of the metadata, are left out.
+ */
+export function trimToOwnership<T extends KubernetesObject>(object: T): T {
+  const { apiVersion, kind, metadata } = object;
+  const { deletionTimestamp, finalizers, name, namespace, ownerReferences, resourceVersion, uid } = metadata;
+  const kept: KubernetesObject['metadata'] = { name, namespace, uid, resourceVersion };
+  if (deletionTimestamp !== undefined) kept.deletionTimestamp = deletionTimestamp;
+  if (finalizers !== undefined) kept.finalizers = finalizers;
+  if (ownerReferences !== undefined) kept.ownerReferences = ownerReferences;
+  return { apiVersion, kind, metadata: kept } as T;
+}
+
+/**
+ * A pod as the controllers read it: who owns it, where it runs, how it fares. Never PUT such a pod, patch it: most of
+ * its spec is missing (`containers` is empty, because the type wants the field).
+ */
+export function trimPod(pod: Pod): Pod {
+  const { apiVersion, kind, metadata } = dropManagedFields(pod);
+  return { apiVersion, kind, metadata, spec: trimPodSpec(pod.spec), status: trimPodStatus(pod.status) };
+}
+
+/** The trims by `qualifiedResource`; every other type only loses its managedFields. */
+export const DEFAULT_TRIMS: ReadonlyMap<string, Trim> = new Map<string, Trim>([
+  [qualifiedResource(PODS), trimPod as unknown as Trim],
+]);
+
+export function trimFor(type: ResourceType, trims: ReadonlyMap<string, Trim> = DEFAULT_TRIMS): Trim {
+  return trims.get(qualifiedResource(type)) ?? dropManagedFields;
+}
+
+function trimPodSpec(spec: Pod['spec'] | undefined): Pod['spec'] {
+  // Only of a sidecar (an init container that always restarts) do restarts count when victims are ranked.
+  const sidecars = spec?.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always') ?? [];
+  return {
+    containers: [],
+    ...pick(spec, ['nodeName', 'restartPolicy', 'terminationGracePeriodSeconds', 'priority']),
+    ...(sidecars.length > 0 && {
+      initContainers: sidecars.map((container) => pick(container, ['name', 'restartPolicy'])),
+    }),
+  };
+}
+
+function trimPodStatus(status: Pod['status']): Pod['status'] {
+  if (!status) return undefined;
+  const containers = (list: ContainerStatuses) =>
+    list?.map((container) => ({
+      ...pick(container, ['name', 'ready', 'started', 'restartCount', 'image', 'imageID']),
+      // Why a container is not ready is told to people; one that is ready has nothing to tell.
+      ...(container.ready ? {} : pick(container, ['state', 'lastState'])),
+    }));
+  return {
+    ...pick(status, ['phase', 'reason', 'message', 'startTime', 'conditions']),
+    ...(status.containerStatuses && { containerStatuses: containers(status.containerStatuses) }),
+    ...(status.initContainerStatuses && { initContainerStatuses: containers(status.initContainerStatuses) }),
+  };
+}
+
+type ContainerStatuses = NonNullable<Pod['status']>['containerStatuses'];
+
+function pick<T extends object, Field extends keyof T>(
+  from: T | undefined,
+  fields: readonly Field[],
+): Pick<T, Field> {
+  const picked: Partial<Pick<T, Field>> = {};
+  for (const field of fields) if (from?.[field] !== undefined) picked[field] = from[field];
+  return picked as Pick<T, Field>;
+}

@@ -1,0 +1,296 @@
+import type { Job } from 'bullmq';
+import { WaitingError } from 'bullmq';
+import { LinkedAbort } from '../../base/cancellation/index.js';
+import type { Clock } from '../../base/clock/index.js';
+import { IllegalStateError, ShutdownError, isCancellation } from '../../base/errors/index.js';
+import type { Logger } from '../../base/logging/index.js';
+import { silentLogger } from '../../base/logging/index.js';
+import type { RedisConnection } from '../../base/redis/index.js';
+import { createRedisConnection } from '../../base/redis/index.js';
+import { BullMqLockGuard, GuardedWorker } from './bullmq-lock-guard.js';
+import type { BullMqWorkQueue, QueueJobData, QueueJobName } from './bullmq-work-queue.js';
+import { JOB_FORMAT } from './bullmq-work-queue.js';
+import { RunningWork } from './running-work.js';
+import type { WorkHandler, WorkItem, WorkQueueConsumer } from './work-queue.js';
+
+export interface BullMqWorkQueueConsumerDependencies {
+  queue: BullMqWorkQueue;
+  logger?: Logger;
+}
+
+type QueueJob = Job<QueueJobData, unknown, QueueJobName>;
+type QueueWorker = GuardedWorker<QueueJobData, unknown, QueueJobName>;
+
+/** Pause before a worker that could not be started is tried again. */
+const RESTART_DELAY_MS = 250;
+/** A dead worker may have popped the marker that others block on; they look again after so many seconds. */
+const DRAIN_DELAY_S = 1;
+/** Without a link to Redis, closing is given up after this long. */
+const CLOSE_GRACE_MS = 500;
+/** Every so many rounds of maintenance, stray keys are looked for. */
+const SWEEP_EVERY = 5;
+
+/**
+ * Works off a {@link BullMqWorkQueue}, on as many replicas as there are.
+ *
+ * A key whose worker dies is worked on again after at most `lockDurationMs` + 2 × `stalledIntervalMs` (2.6 s). The
+ * same way out is taken on purpose whenever a run leaves no decision behind, for example because Redis was away:
+ * the job is left as it is (BullMQ's WaitingError), its lock runs out, somebody runs it again.
+ */
+export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
+  private readonly queue: BullMqWorkQueue;
+  private readonly clock: Clock;
+  private readonly logger: Logger;
+  private readonly guard: BullMqLockGuard;
+  private readonly running: RunningWork;
+  private connection: RedisConnection | undefined;
+  private started = false;
+  /** As maintenance saw it last. */
+  private paused = false;
+  private worker: QueueWorker | undefined;
+
+  constructor(dependencies: BullMqWorkQueueConsumerDependencies) {
+    this.queue = dependencies.queue;
+    this.clock = dependencies.queue.clock;
+    this.logger = (dependencies.logger ?? silentLogger).child({ queue: this.queue.name });
+    this.guard = new BullMqLockGuard(this.clock, this.queue.options.lockDurationMs);
+    this.running = new RunningWork(this.clock);
+  }
+
+  get isConsuming(): boolean {
+    if (this.paused || !this.worker || this.worker.isPaused()) return false;
+    return this.worker.isRunning() && this.connection?.status === 'ready';
+  }
+
+  async run(handler: WorkHandler, options: { concurrency: number }, signal: AbortSignal): Promise<void> {
+    if (this.started) throw new IllegalStateError(`the consumer of ${this.queue.name} runs already`);
+    this.started = true;
+    try {
+      await Promise.all([this.runMaintenance(signal), this.runWorkers(handler, options.concurrency, signal)]);
+    } finally {
+      this.started = false;
+    }
+  }
+
+  /** One worker after the other, until aborted. */
+  private async runWorkers(handler: WorkHandler, concurrency: number, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.runWorker(handler, concurrency, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.logger.warn('the queue worker failed and is started again', { error });
+        await this.clock.sleep(RESTART_DELAY_MS, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  /** One worker's life: until the signal aborts and its handlers have ended, or it breaks. */
+  private async runWorker(handler: WorkHandler, concurrency: number, signal: AbortSignal): Promise<void> {
+    const connection = createRedisConnection({
+      url: this.queue.redisUrl,
+      connectionName: `rollkeeper-worker-${this.queue.name}`,
+      mode: 'blocking',
+      logger: this.logger,
+    });
+    this.connection = connection;
+    const copies = rememberCopies(connection);
+    const drainTimeout = new AbortController();
+    let worker: QueueWorker | undefined;
+    try {
+      // BullMQ gives a connection up that is not there at first; ours is held until it is.
+      await untilAborted(connection.ping(), signal);
+      if (signal.aborted) return;
+      worker = this.createWorker(connection, drainTimeout.signal, handler, concurrency);
+      this.worker = worker;
+      const loop = worker.run();
+      await untilAborted(loop, signal);
+    } finally {
+      if (worker) await this.closeWorker(worker, connection, drainTimeout);
+      this.worker = undefined;
+      // BullMQ blocks on a copy, and closes it only once it is connected: without Redis it would try for ever, and
+      // keep the process alive.
+      for (const each of [connection, ...copies]) each.disconnect();
+    }
+  }
+
+  private createWorker(
+    connection: RedisConnection,
+    drainTimeout: AbortSignal,
+    handler: WorkHandler,
+    concurrency: number,
+  ): QueueWorker {
+    const { lockDurationMs, stalledIntervalMs } = this.queue.options;
+    const worker: QueueWorker = new GuardedWorker(
+      this.queue.name,
+      (job: QueueJob) => this.process(job, drainTimeout, handler),
+      {
+        connection,
+        prefix: this.queue.prefix,
+        autorun: false,
+        concurrency,
+        lockDuration: lockDurationMs,
+        // Looked at twice per renew time: a lock is renewed after a sixth to a third of its duration.
+        lockRenewTime: lockDurationMs / 3,
+        stalledInterval: stalledIntervalMs,
+        // However often its worker dies, a key stays.
+        maxStalledCount: Number.MAX_SAFE_INTEGER,
+        drainDelay: DRAIN_DELAY_S,
+        runRetryDelay: RESTART_DELAY_MS,
+        removeOnComplete: { count: 0 },
+        removeOnFail: { count: 0 },
+      },
+      this.guard,
+      this.clock,
+    );
+    worker.on('error', (error) => this.logger.warn('bullmq worker error', { error }));
+    return worker;
+  }
+
+  /**
+   * Lets the running handlers end, then BullMQ's own closing, which hangs where Redis is away: it is given up when
+   * nothing runs any more and there is no link, or no time left.
+   */
+  private async closeWorker(
+    worker: QueueWorker,
+    connection: RedisConnection,
+    drainTimeout: AbortController,
+  ): Promise<void> {
+    const { drainTimeoutMs } = this.queue.options;
+    const startedAtMs = this.clock.monotonicNow();
+    const timer = this.clock.setTimeout(
+      () => drainTimeout.abort(new ShutdownError(`${this.queue.name}: stopping took too long`)),
+      drainTimeoutMs,
+    );
+    let closed = false;
+    const closing = worker.close().finally(() => (closed = true));
+    const watch = new AbortController();
+    const hopeless = async (): Promise<void> => {
+      while (!closed) {
+        await this.clock.sleep(CLOSE_GRACE_MS, watch.signal);
+        const late = this.clock.monotonicNow() - startedAtMs > drainTimeoutMs + CLOSE_GRACE_MS;
+        if (this.running.size === 0 && (late || connection.status !== 'ready')) return;
+      }
+    };
+    try {
+      await Promise.race([closing, hopeless().catch(() => closing)]);
+    } finally {
+      timer.cancel();
+      watch.abort();
+      if (!closed) worker.disconnect().catch(() => undefined);
+      closing.catch(() => undefined);
+    }
+  }
+
+  private async process(job: QueueJob, drainTimeout: AbortSignal, handler: WorkHandler): Promise<void> {
+    const { data } = job;
+    // A job without its hash (lost with a part of Redis) carries nothing; the sweep finds the key.
+    if (typeof data.key !== 'string') return;
+    if ((data.v ?? 1) > JOB_FORMAT) this.leaveToNewer(data);
+    if ('due' in data) return this.fireTimer(data.key, data.due);
+    const jobId = job.id ?? '';
+    const takenAtMs = job.processedOn ?? this.clock.now();
+    const lockSignal = this.guard.track(jobId, data.key, takenAtMs);
+    try {
+      const item = await this.leaveOnFailure(() => this.queue.takeItem(data.key, data.add));
+      if (lockSignal.aborted) throw new WaitingError();
+      this.queue.metrics.queueDuration(this.queue.name, Math.max(this.clock.now() - item.readySinceMs, 0));
+      await this.work(item, handler, lockSignal, drainTimeout);
+      // Whatever was decided after the lock was lost, somebody else may have seen otherwise.
+      if (lockSignal.aborted) throw new WaitingError();
+    } finally {
+      this.guard.untrack(jobId);
+    }
+  }
+
+  private async work(
+    item: WorkItem,
+    handler: WorkHandler,
+    lockSignal: AbortSignal,
+    drainTimeout: AbortSignal,
+  ): Promise<void> {
+    const end = this.running.start();
+    const either = new LinkedAbort(lockSignal, drainTimeout);
+    try {
+      await handler(item, either.signal);
+    } catch (error) {
+      this.logger.error('a handler rejected; the key is added again', { error, key: item.key });
+      if (lockSignal.aborted) return;
+      await this.leaveOnFailure(async () => {
+        if (isCancellation(error)) await this.queue.add(item.key, { reason: 'retry' });
+        else await this.queue.addRateLimited(item.key, error);
+      });
+    } finally {
+      either.close();
+      this.queue.metrics.workDuration(this.queue.name, end());
+    }
+  }
+
+  /** Its lock runs out, and somebody else gets it: a replica of the newer release, sooner or later. */
+  private leaveToNewer({ key, v }: QueueJobData): never {
+    this.logger.warn('a job is of a newer release and is left to its replicas', { key, format: v });
+    throw new WaitingError();
+  }
+
+  private fireTimer(key: string, due: string): Promise<void> {
+    return this.leaveOnFailure(() => this.queue.fireTimer(key, due));
+  }
+
+  /** Runs `action`; when it fails, the job is left for whoever finds it stalled. */
+  private async leaveOnFailure<T>(action: () => Promise<T>): Promise<T> {
+    try {
+      return await action();
+    } catch (error) {
+      this.logger.warn('redis was away while a job was worked on; it is run again', { error });
+      throw new WaitingError();
+    }
+  }
+
+  private async runMaintenance(signal: AbortSignal): Promise<void> {
+    for (let round = 1; !signal.aborted; round++) {
+      try {
+        await this.clock.sleep(this.queue.options.maintenanceIntervalMs, signal);
+        await this.queue.maintain();
+        this.paused = await this.queue.isPaused();
+        if (round % SWEEP_EVERY === 0) await this.queue.sweepStray();
+        const { waiting, parked } = await this.queue.counts();
+        this.queue.metrics.gauges(this.queue.name, { depth: waiting, parked, ...this.running.ages() });
+      } catch (error) {
+        if (!signal.aborted) this.logger.warn('maintenance of the queue failed', { error });
+      }
+    }
+  }
+}
+
+/** The copies that will be made of a connection. */
+function rememberCopies(connection: RedisConnection): readonly RedisConnection[] {
+  const copies: RedisConnection[] = [];
+  const duplicate = connection.duplicate.bind(connection) as (...options: unknown[]) => RedisConnection;
+  Object.assign(connection, {
+    duplicate: (...options: unknown[]) => {
+      const copy = duplicate(...options);
+      copies.push(copy);
+      return copy;
+    },
+  });
+  return copies;
+}
+
+/** Settles with the promise, or resolves when the signal aborts, whichever comes first. */
+async function untilAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) {
+    promise.catch(() => undefined);
+    return;
+  }
+  let onAbort: (() => void) | undefined;
+  const abort = new Promise<void>((resolve) => {
+    onAbort = resolve;
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    await Promise.race([promise, abort]);
+  } finally {
+    if (onAbort) signal.removeEventListener('abort', onAbort);
+    promise.catch(() => undefined);
+  }
+}

@@ -1,0 +1,197 @@
+import { SupersededError, errorMessage } from '../../base/errors/index.js';
+import type { LuaCall, RedisConnection } from '../../base/redis/index.js';
+import { LuaScript, runInOneStep } from '../../base/redis/index.js';
+import type { PendingAdd } from './pending-add.js';
+import { PRIORITY_RANK, parsePending, traceTextOf } from './pending-add.js';
+import type { QueueStateKeys } from './redis-queue-view.js';
+import { RedisQueueView } from './redis-queue-view.js';
+import type { CompiledWorkQueueOptions } from './work-queue.options.js';
+import type { AddOptions, LeaderTerm } from './work-queue.js';
+
+const script = (name: string): LuaScript => new LuaScript(new URL(`./lua/${name}.lua`, import.meta.url));
+
+/** An error's text in Redis is no longer than this. */
+const MAX_ERROR_LENGTH = 2000;
+
+/** A timer as Redis has it; `due` is its identity. */
+export interface DueTimer {
+  readonly leftMs: number;
+  readonly due: string;
+  readonly add: AddOptions;
+}
+
+/**
+ * What a queue keeps in Redis beside BullMQ's own keys, all under the queue's hash tag: adds whose run has not
+ * started, failures in a row, the token bucket, parked keys, timers (earliest per key), and the leader's term. Grows with
+ * the keys that wait, fail or are parked, not with time.
+ */
+export class RedisQueueState {
+  private readonly merge = script('merge-pending-3');
+  private readonly take = script('take-pending-2');
+  private readonly timerSet = script('set-timer-2');
+  private readonly timerRead = script('read-timer-2');
+  private readonly timerClear = script('clear-timer-2');
+  private readonly timersOverdue = script('overdue-timers-1');
+  private readonly limit = script('rate-limit-3');
+  private readonly parkKey = script('park-2');
+  private readonly termBegin = script('begin-term-1');
+  private readonly termCheck = script('check-term-1');
+  /** For people. */
+  readonly view: RedisQueueView;
+  private readonly keys: QueueStateKeys;
+
+  /** @param base with the hash tag, for example `{rollkeeper:queue:deployment}` */
+  constructor(
+    private readonly redis: RedisConnection,
+    base: string,
+  ) {
+    const key = (name: string): string => `${base}:state:${name}`;
+    this.keys = {
+      pending: key('pending'),
+      failures: key('failures'),
+      bucket: key('bucket'),
+      parked: key('parked'),
+      timers: key('timers'),
+      timerData: key('timer-data'),
+      term: key('term'),
+    };
+    this.view = new RedisQueueView(redis, this.keys);
+  }
+
+  /** See `WorkQueue.beginTerm`. */
+  async beginTerm({ epoch, holder }: LeaderTerm): Promise<void> {
+    await this.termBegin.run(this.redis, [this.keys.term], [epoch, holder]).catch(throwSuperseded);
+  }
+
+  /** In front of what is done for a term: fails, and with it the step, once that does not count any more. */
+  checkTerm({ epoch, holder }: LeaderTerm): LuaCall {
+    return this.termCheck.call([this.keys.term], [epoch, holder]);
+  }
+
+  /** What {@link mergePending} sends; its reply is for {@link readMerged}. */
+  merging(key: string, add: PendingAdd): LuaCall {
+    const { pending, parked, failures } = this.keys;
+    const args = [key, PRIORITY_RANK[add.priority], add.reason, add.readySinceMs, traceTextOf(add)];
+    return this.merge.call([pending, parked, failures], args);
+  }
+
+  /** The rank of the key's next run, and whether this add raised that of an earlier one. */
+  readMerged(reply: unknown): { rank: number; raised: boolean } {
+    const [rank, raised] = reply as number[];
+    return { rank: rank ?? PRIORITY_RANK.normal, raised: raised === 1 };
+  }
+
+  async mergePending(key: string, add: PendingAdd): Promise<void> {
+    await this.run(this.merging(key, add));
+  }
+
+  /**
+   * A run starts. `pending` is undefined where a worker died after it had taken it.
+   * @param after what is done in the same step, after it; its reply is `reply`
+   */
+  async takePending(
+    key: string,
+    after?: LuaCall,
+  ): Promise<{ pending: PendingAdd | undefined; failures: number; reply: unknown }> {
+    const call = this.take.call([this.keys.pending, this.keys.failures], [key]);
+    const [answer, reply] = after
+      ? await runInOneStep(this.redis, [call, after])
+      : [await this.run(call), undefined];
+    const [json, failures] = answer as [string | null, number];
+    return { pending: json === null ? undefined : parsePending(json), failures, reply };
+  }
+
+  /** The add that waits for a run to start, if there is one. */
+  async readPending(key: string): Promise<PendingAdd | undefined> {
+    const json = await this.redis.hget(this.keys.pending, key);
+    return json === null ? undefined : parsePending(json);
+  }
+
+  /** Adds that wait since before `beforeMs`, a batch at a time. */
+  async *pendingSince(beforeMs: number): AsyncGenerator<{ key: string; add: PendingAdd }> {
+    let cursor = '0';
+    do {
+      const [next, entries] = await this.redis.hscan(this.keys.pending, cursor, 'COUNT', 500);
+      cursor = next;
+      for (let index = 0; index + 1 < entries.length; index += 2) {
+        const add = parsePending(entries[index + 1] as string);
+        if (add.readySinceMs < beforeMs) yield { key: entries[index] as string, add };
+      }
+    } while (cursor !== '0');
+  }
+
+  /** Returns the timer's due time, or undefined where an earlier one stays. */
+  async setTimer(key: string, delayMs: number, add: AddOptions): Promise<string | undefined> {
+    const { timers, timerData } = this.keys;
+    const due = await this.timerSet.run(this.redis, [timers, timerData], [key, delayMs, JSON.stringify(add)]);
+    return (due as string | null) ?? undefined;
+  }
+
+  async readTimer(key: string): Promise<DueTimer | undefined> {
+    const answer = await this.timerRead.run(this.redis, [this.keys.timers, this.keys.timerData], [key]);
+    if (!answer) return undefined;
+    const [leftMs, due, data] = answer as [number, string, string | null];
+    return { leftMs, due, add: JSON.parse(data ?? '{}') as AddOptions };
+  }
+
+  async clearTimer(key: string, due: string): Promise<void> {
+    await this.timerClear.run(this.redis, [this.keys.timers, this.keys.timerData], [key, due]);
+  }
+
+  async overdueTimers(graceMs: number, limit: number): Promise<readonly string[]> {
+    return (await this.timersOverdue.run(this.redis, [this.keys.timers], [graceMs, limit])) as string[];
+  }
+
+  /** Counts a failure. */
+  async rateLimit(
+    key: string,
+    error: unknown,
+    options: CompiledWorkQueueOptions,
+  ): Promise<{ parked: boolean; delayMs: number }> {
+    const { failures, bucket, parked } = this.keys;
+    const { maxRetries, backoffBaseMs, backoffMaxMs, bucketRatePerSecond, bucketBurst } = options;
+    const answer = await this.limit.run(
+      this.redis,
+      [failures, bucket, parked],
+      [key, errorText(error), maxRetries, backoffBaseMs, backoffMaxMs, bucketRatePerSecond, bucketBurst],
+    );
+    const [isParked, delay] = answer as [number, string];
+    return { parked: isParked === 1, delayMs: Number(delay) };
+  }
+
+  async park(key: string, error: unknown): Promise<void> {
+    await this.parkKey.run(this.redis, [this.keys.parked, this.keys.failures], [key, errorText(error)]);
+  }
+
+  async forget(key: string): Promise<void> {
+    await this.redis.hdel(this.keys.failures, key);
+  }
+
+  async failures(key: string): Promise<number> {
+    return Number((await this.redis.hget(this.keys.failures, key)) ?? 0);
+  }
+
+  async counts(): Promise<{ delayed: number; parked: number }> {
+    const [delayed, parked] = await Promise.all([
+      this.redis.zcard(this.keys.timers),
+      this.redis.hlen(this.keys.parked),
+    ]);
+    return { delayed, parked };
+  }
+
+  private run({ args, keys, script }: LuaCall): Promise<unknown> {
+    return script.run(this.redis, keys, args);
+  }
+}
+
+/** Throws what our scripts mean by an error of theirs, or the error as it is. */
+export function throwSuperseded(error: unknown): never {
+  const [, epoch] = /^SUPERSEDED (\d+)/.exec(errorMessage(error)) ?? [];
+  if (epoch === undefined) throw error;
+  const what = epoch === '0' ? 'no term has begun' : `the term of epoch ${epoch} has begun`;
+  throw new SupersededError(`refused: in this queue ${what}`, { epoch: Number(epoch), cause: error });
+}
+
+function errorText(error: unknown): string {
+  return errorMessage(error).slice(0, MAX_ERROR_LENGTH);
+}

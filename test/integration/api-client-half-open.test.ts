@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { HttpApiClient } from '../../src/kit/api-client/index.js';
+import { createHttpApiClient, loadKubeconfig } from '../../src/kit/api-client/index.js';
+import { SeededRandom, SystemClock } from '../../src/base/clock/index.js';
+import { TimeoutError } from '../../src/base/errors/index.js';
+import { InformerFactory } from '../../src/kit/informer/index.js';
+import type { Deployment } from '../../src/base/kubernetes/index.js';
+import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../src/base/kubernetes/index.js';
+import { silentLogger } from '../../src/base/logging/index.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+import type { RunningApiServer } from './api-server-harness.js';
+import { aDeployment, startApiServer } from './api-server-harness.js';
+import { SwallowingLink } from './support/swallowing-link.js';
+
+const clock = new SystemClock();
+let server: RunningApiServer;
+let link: SwallowingLink;
+let client: HttpApiClient;
+
+beforeEach(async () => {
+  server = await startApiServer({ tls: true });
+  const connection = await loadKubeconfig({ path: server.kubeconfig, clock });
+  link = await SwallowingLink.to(Number(new URL(connection.serverUrl).port));
+  const serverUrl = `https://127.0.0.1:${link.port}`;
+  const { credentials, source, tls } = connection;
+  client = createHttpApiClient({
+    connection: { serverUrl, tls, credentials, source },
+    userAgent: 'test',
+    clock,
+    requestTimeoutMs: 1_000,
+  });
+});
+
+afterEach(async () => {
+  await client.close();
+  await link.close();
+  await server.stop();
+});
+
+const create = (name: string) =>
+  server.call('POST', '/apis/apps/v1/namespaces/default/deployments', aDeployment(name));
+
+describe('connections that are half open', () => {
+  it('are noticed by watches as soon as their time is over, and by who waits for a write sooner still', async () => {
+    const stop = new AbortController();
+    const times = { watchTimeoutSeconds: 3, idleGraceMs: 500, doubtAfterMs: 300 };
+    const random = new SeededRandom(1);
+    const informers = new InformerFactory({ client, clock, random, logger: silentLogger, ...times });
+    const deployments = informers.informerFor<Deployment>(DEPLOYMENTS);
+    informers.informerFor(REPLICA_SETS);
+    informers.informerFor(PODS);
+    const running = informers.run(stop.signal);
+    await informers.waitForSync(stop.signal);
+    await create('before');
+    await waitFor(() => deployments.lister.get('default/before'));
+
+    link.swallow();
+    let sinceMs = clock.monotonicNow();
+    await create('after');
+    await waitFor(() => deployments.lister.get('default/after'), { timeoutMs: 10_000 });
+    // Up to a third more than their time, the grace, and the way back.
+    expect(clock.monotonicNow() - sinceMs).toBeLessThan(7_000);
+
+    await waitFor(() => link.connections >= 8, { timeoutMs: 10_000, what: 'all watches to come back' });
+    link.swallow();
+    sinceMs = clock.monotonicNow();
+    const { body } = await create('awaited');
+    await deployments.waitForResourceVersion(
+      (body as Deployment).metadata.resourceVersion ?? '',
+      stop.signal,
+    );
+    expect(deployments.lister.get('default/awaited')).toBeDefined();
+    expect(clock.monotonicNow() - sinceMs).toBeLessThan(2_500);
+    stop.abort();
+    await running;
+  });
+
+  it('are all given up once one request has found out', async () => {
+    const get = () => client.get(DEPLOYMENTS, { namespace: 'default', name: 'web' });
+    await create('web');
+    await Promise.all([get(), get(), get(), get()]);
+    expect(link.connections).toBe(4);
+    await clock.sleep(1_100);
+    link.swallow();
+    await expect(get()).rejects.toBeInstanceOf(TimeoutError);
+    const sinceMs = clock.monotonicNow();
+    await Promise.all([get(), get(), get(), get()]);
+    expect(clock.monotonicNow() - sinceMs).toBeLessThan(900);
+  });
+});

@@ -1,0 +1,146 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { createKindRegistry } from '../../src/api-server/index.js';
+import type { KindDefinition } from '../../src/api-server/kinds/index.js';
+import { apiVersionOf } from '../../src/base/kubernetes/index.js';
+import { startApiServer } from './api-server-harness.js';
+import type { Body, RunningApiServer } from './api-server-harness.js';
+
+const kinds = createKindRegistry().kinds;
+const text = readFileSync(new URL('support/one-of-each-kind.yaml', import.meta.url), 'utf8');
+const manifests: readonly Body[] = parseAllDocuments(text, { version: '1.1' }).map((one) => one.toJS());
+
+const SERVICES = '/api/v1/namespaces/default/services';
+const AUTOSCALERS = 'namespaces/default/horizontalpodautoscalers';
+const MERGE = { 'content-type': 'application/merge-patch+json' };
+const APPLY = { 'content-type': 'application/apply-patch+yaml' };
+const TABLE = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
+
+let server: RunningApiServer;
+beforeAll(async () => {
+  server = await startApiServer();
+});
+afterAll(() => server.stop());
+
+function manifestOf({ type }: KindDefinition): Body {
+  return manifests.find(({ apiVersion, kind }) => apiVersion === apiVersionOf(type) && kind === type.kind);
+}
+
+function collectionOf({ type }: KindDefinition): string {
+  const root = type.group === '' ? '/api/v1' : `/apis/${apiVersionOf(type)}`;
+  return `${root}/${type.namespaced ? 'namespaces/default/' : ''}${type.resource}`;
+}
+
+describe.each(kinds)('one $type.kind in $type.group/$type.version', (kind) => {
+  const manifest = manifestOf(kind);
+  const collection = collectionOf(kind);
+  const path = `${collection}/${manifest?.metadata.name}`;
+
+  it('is created, read, listed as a table, patched, applied again without its label, and deleted', async () => {
+    const labelled = { ...manifest, metadata: { labels: { a: 'b' }, ...manifest.metadata } };
+    const created = await server.call('POST', collection, labelled);
+    expect({ status: created.status, message: created.body.message }).toEqual({ status: 201 });
+
+    const read = await server.call('GET', path);
+    expect(read.body).toMatchObject({ apiVersion: manifest.apiVersion, kind: manifest.kind });
+    const list = await server.call('GET', collection, undefined, TABLE);
+    const names = list.body.rows.map((row: Body) => row.object.metadata.name);
+    expect(names).toContain(manifest.metadata.name);
+
+    const patched = await server.call('PATCH', path, { metadata: { annotations: { c: 'd' } } }, MERGE);
+    expect(patched.body.metadata).toMatchObject({ annotations: { c: 'd' }, uid: read.body.metadata.uid });
+    for (const config of [labelled, manifest]) {
+      const applied = await server.call('PATCH', `${path}?fieldManager=me&force=true`, config, APPLY);
+      expect({ status: applied.status, message: applied.body.message }).toEqual({ status: 200 });
+      expect(applied.body.metadata.uid).toBe(read.body.metadata.uid);
+    }
+
+    expect((await server.call('DELETE', `${path}?gracePeriodSeconds=0`)).status).toBeLessThan(300);
+  });
+});
+
+describe('a Service', () => {
+  const aService = (name: string, spec: object = {}): Body => ({
+    metadata: { name },
+    spec: { ports: [{ port: 80 }], ...spec },
+  });
+
+  it('gets an address that no other has, and keeps it', async () => {
+    const one = await server.call('POST', SERVICES, aService('one'));
+    const { clusterIP, clusterIPs } = one.body.spec;
+    expect(clusterIP).toMatch(/^10\.(9[6-9]|10\d|11[01])\./);
+    expect(clusterIPs).toEqual([clusterIP]);
+    const taken = await server.call('POST', SERVICES, aService('other', { clusterIP }));
+    expect(taken.body).toMatchObject({ code: 422, reason: 'Invalid' });
+    expect(taken.body.message).toContain('provided IP is already allocated');
+    const replaced = await server.call('PUT', `${SERVICES}/one`, aService('one', { selector: { a: 'b' } }));
+    expect(replaced.body.spec).toMatchObject({ clusterIP, selector: { a: 'b' } });
+  });
+
+  it('gives its address and its port on the nodes back when it goes', async () => {
+    const first = await server.call('POST', SERVICES, aService('gone', { type: 'NodePort' }));
+    const { clusterIP, ports } = first.body.spec;
+    expect(ports[0].nodePort).toBeGreaterThanOrEqual(30000);
+    const same = { type: 'NodePort', clusterIP, ports };
+    expect((await server.call('POST', SERVICES, aService('next', same))).status).toBe(422);
+    await server.call('DELETE', `${SERVICES}/gone`);
+    expect((await server.call('POST', SERVICES, aService('next', same))).status).toBe(201);
+  });
+});
+
+describe('a HorizontalPodAutoscaler', () => {
+  const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
+
+  it('is the same object in both versions', async () => {
+    const memory = { name: 'memory', target: { type: 'AverageValue', averageValue: '100Mi' } };
+    const cpu = { name: 'cpu', target: { type: 'Utilization', averageUtilization: 60 } };
+    const metrics = [cpu, memory].map((resource) => ({ type: 'Resource', resource }));
+    const spec = { scaleTargetRef, maxReplicas: 3, metrics };
+    const { body } = await server.call('POST', `/apis/autoscaling/v2/${AUTOSCALERS}`, {
+      metadata: { name: 'both' },
+      spec,
+    });
+    const older = await server.call('GET', `/apis/autoscaling/v1/${AUTOSCALERS}/both`);
+    expect(older.body).toMatchObject({
+      apiVersion: 'autoscaling/v1',
+      metadata: { uid: body.metadata.uid },
+      spec: { maxReplicas: 3, targetCPUUtilizationPercentage: 60 },
+    });
+    const change = { spec: { maxReplicas: 4 } };
+    await server.call('PATCH', `/apis/autoscaling/v1/${AUTOSCALERS}/both`, change, MERGE);
+    const newer = await server.call('GET', `/apis/autoscaling/v2/${AUTOSCALERS}/both`);
+    expect(newer.body.spec.maxReplicas).toBe(4);
+    expect(newer.body.spec.metrics).toEqual(expect.arrayContaining(metrics));
+  });
+
+  it.each(['v1', 'v2'])('of %s without metrics is about 80 percent of the CPU', async (version) => {
+    const name = `default-${version}`;
+    const made = await server.call('POST', `/apis/autoscaling/${version}/${AUTOSCALERS}`, {
+      metadata: { name },
+      spec: { scaleTargetRef, maxReplicas: 3 },
+    });
+    expect(made.status).toBe(201);
+    const { body } = await server.call('GET', `/apis/autoscaling/v1/${AUTOSCALERS}/${name}`);
+    expect(body.spec).toMatchObject({ minReplicas: 1, targetCPUUtilizationPercentage: 80 });
+  });
+});
+
+describe('a Secret', () => {
+  it('has what was written as text among its data, and no text', async () => {
+    const { body } = await server.call('POST', '/api/v1/namespaces/default/secrets', {
+      metadata: { name: 'password' },
+      stringData: { a: 'b' },
+    });
+    expect(body).toMatchObject({ type: 'Opaque', data: { a: 'Yg==' } });
+    expect(body.stringData).toBeUndefined();
+  });
+
+  it('that is immutable stays as it is', async () => {
+    const secrets = '/api/v1/namespaces/default/secrets';
+    await server.call('POST', secrets, { metadata: { name: 'fixed' }, data: {}, immutable: true });
+    const change = { data: { a: 'Yg==' } };
+    const { body } = await server.call('PATCH', `${secrets}/fixed`, change, MERGE);
+    expect(body.message).toContain('field is immutable when `immutable` is set');
+  });
+});
