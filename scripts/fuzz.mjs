@@ -1,5 +1,6 @@
 // `npm run fuzz -- --seed S --requests N`: an API server of its own, attacked with what people have thought of, then with
-// what chance makes. `--only TEXT`: of the first, those whose name contains it; `--easier N`: so many times smaller.
+// what chance makes. `--only TEXT`: of the first, those whose name contains it; `--easier N`: so many times smaller;
+// `--minutes N`: no more than that of the second; `--patient`: nothing is judged by the clock.
 import { join } from 'node:path';
 import { run } from './lib/run.mjs';
 import { ROOT, ensureBuild, ensureDependencies, ensureNode, ensureRedis } from './lib/setup.mjs';

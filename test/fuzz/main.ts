@@ -13,6 +13,8 @@ const { values } = parseArgs({
     requests: { type: 'string', default: '20000' },
     // Only the seeds whose name contains this.
     only: { type: 'string', default: '' },
+    // No requests are begun later than that.
+    minutes: { type: 'string', default: '' },
     easier: { type: 'string', default: '1' },
     // Nothing is judged by the clock.
     patient: { type: 'boolean', default: false },
@@ -33,6 +35,7 @@ const run = new FuzzRun({
   seeds: ALL_SEEDS.filter(({ name }) => name.includes(values.only)),
   easier: Number(values.easier),
   patient: values.patient,
+  ...(values.minutes && { enough: AbortSignal.timeout(Number(values.minutes) * 60_000) }),
   say,
 });
 const found = await run.run();

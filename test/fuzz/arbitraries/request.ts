@@ -127,7 +127,12 @@ function requestsTo(api: FuzzedApi): fc.Arbitrary<HostileRequest> {
   const served = api.resources.filter(({ verbs }) => verbs.length > 0);
   const objects = objectsOf(api);
   const protobuf = protobufBodies(served);
-  const resource = fc.constantFrom(...served);
+  /** Mostly one that knows the verb. */
+  const resourceWith = (verb: string): fc.Arbitrary<FuzzedResource> =>
+    fc.oneof(
+      { weight: 20, arbitrary: fc.constantFrom(...served.filter(({ verbs }) => verbs.includes(verb))) },
+      { weight: 1, arbitrary: fc.constantFrom(...served) },
+    );
   const names = fc.oneof(
     { weight: 8, arbitrary: fc.constant(SAMPLE_NAME) },
     { weight: 1, arbitrary: hostileKey.map(encode) },
@@ -173,14 +178,15 @@ function requestsTo(api: FuzzedApi): fc.Arbitrary<HostileRequest> {
       .map(([name, part]) => `${of.path}/${name}${part === '' ? '' : `/${part}`}`);
 
   const request = (
-    methods: fc.Arbitrary<string>,
+    method: string,
+    verb: string,
     paths: (of: FuzzedResource) => fc.Arbitrary<string>,
     bodies?: (of: FuzzedResource) => fc.Arbitrary<Body>,
   ): fc.Arbitrary<HostileRequest> =>
-    resource.chain((of) =>
+    resourceWith(verb).chain((of) =>
       fc
-        .tuple(methods, paths(of), query, headers, bodies?.(of) ?? fc.constant(undefined))
-        .map(([method, path, text, common, body]) => ({
+        .tuple(paths(of), query, headers, bodies?.(of) ?? fc.constant(undefined))
+        .map(([path, text, common, body]) => ({
           method,
           path: text === '' ? path : `${path}?${text}`,
           headers: { ...common, ...(body && { 'content-type': body.contentType }) },
@@ -196,15 +202,15 @@ function requestsTo(api: FuzzedApi): fc.Arbitrary<HostileRequest> {
     });
 
   return fc.oneof(
-    { weight: 6, arbitrary: request(fc.constant('POST'), collection, written) },
-    { weight: 4, arbitrary: request(fc.constant('PUT'), objectPath, written) },
-    { weight: 10, arbitrary: request(fc.constant('PATCH'), objectPath, patched) },
-    { weight: 2, arbitrary: request(fc.constant('PATCH'), applyPath(objectPath), patched) },
-    { weight: 1, arbitrary: request(fc.constant('POST'), objectPath, written) },
-    { weight: 2, arbitrary: request(fc.constant('GET'), objectPath) },
-    { weight: 3, arbitrary: request(fc.constant('GET'), collection) },
-    { weight: 1, arbitrary: request(fc.constant('GET'), watchPath) },
-    { weight: 1, arbitrary: request(fc.constant('DELETE'), dryDeletion(objectPath), deletion) },
+    { weight: 6, arbitrary: request('POST', 'create', collection, written) },
+    { weight: 4, arbitrary: request('PUT', 'update', objectPath, written) },
+    { weight: 10, arbitrary: request('PATCH', 'patch', objectPath, patched) },
+    { weight: 2, arbitrary: request('PATCH', 'patch', applyPath(objectPath), patched) },
+    { weight: 1, arbitrary: request('POST', 'create', objectPath, written) },
+    { weight: 2, arbitrary: request('GET', 'get', objectPath) },
+    { weight: 3, arbitrary: request('GET', 'list', collection) },
+    { weight: 1, arbitrary: request('GET', 'watch', watchPath) },
+    { weight: 1, arbitrary: request('DELETE', 'delete', dryDeletion(objectPath), deletion) },
     { weight: 1, arbitrary: strange },
   );
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { stringify } from 'yaml';
+import { setField } from '../../../src/base/kubernetes/index.js';
 
 const YAML_PIECES = [
   ...[
@@ -88,9 +89,34 @@ const jsonSoup = fc
   )
   .map((pieces) => pieces.join(''));
 
+/** More than the server reads at all, characters. What repeats something that is large would have billions. */
+const MAX_LENGTH = 3.5 * 1024 * 1024;
+
+/** JSON of the value, or of as much of it as has room. */
+export function jsonOf(value: unknown): string {
+  let room = MAX_LENGTH;
+  const cut = (part: unknown): unknown => {
+    room -= typeof part === 'string' ? part.length + 3 : 5;
+    if (typeof part !== 'object' || part === null) return part;
+    if (Array.isArray(part)) {
+      const kept: unknown[] = [];
+      for (let index = 0; index < part.length && room > 0; index++) kept.push(cut(part[index]));
+      return kept;
+    }
+    const kept: Record<string, unknown> = {};
+    for (const [name, field] of Object.entries(part)) {
+      if (room <= 0) break;
+      room -= name.length + 3;
+      setField(kept, name, cut(field));
+    }
+    return kept;
+  };
+  return JSON.stringify(cut(value)) ?? 'null';
+}
+
 /** JSON of the value, whole, cut off, or with a character changed. */
 export function jsonTexts(values: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
-  const whole = values.map((value) => JSON.stringify(value) ?? 'null');
+  const whole = values.map(jsonOf);
   return fc.oneof(
     { weight: 20, arbitrary: whole },
     {
@@ -121,7 +147,7 @@ export function yamlTexts(values: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
 
 /** Of what is small: the library is slow, and deep things are in the JSON. */
 function blockYaml(value: unknown): string {
-  const json = JSON.stringify(value) ?? 'null';
+  const json = jsonOf(value);
   if (json.length > 4000) return json;
   try {
     return stringify(value);
