@@ -56,8 +56,8 @@ describe('the rights that the code needs, as they are found in its sources', () 
 
   it('are of the parts that are looked at here, and of no other part of a replica', () => {
     const lookedAt = ['events', 'leader-election'];
-    // On behalf of those, or asking the cluster about others (system:auth-delegator).
-    const passOn = ['api-client', 'informer', 'manager', 'delegated-access'];
+    // On behalf of those, of other people's controllers, or asking the cluster about others (system:auth-delegator).
+    const passOn = ['api-client', 'informer', 'manager', 'operator', 'delegated-access'];
     const notReplicas = ['cli', 'conformance', 'supervisor'];
     const rest = ['base', 'kit', 'app'].flatMap((room) =>
       readdirSync(join(SRC, room), { withFileTypes: true })
