@@ -107,10 +107,14 @@ podAntiAffinity:
 {{- with $constraints }}{{ toYaml . }}{{ end }}
 {{- end }}
 
+{{- /* What the program would refuse only in the pods. */}}
 {{- define "rollkeeper.checkRedis" -}}
 {{- with .Values.redis }}
 {{- if and .tls.clientCertificate (not .tls.existingSecret) }}
 {{- fail "redis.tls.clientCertificate needs redis.tls.existingSecret, the Secret that holds it" }}
+{{- end }}
+{{- if not (or .existingSecret .url) }}
+{{- fail "redis.url or redis.existingSecret is needed" }}
 {{- end }}
 {{- if and .tls.existingSecret (not .existingSecret) }}
 {{- if not (hasPrefix "rediss" .url) }}
