@@ -466,6 +466,10 @@ describe.skipIf(!helm)('the chart', () => {
     for (const name of [
       'admin-auth',
       'admin-open-metrics',
+      'key-prefix',
+      'lease-duration-ms',
+      'renew-deadline-ms',
+      'retry-period-ms',
       'leader-elect-coordinated',
       'leader-elect-resource-lock',
       'leader-health-tolerance-ms',
