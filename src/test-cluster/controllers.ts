@@ -10,16 +10,15 @@ import type { Elector, ManagedController } from '../kit/manager/index.js';
 import { Manager, missingOf } from '../kit/manager/index.js';
 import type { SharedParts } from '../kit/operator/assemble-controller.js';
 import { assembleController } from '../kit/operator/assemble-controller.js';
-import type { QueuePair } from '../kit/operator/coordination.js';
+import type { Coordination, QueuePair } from '../kit/operator/coordination.js';
 import type { WorkQueue } from '../kit/work-queue/index.js';
 import type { CacheOf } from './activity.js';
 import { cachesOf } from './activity.js';
-import type { ControllersCoordination } from './coordination.js';
 import { requeueOnClock } from './requeue-on-clock.js';
 
 export interface ControllersDependencies {
   readonly client: ApiClient;
-  readonly coordination: ControllersCoordination;
+  readonly coordination: Coordination;
   /** What controllers judge times by, and the pauses of everything around them. */
   readonly clock: Clock;
   /** On which `requeueAfterMs` runs, where that is another. */

@@ -1,17 +1,12 @@
-import { createRedisConnection } from '../base/redis/index.js';
 import type { Logger } from '../base/logging/index.js';
-import { redisCoordination as installationOn } from '../kit/operator/redis-coordination.js';
-import { noWorkQueueMetrics } from '../kit/work-queue/index.js';
-import type { ControllersCoordination, CoordinationDependencies, RedisPlace } from './coordination.js';
-import { DRAIN_TIMEOUT_MS } from './coordination.js';
+import { createRedisConnection } from '../base/redis/index.js';
 
-/** The same as the replicas of an installation share. */
-export function redisCoordination(
-  { keyPrefix, redisUrl }: RedisPlace,
-  dependencies: CoordinationDependencies,
-): ControllersCoordination {
-  const open = installationOn(redisUrl);
-  return open({ ...dependencies, keyPrefix, metrics: noWorkQueueMetrics, drainTimeoutMs: DRAIN_TIMEOUT_MS });
+export { redisCoordination } from '../kit/operator/redis-coordination.js';
+
+export interface RedisPlace {
+  readonly redisUrl: string;
+  /** In front of all keys. */
+  readonly keyPrefix: string;
 }
 
 const SCAN_COUNT = 1000;

@@ -8,6 +8,9 @@ import { ShutdownError } from '../base/errors/index.js';
 import { assertUsableRedis } from '../base/redis/index.js';
 import type { HttpApiClient } from '../kit/api-client/index.js';
 import { bearerToken, createHttpApiClient } from '../kit/api-client/index.js';
+import { memoryCoordination } from '../kit/operator/memory-coordination.js';
+// Not through its door, which loads BullMQ.
+import { noWorkQueueMetrics } from '../kit/work-queue/work-queue-metrics.js';
 import { SimulatedNodes } from '../node-simulator/index.js';
 import { VERSION } from '../base/version.js';
 import { Activity } from './activity.js';
@@ -16,9 +19,8 @@ import { ClusterObjects } from './cluster-objects.js';
 import { ControlPlane } from './control-plane.js';
 import type { ClusterAccess } from './control-plane.js';
 import { Controllers } from './controllers.js';
-import type { RedisPlace } from './coordination.js';
-import { memoryCoordination } from './coordination.js';
 import { observedStorage } from './observed-storage.js';
+import type { RedisPlace } from './redis-coordination.js';
 import type { TestClusterSnapshot } from './snapshot.js';
 import { assertSnapshot, restoreSnapshot, takeSnapshot } from './snapshot.js';
 import type { SettleOptions, TestCluster } from './test-cluster.js';
@@ -28,6 +30,8 @@ import { Workloads } from './workloads.js';
 
 /** A Redis that is not there at the start is waited for so long, milliseconds. */
 const REDIS_TIMEOUT_MS = 3000;
+/** How long keys that are worked on may go on after a stop, milliseconds. */
+const DRAIN_TIMEOUT_MS = 5000;
 /** Between two looks at whether the cluster is at rest: what is on its way to Redis is nowhere to be seen. */
 const REDIS_LOOK_PAUSE_MS = 5;
 
@@ -221,13 +225,17 @@ class RunningTestCluster implements TestCluster {
     // What an earlier run remembers is about objects that are others now.
     const run = `${place?.keyPrefix}:${++this.workloadRuns}`;
     // Redis and its clients know the machine's time alone.
-    const coordinationDependencies = { clock: this.activity.clockOf(this.machine), logger };
-    const coordination = place
-      ? (await redisParts()).redisCoordination(
-          { redisUrl: place.redisUrl, keyPrefix: run },
-          coordinationDependencies,
-        )
-      : memoryCoordination(coordinationDependencies);
+    const coordinationClock = this.activity.clockOf(this.machine);
+    const coordinationOf = place
+      ? (await redisParts()).redisCoordination(place.redisUrl)
+      : memoryCoordination(coordinationClock);
+    const coordination = coordinationOf({
+      keyPrefix: run,
+      clock: coordinationClock,
+      logger,
+      metrics: noWorkQueueMetrics,
+      drainTimeoutMs: DRAIN_TIMEOUT_MS,
+    });
     const requeueClock = clock.isManual ? clock.clock : undefined;
     const controllers =
       definitions.length === 0

@@ -2,11 +2,11 @@ import type { Clock, TimerHandle } from '../base/clock/index.js';
 import { FakeClock, SeededRandom } from '../base/clock/index.js';
 import { hasCode } from '../base/errors/index.js';
 import type { HolderWitness, LeaderElectionOptions, Sighting } from '../kit/leader-election/index.js';
-import { LeaderElector } from '../kit/leader-election/index.js';
+import { LeaderElector, MemoryLease, MemoryResourceLock } from '../kit/leader-election/index.js';
 import type { LeaderAdds, LeaderTerm } from '../kit/work-queue/index.js';
 import { MemoryWorkQueue } from '../kit/work-queue/index.js';
 import { MemoryHolderWitness, MemoryPresence } from './fake-holder-witness.js';
-import { FaultyResourceLock, MemoryLease, MemoryResourceLock, NO_FAULTS } from './fake-resource-lock.js';
+import { FaultyResourceLock, NO_FAULTS } from './faulty-resource-lock.js';
 
 /** Of a process that can be paused: timers of a paused process fire when it goes on, its clock runs all the same. */
 class PausableClock implements Clock {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Deployment } from '../../src/kit/index.js';
+import type { TestCluster } from '../../src/test-cluster/index.js';
+import { startTestCluster } from '../../src/test-cluster/index.js';
 import { aDeployment } from '../../src/testing/deployment-builder.js';
 import { freePort } from '../../src/testing/free-port.js';
-import type { InProcessApi } from '../../src/testing/in-process-api.js';
-import { startInProcessApi } from '../../src/testing/in-process-api.js';
 import type { TestRedisServer } from '../../src/testing/redis-server.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { waitFor as waitForUpTo } from '../../src/testing/wait-for.js';
@@ -21,12 +21,15 @@ interface Replica {
 
 describe('the examples, outside of the repository', () => {
   let project: PackedProject;
-  let api: InProcessApi;
+  let api: TestCluster;
   let redis: TestRedisServer;
   const replicas: Replica[] = [];
 
   beforeAll(async () => {
-    [api, redis] = await Promise.all([startInProcessApi(), startTestRedisServer()]);
+    [api, redis] = await Promise.all([
+      startTestCluster({ controllers: [], nodes: 0 }),
+      startTestRedisServer(),
+    ]);
     project = new PackedProject();
     for (const example of ['canary', 'office-hours']) project.copyExample(example);
     project.compile();
@@ -43,7 +46,7 @@ describe('the examples, outside of the repository', () => {
   async function startReplica(example: string): Promise<Replica> {
     const port = await freePort();
     const program = project.start(example, {
-      KUBECONFIG: api.kubeconfig,
+      KUBECONFIG: api.kubeconfig.path,
       REDIS_URL: redis.url,
       PORT: String(port),
     });

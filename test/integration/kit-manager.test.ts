@@ -22,17 +22,17 @@ import {
   updateStatus,
   watch,
 } from '../../src/kit/index.js';
+import type { TestCluster } from '../../src/test-cluster/index.js';
+import { startTestCluster } from '../../src/test-cluster/index.js';
 import { aDeployment } from '../../src/testing/deployment-builder.js';
-import type { InProcessApi } from '../../src/testing/in-process-api.js';
-import { startInProcessApi } from '../../src/testing/in-process-api.js';
-import { memoryCoordination } from '../../src/testing/memory-coordination.js';
+import { memoryCoordination } from '../../src/kit/operator/memory-coordination.js';
 import { waitFor as waitForUpTo } from '../../src/testing/wait-for.js';
 
 const waitFor = <T>(what: string, condition: () => T | undefined | false | Promise<T | undefined | false>) =>
   waitForUpTo(condition, { what, timeoutMs: 45_000, intervalMs: 20 });
 
-let api: InProcessApi;
-beforeAll(async () => void (api = await startInProcessApi()));
+let api: TestCluster;
+beforeAll(async () => void (api = await startTestCluster({ controllers: [], nodes: 0 })));
 afterAll(() => api.stop());
 
 interface Replica {
@@ -52,7 +52,7 @@ async function startReplica(
 ): Promise<Replica> {
   const manager = await createManager({
     name: 'test',
-    kubeconfig: api.kubeconfig,
+    kubeconfig: api.kubeconfig.path,
     logger: silentLogger,
     cache: { freeze: true },
     ...options,
@@ -256,7 +256,7 @@ describe('a manager', () => {
   });
 
   const manage = (options: Partial<CreateManagerOptions>) =>
-    createManager({ name: 'test', kubeconfig: api.kubeconfig, logger: silentLogger, ...options });
+    createManager({ name: 'test', kubeconfig: api.kubeconfig.path, logger: silentLogger, ...options });
 
   it.each<{ option: string; options: Partial<CreateManagerOptions> }>([
     { option: 'name', options: { name: 'Not A Word', coordination: memoryCoordination() } },

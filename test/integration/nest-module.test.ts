@@ -28,10 +28,10 @@ import {
   RollkeeperModule,
   listerToken,
 } from '../../src/nest/index.js';
+import type { TestCluster } from '../../src/test-cluster/index.js';
+import { startTestCluster } from '../../src/test-cluster/index.js';
 import { aDeployment } from '../../src/testing/deployment-builder.js';
-import type { InProcessApi } from '../../src/testing/in-process-api.js';
-import { startInProcessApi } from '../../src/testing/in-process-api.js';
-import { memoryCoordination } from '../../src/testing/memory-coordination.js';
+import { memoryCoordination } from '../../src/kit/operator/memory-coordination.js';
 import { waitFor as waitForUpTo } from '../../src/testing/wait-for.js';
 
 const waitFor = <T>(what: string, condition: () => T | undefined | false | Promise<T | undefined | false>) =>
@@ -72,9 +72,9 @@ class Onlooker implements Reconciler<Deployment> {
 }
 
 describe('a Nest application with the kit', () => {
-  let api: InProcessApi;
+  let api: TestCluster;
   let app: INestApplication | undefined;
-  beforeAll(async () => void (api = await startInProcessApi()));
+  beforeAll(async () => void (api = await startTestCluster({ controllers: [], nodes: 0 })));
   afterAll(() => api.stop());
   afterEach(async () => {
     await app?.close();
@@ -83,7 +83,7 @@ describe('a Nest application with the kit', () => {
 
   const options = (): CreateManagerOptions => ({
     name: 'nest-test',
-    kubeconfig: api.kubeconfig,
+    kubeconfig: api.kubeconfig.path,
     logger: silentLogger,
     coordination: memoryCoordination(),
     cache: { freeze: true },

@@ -10,6 +10,7 @@ export { LeaseCandidacy } from './lease-candidate.js';
 export type { LeaseCandidacyOptions } from './lease-candidate.js';
 export { LeaseResourceLock } from './lease-resource-lock.js';
 export type { LeaseResourceLockOptions } from './lease-resource-lock.js';
+export { MemoryLease, MemoryResourceLock } from './memory-resource-lock.js';
 export { RedisHolderWitness } from './redis-holder-witness.js';
 export type { RedisHolderWitnessOptions } from './redis-holder-witness.js';
 export { RedisLeaseLinks } from './redis-lease-links.js';

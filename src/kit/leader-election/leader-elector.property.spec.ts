@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ElectionProcess, ElectionWorld } from '../../testing/election-model.js';
-import type { LinkFaults } from '../../testing/fake-resource-lock.js';
-import { NO_FAULTS } from '../../testing/fake-resource-lock.js';
+import type { LinkFaults } from '../../testing/faulty-resource-lock.js';
+import { NO_FAULTS } from '../../testing/faulty-resource-lock.js';
 
 /*
  * What holds for any number of electors, whatever happens to their messages, however long they are paused, and whenever

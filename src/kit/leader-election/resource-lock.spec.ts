@@ -1,5 +1,5 @@
 import { FakeClock } from '../../base/clock/index.js';
-import { MemoryLease, MemoryResourceLock } from '../../testing/fake-resource-lock.js';
+import { MemoryLease, MemoryResourceLock } from './memory-resource-lock.js';
 import { runResourceLockContract } from '../../testing/resource-lock-contract.js';
 
 runResourceLockContract('MemoryResourceLock', async () => {

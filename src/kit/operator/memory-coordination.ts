@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { Coordination, CoordinationFactory } from '../kit/operator/coordination.js';
-import { MemoryActorStore, StoredActorRuntime } from '../kit/actor/index.js';
-import type { Clock } from '../base/clock/index.js';
-import { SystemClock } from '../base/clock/index.js';
-import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../kit/work-queue/index.js';
-import { MemoryLease, MemoryResourceLock } from './fake-resource-lock.js';
+import type { Clock } from '../../base/clock/index.js';
+import { SystemClock } from '../../base/clock/index.js';
+// Not through the folders' doors, which load BullMQ: who keeps everything in memory starts sooner without.
+import { MemoryActorStore } from '../actor/memory-actor-runtime.js';
+import { StoredActorRuntime } from '../actor/stored-actor-runtime.js';
+import { MemoryLease, MemoryResourceLock } from '../leader-election/memory-resource-lock.js';
+import { MemoryWorkQueueConsumer } from '../work-queue/memory-consumer.js';
+import { MemoryWorkQueue } from '../work-queue/memory-work-queue.js';
+import type { Coordination, CoordinationFactory } from './coordination.js';
 
 /**
  * Queues, actors and the lease in this process's memory, for `createManager({ coordination })`: no Redis is needed. Managers

@@ -1,0 +1,85 @@
+import type { Clock } from '../base/clock/index.js';
+import type {
+  LeaderElectionRecord,
+  LeaseAttempt,
+  LeaseRequest,
+  ResourceLock,
+} from '../kit/leader-election/index.js';
+
+/** What happens to the next messages of a lock: how long each way takes, or that it is lost. */
+export interface LinkFaults {
+  requestMs: number;
+  answerMs: number;
+  loseRequests: boolean;
+  loseAnswers: boolean;
+  loseWakes: boolean;
+}
+
+export const NO_FAULTS: LinkFaults = {
+  requestMs: 0,
+  answerMs: 0,
+  loseRequests: false,
+  loseAnswers: false,
+  loseWakes: false,
+};
+
+/**
+ * A lock behind a bad link. Heeds no signal, as a request that is under way does not either.
+ * `faults` are read when a message is sent and may be changed at any time.
+ */
+export class FaultyResourceLock implements ResourceLock {
+  faults: LinkFaults = NO_FAULTS;
+
+  constructor(
+    private readonly inner: ResourceLock,
+    /** The network's. */
+    private readonly network: Clock,
+    /** Runs a callback of the process: later, if that is paused. */
+    private readonly deliver: (callback: () => void) => void = (callback) => callback(),
+  ) {}
+
+  get identity(): string {
+    return this.inner.identity;
+  }
+
+  describe(): string {
+    return `${this.inner.describe()} behind a bad link`;
+  }
+
+  get(): Promise<LeaderElectionRecord | undefined> {
+    return this.send(() => this.inner.get());
+  }
+
+  tryAcquireOrRenew(leaseDurationMs: number, request: LeaseRequest = {}): Promise<LeaseAttempt> {
+    const { signal: _, ...rest } = request;
+    return this.send(() => this.inner.tryAcquireOrRenew(leaseDurationMs, rest));
+  }
+
+  release(): Promise<boolean> {
+    return this.send(() => this.inner.release());
+  }
+
+  onReleased(wake: () => void): () => void {
+    return this.inner.onReleased(() => {
+      if (!this.faults.loseWakes) this.deliver(wake);
+    });
+  }
+
+  /** Any question to the store's side of the link. */
+  send<T>(ask: () => Promise<T>): Promise<T> {
+    const { requestMs, answerMs, loseRequests, loseAnswers } = this.faults;
+    return new Promise((resolve, reject) => {
+      if (loseRequests) return;
+      this.later(requestMs, () => {
+        ask().then((answer) => {
+          if (!loseAnswers) this.later(answerMs, () => this.deliver(() => resolve(answer)));
+        }, reject);
+      });
+    });
+  }
+
+  private later(delayMs: number, callback: () => void): void {
+    if (delayMs === 0) callback();
+    else this.network.setTimeout(callback, delayMs);
+  }
+}
