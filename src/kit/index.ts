@@ -9,7 +9,8 @@ export type {
   CoordinationParts,
   QueuePair,
 } from './operator/coordination.js';
-export { ControllerManager, createManager } from './operator/create-manager.js';
+export { ControllerManager } from './operator/controller-manager.js';
+export { createManager } from './operator/create-manager.js';
 export type { CreateManagerOptions } from './operator/create-manager.options.js';
 export { findCondition, isConditionTrue, removeCondition, setCondition } from './operator/conditions.js';
 export type { Condition } from './operator/conditions.js';

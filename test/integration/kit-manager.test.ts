@@ -243,6 +243,8 @@ describe('a manager', () => {
     expect(await get('/livez')).toEqual({ status: 200, text: 'ok\n' });
     expect((await get('/readyz?verbose')).text).toContain('[+]controller-anything ok\n');
     manager.health.add('readyz', { name: 'mine', check: () => Promise.reject(new Error('not yet')) });
+    manager.health.add('readyz', { name: 'talks', check: () => 'and this is why' });
+    expect((await get('/readyz?verbose')).text).toContain('[+]talks ok: and this is why\n');
     expect(await get('/readyz')).toEqual({ status: 503, text: '[-]mine failed\nreadyz check failed\n' });
     expect((await get('/readyz?verbose')).text).toContain('[-]mine failed: not yet\n');
     expect((await get('/readyz?exclude=mine')).status).toBe(200);

@@ -21,10 +21,11 @@ import {
 import type { Logger } from '../../base/logging/index.js';
 import { getLogLevel, redactText, setLogLevel } from '../../base/logging/index.js';
 import { describeRedis } from '../../base/redis/index.js';
-import type { ManagedController } from '../../kit/manager/index.js';
+import type { ControllerManager } from '../../kit/index.js';
+import type { Election } from '../../kit/operator/election.js';
+import { replicaOf } from '../../kit/operator/election.js';
 import type { ServedCertificate } from '../../base/tls/index.js';
 import type { RedisPeerRegistry } from './redis-peer-registry.js';
-import type { ReplicaElector } from './replica-elector.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 
 export interface AdminPortParts {
@@ -35,9 +36,7 @@ export interface AdminPortParts {
   readonly delegated: AccessJudge | null;
   readonly certificate: ServedCertificate | null;
   readonly status: StatusSource;
-  readonly controllers: readonly ManagedController[];
-  readonly informers: InformerFactory;
-  readonly elector: ReplicaElector;
+  readonly manager: ControllerManager;
   readonly decisions: DecisionLog;
   readonly running: RunningSyncs;
   readonly peers: RedisPeerRegistry;
@@ -46,8 +45,8 @@ export interface AdminPortParts {
 
 /** This replica as the admin API sees it. */
 export function createAdminPorts(parts: AdminPortParts): AdminPorts {
-  const { clock, controllers, decisions, elector, informers, logger, options, peers, running, status } =
-    parts;
+  const { clock, decisions, logger, manager, options, peers, running, status } = parts;
+  const { controllers, election, informers } = manager;
   return {
     identity: options.identity,
     startedAtMs: clock.now(),
@@ -65,15 +64,14 @@ export function createAdminPorts(parts: AdminPortParts): AdminPorts {
     decisions,
     running,
     traces: parts.traces,
-    lease: () => readLease(elector, clock),
+    lease: () => readLease(election, clock),
     peers,
   };
 }
 
 function cachesOf(informers: InformerFactory): DeploymentCaches | undefined {
-  const find = <T extends KubernetesObject>(type: ResourceType): Informer<T> | undefined =>
-    informers.all().find((informer) => qualifiedResource(informer.type) === qualifiedResource(type)) as
-      Informer<T> | undefined;
+  const find = <T extends KubernetesObject>(type: ResourceType) =>
+    informers.find(qualifiedResource(type)) as Informer<T> | undefined;
   const [deployments, replicaSets, pods] = [
     find<Deployment>(DEPLOYMENTS),
     find<ReplicaSet>(REPLICA_SETS),
@@ -84,14 +82,13 @@ function cachesOf(informers: InformerFactory): DeploymentCaches | undefined {
 }
 
 /** The store's clock says when it was renewed, ours how long ago that was: right as far as the two agree. */
-async function readLease(elector: ReplicaElector, clock: Clock): Promise<LeaseView | undefined> {
-  const record = await elector.lease();
+async function readLease(election: Election, clock: Clock): Promise<LeaseView | undefined> {
+  const record = await election.lease();
   if (!record) return undefined;
   const durationMs = record.leaseDurationSeconds * 1000;
   const renewedAtMs = Date.parse(record.renewTime);
   return {
-    // The lease's identity is the replica's and an id of this life of it.
-    holder: record.holderIdentity.replace(/_[^_]*$/, ''),
+    holder: replicaOf(record.holderIdentity),
     epoch: record.leaderTransitions,
     durationMs,
     renewedAtMs,

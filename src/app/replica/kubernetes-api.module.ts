@@ -1,14 +1,10 @@
-import { hostname } from 'node:os';
 import { Module } from '@nestjs/common';
 import type { ApiClientMetrics, ClusterConnection, HttpApiClient } from '../../kit/api-client/index.js';
 import { createHttpApiClient, loadKubeconfig } from '../../kit/api-client/index.js';
 import type { Clock, RandomSource } from '../../base/clock/index.js';
-import { ApiEventRecorder } from '../../kit/events/index.js';
-import { InformerFactory } from '../../kit/informer/index.js';
-import { DEPLOYMENTS, qualifiedResource } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import type { Metrics } from '../../kit/telemetry/index.js';
-import { createApiClientMetrics, createEventRecorderMetrics } from '../../kit/telemetry/index.js';
+import { createApiClientMetrics } from '../../kit/telemetry/index.js';
 import { VERSION } from '../../base/version.js';
 import { ControllerClients } from './controller-clients.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
@@ -18,18 +14,13 @@ import {
   CLOCK,
   CONNECTION,
   CONTROLLER_CLIENTS,
-  EVENTS,
-  INFORMERS,
   LOGGER,
   METRICS,
   OPTIONS,
   RANDOM,
 } from './tokens.js';
 
-/** A watch that cannot be resumed is tried at least so often: a short outage must not cost half a minute. */
-const LONGEST_WATCH_BACKOFF_MS = 5000;
-
-/** The Kubernetes API as this replica sees it: client, caches, events. */
+/** The Kubernetes API as this replica sees it: one client for all, and what each controller gets. */
 @Module({
   providers: [
     {
@@ -70,43 +61,7 @@ const LONGEST_WATCH_BACKOFF_MS = 5000;
         metrics: ApiClientMetrics,
       ) => new ControllerClients({ client, connection, options, clock, random, logger, metrics }),
     },
-    {
-      provide: INFORMERS,
-      inject: [OPTIONS, API_CLIENT, CLOCK, RANDOM, LOGGER],
-      useFactory: (
-        { scope }: CompiledReplicaOptions,
-        client: HttpApiClient,
-        clock: Clock,
-        random: RandomSource,
-        logger: Logger,
-      ) =>
-        new InformerFactory({
-          ...{ client, clock, random, logger, maxBackoffMs: LONGEST_WATCH_BACKOFF_MS },
-          namespaces: scope.namespaces,
-          selections: { [qualifiedResource(DEPLOYMENTS)]: { labelSelector: scope.selector } },
-        }),
-    },
-    {
-      provide: EVENTS,
-      inject: [API_CLIENT, CLOCK, RANDOM, LOGGER, METRICS],
-      useFactory: (
-        client: HttpApiClient,
-        clock: Clock,
-        random: RandomSource,
-        logger: Logger,
-        { meter }: Metrics,
-      ) =>
-        new ApiEventRecorder({
-          client,
-          component: 'rollkeeper',
-          host: hostname(),
-          clock,
-          random,
-          logger,
-          metrics: createEventRecorderMetrics(meter),
-        }),
-    },
   ],
-  exports: [API_CLIENT, CONTROLLER_CLIENTS, INFORMERS, EVENTS],
+  exports: [API_CLIENT, CONTROLLER_CLIENTS],
 })
 export class KubernetesApiModule {}

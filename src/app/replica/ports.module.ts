@@ -5,16 +5,14 @@ import type { Clock } from '../../base/clock/index.js';
 import type { AccessJudge } from '../delegated-access/index.js';
 import { DelegatedAccess } from '../delegated-access/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
-import type { InformerFactory } from '../../kit/informer/index.js';
 import type { Logger } from '../../base/logging/index.js';
-import type { ManagedController } from '../../kit/manager/index.js';
+import type { ControllerManager } from '../../kit/index.js';
 import type { RecentTraces } from '../../kit/telemetry/index.js';
 import type { ServedCertificate } from '../../base/tls/index.js';
 import { createAdminPorts } from './admin-ports.js';
 import { KubernetesApiModule } from './kubernetes-api.module.js';
 import { ManagerModule } from './manager.module.js';
 import type { RedisPeerRegistry } from './redis-peer-registry.js';
-import type { ReplicaElector } from './replica-elector.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import * as tokens from './tokens.js';
 
@@ -43,9 +41,7 @@ import * as tokens from './tokens.js';
         tokens.DELEGATED_ACCESS,
         tokens.ADMIN_CERTIFICATE,
         tokens.STATUS,
-        tokens.CONTROLLERS,
-        tokens.INFORMERS,
-        tokens.ELECTOR,
+        tokens.MANAGER,
         tokens.DECISIONS,
         tokens.RUNNING,
         tokens.PEERS,
@@ -59,9 +55,7 @@ import * as tokens from './tokens.js';
         delegated: AccessJudge | null,
         certificate: ServedCertificate | null,
         status: StatusSource,
-        controllers: ManagedController[],
-        informers: InformerFactory,
-        elector: ReplicaElector,
+        manager: ControllerManager,
         decisions: DecisionLog,
         running: RunningSyncs,
         peers: RedisPeerRegistry,
@@ -75,9 +69,7 @@ import * as tokens from './tokens.js';
           delegated,
           certificate,
           status,
-          controllers,
-          informers,
-          elector,
+          manager,
           decisions,
           running,
           peers,

@@ -1,45 +1,39 @@
 import type { LeadershipStatus, ReplicaStatus, StatusSource } from '../admin/index.js';
 import { toRfc3339Micro } from '../../base/clock/index.js';
-import type { InformerFactory } from '../../kit/informer/index.js';
+import type { ControllerManager } from '../../kit/index.js';
 import { qualifiedResource } from '../../base/kubernetes/index.js';
 import type { ManagedController } from '../../kit/manager/index.js';
 import { troublesOf } from '../../kit/manager/index.js';
 import { VERSION } from '../../base/version.js';
-import type { ReplicaElector } from './replica-elector.js';
 
 /** What this replica says of itself. Counts of a queue that cannot be read are left out. */
 export class ReplicaStatusSource implements StatusSource {
   constructor(
-    private readonly identity: string,
-    private readonly elector: ReplicaElector,
-    private readonly controllers: readonly ManagedController[],
-    private readonly informers: InformerFactory,
+    private readonly manager: ControllerManager,
     private readonly reconcileOn: 'all' | 'leader',
   ) {}
 
   async status(): Promise<ReplicaStatus> {
-    const { epoch, isLeader, leader } = this.elector;
+    const { controllers, election, identity, informers, leader } = this.manager;
     return {
-      identity: this.identity,
+      identity,
       version: VERSION,
-      leader: isLeader,
-      leaderIdentity: leader.replace(/_[^_]*$/, ''),
-      epoch,
-      controllers: await Promise.all(this.controllers.map((managed) => this.controllerStatus(managed))),
-      informers: this.informers
-        .all()
-        .map(({ hasSynced, lastSyncedResourceVersion, lister, trouble, type }) => ({
-          resource: qualifiedResource(type),
-          synced: hasSynced,
-          resourceVersion: lastSyncedResourceVersion,
-          objects: lister.list().length,
-          trouble: trouble?.reason,
-        })),
+      leader: election.isLeader,
+      leaderIdentity: leader,
+      epoch: election.epoch,
+      controllers: await Promise.all(controllers.map((managed) => this.controllerStatus(managed))),
+      informers: informers.all().map(({ hasSynced, lastSyncedResourceVersion, lister, trouble, type }) => ({
+        resource: qualifiedResource(type),
+        synced: hasSynced,
+        resourceVersion: lastSyncedResourceVersion,
+        objects: lister.list().length,
+        trouble: trouble?.reason,
+      })),
     };
   }
 
   leadership(): LeadershipStatus {
-    const { epoch, history, isLeader, leader, lock } = this.elector;
+    const { epoch, history, isLeader, leader, lock } = this.manager.election;
     return {
       leader: isLeader,
       leaderIdentity: leader,

@@ -1,22 +1,15 @@
-import type { RedisActorRuntime } from '../../kit/actor/index.js';
 import type { AdminPorts, AdminServer, Peer } from '../admin/index.js';
 import { proofOf, startAdminServer } from '../admin/index.js';
 import type { HttpApiClient } from '../../kit/api-client/index.js';
-import type { Clock } from '../../base/clock/index.js';
 import type { Logger } from '../../base/logging/index.js';
-import type { ManagedController, Manager } from '../../kit/manager/index.js';
-import { assertUsableRedis } from '../../base/redis/index.js';
+import type { ControllerManager } from '../../kit/index.js';
 import type { Metrics, Tracing } from '../../kit/telemetry/index.js';
 import type { ControllerClients } from './controller-clients.js';
 import { ReplicaModule } from './replica.module.js';
 import { reachableUrl } from './reachable-url.js';
 import type { RedisPeerRegistry } from './redis-peer-registry.js';
-import type { ReplicaElector } from './replica-elector.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import * as tokens from './tokens.js';
-
-/** How long a Redis that is not there at the start is waited for. */
-const REDIS_TIMEOUT_MS = 30_000;
 
 /** Where a replica serves its admin pages, and by which certificates it is known there, if it speaks TLS. */
 export interface ServedReplica {
@@ -45,31 +38,24 @@ export async function runReplica(
     tls: options.adminTls.serves !== 'plain-http',
   });
   const logger = server.get<Logger>(tokens.LOGGER);
+  const manager = server.get<ControllerManager>(tokens.MANAGER);
   try {
     logger.info('serving', {
       adminUrl: server.url,
       certificates: server.get<AdminPorts>(tokens.PORTS).certificate?.fingerprints,
       controllers: options.definitions.map(({ name }) => name),
     });
-    await assertUsableRedis(options['redis-url'], {
-      clock: server.get<Clock>(tokens.CLOCK),
-      timeoutMs: REDIS_TIMEOUT_MS,
-      signal,
-      logger,
-    });
+    await manager.waitUntilUsable(signal);
     announce(server, options, onServing);
-    await server.get<Manager>(tokens.MANAGER).run(signal);
+    await manager.run(signal);
   } finally {
-    const controllers = server.get<ManagedController[]>(tokens.CONTROLLERS);
     const closings = [
-      ...controllers.map(({ controller }) => controller.queue.close()),
-      server.get<RedisActorRuntime>(tokens.ACTORS).close(),
+      manager.close(),
       server.get<ControllerClients>(tokens.CONTROLLER_CLIENTS).close(),
       server.get<HttpApiClient>(tokens.API_CLIENT).close(),
       server.get<Tracing>(tokens.TRACING).shutdown(),
       server.get<Metrics>(tokens.METRICS).shutdown(),
     ];
-    server.get<ReplicaElector>(tokens.ELECTOR).close();
     server.get<RedisPeerRegistry>(tokens.PEERS).close();
     for (const closing of await Promise.allSettled(closings)) {
       if (closing.status === 'rejected')

@@ -12,6 +12,8 @@ const releaseScript = new LuaScript(new URL('./lua/release-1.lua', import.meta.u
 export interface RedisResourceLockOptions extends RedisLeaseLinksOptions {
   /** Who we are: unique to this process, also among its former lives. */
   readonly identity: string;
+  /** Connections that it shares with others; they close them. @default its own */
+  readonly links?: RedisLeaseLinks;
 }
 
 /**
@@ -32,7 +34,7 @@ export class RedisResourceLock implements ResourceLock {
     const { identity } = options;
     if (identity === '') throw new InvalidOptionError('identity', 'is empty');
     this.identity = identity;
-    this.links = new RedisLeaseLinks(options);
+    this.links = options.links ?? new RedisLeaseLinks(options);
     assertRedisUrl(options.url);
   }
 

@@ -1,7 +1,7 @@
 import type { ActorRuntime } from '../actor/index.js';
 import type { Clock } from '../../base/clock/index.js';
 import type { Logger } from '../../base/logging/index.js';
-import type { ResourceLock } from '../leader-election/index.js';
+import type { HolderWitness, ResourceLock } from '../leader-election/index.js';
 import type { WorkQueue, WorkQueueConsumer, WorkQueueMetrics } from '../work-queue/index.js';
 
 /** The two sides of one controller's queue. */
@@ -12,11 +12,19 @@ export interface QueuePair {
 
 /** What the replicas of one installation share: queues, the actors' locks and memory, the leader's lease. */
 export interface Coordination {
+  /** A lower-case word: `redis`. Names the health check. */
+  readonly name: string;
   /** Opens nothing before its first use. */
   queueOf(controller: string): QueuePair;
   readonly actors: ActorRuntime;
   /** @param identity of this life of this replica, never used again */
   lockOf(identity: string): ResourceLock;
+  /**
+   * Shows that we are there, and whether others are, wherever the lease is.
+   * @default none: a leader that dies keeps its lease until its end
+   * @param identity as for `lockOf`
+   */
+  witnessOf?(identity: string): HolderWitness;
   /** Resolves once it can be used. @throws StartupError with the one line that a person is shown */
   waitUntilUsable(signal: AbortSignal): Promise<void>;
   /** Rejects while it does not answer. */

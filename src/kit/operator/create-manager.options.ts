@@ -3,11 +3,13 @@ import { hostname } from 'node:os';
 import { z } from 'zod';
 import type { Clock, RandomSource } from '../../base/clock/index.js';
 import { SystemClock, SystemRandom } from '../../base/clock/index.js';
+import type { LabelMatcher } from '../../base/kubernetes/index.js';
+import { InvalidOptionError } from '../../base/errors/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import { createPinoLogger } from '../../base/logging/index.js';
 import { compileOptions } from '../../base/options/compile-options.js';
 import type { ApiClient } from '../api-client/index.js';
-import type { Reconciler } from '../controller/index.js';
+import type { ControllerDefinition, Reconciler } from '../controller/index.js';
 import type { InformerFactoryOptions } from '../informer/index.js';
 import type { LeaderElectionOptions } from '../leader-election/index.js';
 import { compileLeaderElectionOptions } from '../leader-election/index.js';
@@ -45,9 +47,18 @@ export interface CreateManagerOptions {
   readonly leaderElection?: LeaderElectionOptions & {
     /** Where the lease is: in Redis, or a `coordination.k8s.io` Lease of the operator's name. @default 'redis' */
     readonly lock?: 'redis' | 'leases';
-    /** Of that Lease. @default 'default' */
+    /** Of that Lease; events about the leadership are about it wherever the lease is. @default 'default' */
     readonly namespace?: string;
+    /** Of that Lease. @default the operator's */
+    readonly name?: string;
+    /**
+     * That Lease is given by the API server's coordinator, to the oldest release (KEP-4355).
+     * @default false: whoever comes first takes it
+     */
+    readonly coordinated?: boolean;
   };
+  /** Whether `all` replicas work on keys or only the `leader`. @default 'all' */
+  readonly reconcileOn?: 'all' | 'leader';
   /** Where `/livez`, `/readyz`, `/healthz` and `/metrics` are served. @default nowhere */
   readonly probes?: ProbeServerOptions;
   /** How long running keys may go on after a stop, milliseconds. @default 3000 */
@@ -64,9 +75,13 @@ export interface CreateManagerOptions {
   readonly background?: readonly Runnable[];
   /** Put around each reconciler, to watch it at work. @default nothing */
   readonly around?: (reconciler: Reconciler, controller: string) => Reconciler;
-  /** For tests: in place of the API of the kubeconfig. Whoever gives it closes it. */
+  /** In place of one made from the kubeconfig. Whoever gives it closes it. */
   readonly client?: ApiClient;
-  /** For tests: in place of Redis, `memoryCoordination()` of `rollkeeper/testing`. */
+  /** The API as one controller sees it: on an account, or within a limit, of its own. @default as the manager does */
+  readonly clientOf?: (definition: ControllerDefinition) => ApiClient;
+  /** Which objects are worked on, by their labels, for controllers that heed it. @default all */
+  readonly selects?: LabelMatcher;
+  /** In place of the Redis of `redisUrl`; for tests, `memoryCoordination()` of `rollkeeper/testing`. */
   readonly coordination?: CoordinationFactory;
   /** For tests. @default the system's */
   readonly clock?: Clock;
@@ -88,7 +103,7 @@ const schema = z.object({
   name: word.max(63),
   kubeconfig: z.string().min(1, 'must name a file').optional(),
   context: z.string().min(1).optional(),
-  identity: z.string().min(1).max(200).optional(),
+  identity: z.string().min(1).max(253).optional(),
   prefix: z
     .string()
     .regex(/^[\w.-]+$/, 'must be letters, digits, dots, hyphens and underscores')
@@ -100,6 +115,8 @@ const schema = z.object({
 const electionPlace = z.object({
   lock: z.enum(['redis', 'leases'], 'must be redis or leases').default('redis'),
   namespace: z.string().min(1).default('default'),
+  name: z.string().min(1).optional(),
+  coordinated: z.boolean().default(false),
 });
 
 const redisUrl = z.object({
@@ -113,13 +130,20 @@ export function compileManagerOptions(options: CreateManagerOptions, env: NodeJS
   const compiled = compileOptions(schema, options);
   const { name } = compiled;
   const identity = compiled.identity ?? `${hostname()}-${process.pid}-${randomBytes(2).toString('hex')}`;
-  const { lock, namespace, ...election } = options.leaderElection ?? {};
+  const { coordinated, lock, name: leaseName, namespace, ...election } = options.leaderElection ?? {};
+  const place = compileOptions(
+    electionPlace,
+    { coordinated, lock, name: leaseName, namespace },
+    'leaderElection',
+  );
+  if (place.coordinated && place.lock !== 'leases')
+    throw new InvalidOptionError('leaderElection.coordinated', "needs lock: 'leases'");
   return Object.freeze({
     ...options,
     ...compiled,
     identity,
     prefix: compiled.prefix ?? name,
-    place: compileOptions(electionPlace, { lock, namespace }, 'leaderElection'),
+    place: { ...place, name: place.name ?? name },
     election: compileLeaderElectionOptions(election),
     clock: options.clock ?? new SystemClock(),
     random: options.random ?? new SystemRandom(),

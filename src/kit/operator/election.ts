@@ -1,15 +1,36 @@
-import type { LeaderElectorDependencies } from '../leader-election/index.js';
+import { LEASES, apiVersionOf } from '../../base/kubernetes/index.js';
+import type { EventRecorder } from '../events/index.js';
+import type {
+  LeaderElectionRecord,
+  LeaderElectorDependencies,
+  LeadershipTransition,
+  LeaseCandidacy,
+  LeaseResourceLock,
+  ResourceLock,
+} from '../leader-election/index.js';
 import { LeaderElector } from '../leader-election/index.js';
 import type { Elector } from '../manager/index.js';
 
 type Work = Parameters<Elector['run']>[0];
+
+export interface ElectionDependencies extends Omit<
+  LeaderElectorDependencies,
+  'lock' | 'callbacks' | 'onTransition'
+> {
+  readonly lock: ResourceLock & Partial<Pick<LeaseResourceLock, 'lease'>>;
+  /** Stands for the lease for as long as we campaign. @default nobody has to stand */
+  readonly candidacy?: LeaseCandidacy | undefined;
+  readonly events: EventRecorder;
+  /** The Lease that our events are about, also while the lease itself is elsewhere and no such object exists. */
+  readonly lease: { readonly namespace: string; readonly name: string };
+}
 
 /** The manager's view of the {@link LeaderElector}: the leading work is handed over when it runs. */
 export class Election implements Elector {
   private work: Work = () => Promise.resolve();
   private readonly elector: LeaderElector;
 
-  constructor(dependencies: Omit<LeaderElectorDependencies, 'callbacks'>) {
+  constructor(private readonly dependencies: ElectionDependencies) {
     this.elector = new LeaderElector({
       ...dependencies,
       callbacks: {
@@ -17,6 +38,7 @@ export class Election implements Elector {
         onStoppedLeading: () => undefined,
         onNewLeader: () => undefined,
       },
+      onTransition: (transition) => this.recordEvent(transition),
     });
   }
 
@@ -24,7 +46,7 @@ export class Election implements Elector {
     return this.elector.isLeader;
   }
 
-  /** Who has the lease, as far as we have seen; empty: nobody. */
+  /** The identity in the lease, see {@link replicaOf}, as far as we have seen; empty: nobody's. */
   get leader(): string {
     return this.elector.leader;
   }
@@ -33,12 +55,48 @@ export class Election implements Elector {
     return this.elector.epoch;
   }
 
+  /** The last 100 transitions that this replica saw, oldest first. */
+  get history(): readonly LeadershipTransition[] {
+    return this.elector.history;
+  }
+
+  /** Where the lease is. */
+  get lock(): string {
+    return this.dependencies.lock.describe();
+  }
+
+  /** The lease as it is in the store. */
+  lease(): Promise<LeaderElectionRecord | undefined> {
+    return this.dependencies.lock.get();
+  }
+
   checkHealth(): Promise<void> {
     return this.elector.checkHealth();
   }
 
-  run(work: Work, signal: AbortSignal): Promise<void> {
+  async run(work: Work, signal: AbortSignal): Promise<void> {
     this.work = work;
-    return this.elector.run(signal);
+    const standing = new AbortController();
+    // Withdrawn from only when the lease is free: who leads is a candidate.
+    const campaign = this.elector.run(signal).finally(() => standing.abort());
+    await Promise.all([campaign, this.dependencies.candidacy?.run(standing.signal)]);
   }
+
+  /** Of our own transitions, as client-go's `LeaseLock.RecordEvent`; those of others they record themselves. */
+  private recordEvent({ epoch, who, why }: LeadershipTransition): void {
+    const { events, lease, lock } = this.dependencies;
+    if (who !== lock.identity) return;
+    const reference = { apiVersion: apiVersionOf(LEASES), kind: LEASES.kind, metadata: { ...lease } };
+    const what = why === 'started leading' ? 'became leader' : why.replace(/^stopped:/, 'stopped leading:');
+    events.record(lock.lease ?? reference, {
+      type: 'Normal',
+      reason: 'LeaderElection',
+      message: `${who} ${what} (epoch ${epoch})`,
+    });
+  }
+}
+
+/** Of a lease's holder the replica, without the id of the replica's life. */
+export function replicaOf(holderIdentity: string): string {
+  return holderIdentity.replace(/_[^_]*$/, '');
 }

@@ -19,6 +19,7 @@ export function memoryCoordination(clock: Clock = new SystemClock()): Coordinati
   const lease = new MemoryLease(clock);
   const queues = new Map<string, MemoryWorkQueue>();
   return ({ drainTimeoutMs, logger, metrics }): Coordination => ({
+    name: 'memory',
     actors: new StoredActorRuntime({ store, newOwner: randomUUID, clock, logger }),
     lockOf: (identity) => new MemoryResourceLock(lease, identity),
     queueOf: (name) => {

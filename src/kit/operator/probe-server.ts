@@ -19,6 +19,13 @@ interface ProbedParts {
   readonly clock: Clock;
 }
 
+interface CheckResult {
+  readonly name: string;
+  readonly problem?: string;
+  /** Of one that is well. */
+  readonly note?: string;
+}
+
 /** A check that does not answer counts as failed after this long. */
 const CHECK_TIMEOUT_MS = 1500;
 
@@ -87,9 +94,10 @@ export class ProbeServer {
       checks.filter(({ name }) => !excluded.has(name)).map((check) => this.attempt(check)),
     );
     const isWell = results.every(({ problem }) => problem === undefined);
-    const lines = results.map(({ name, problem }) =>
-      problem === undefined ? `[+]${name} ok` : `[-]${name} failed: ${problem}`,
-    );
+    const lines = results.map(({ name, note, problem }) => {
+      if (problem !== undefined) return `[-]${name} failed: ${problem}`;
+      return note === undefined ? `[+]${name} ok` : `[+]${name} ok: ${note}`;
+    });
     const verdict = `${pathname.slice(1)} check ${isWell ? 'passed' : 'failed'}`;
     const failing = results
       .filter(({ problem }) => problem !== undefined)
@@ -99,7 +107,7 @@ export class ProbeServer {
     return text(isWell ? 200 : 503, [...(verbose ? lines : failing), verdict, ''].join('\n'));
   }
 
-  private async attempt(check: HealthCheck): Promise<{ name: string; problem?: string }> {
+  private async attempt(check: HealthCheck): Promise<CheckResult> {
     const { clock } = this.parts;
     const late = Promise.withResolvers<never>();
     const timer = clock.setTimeout(
@@ -107,8 +115,8 @@ export class ProbeServer {
       CHECK_TIMEOUT_MS,
     );
     try {
-      await Promise.race([(async () => check.check())(), late.promise]);
-      return { name: check.name };
+      const note = await Promise.race([(async () => check.check())(), late.promise]);
+      return { name: check.name, ...(typeof note === 'string' && { note }) };
     } catch (error) {
       return { name: check.name, problem: errorMessage(error) };
     } finally {

@@ -1,6 +1,7 @@
 import { RedisActorRuntime, RedisQueuedActors } from '../actor/index.js';
 import { assertRedisUrl, assertUsableRedis, parseRedisUrl } from '../../base/redis/index.js';
-import { RedisResourceLock } from '../leader-election/index.js';
+import type { RedisLeaseLinksOptions } from '../leader-election/index.js';
+import { RedisHolderWitness, RedisLeaseLinks, RedisResourceLock } from '../leader-election/index.js';
 import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../work-queue/index.js';
 import type { Coordination, CoordinationFactory, CoordinationParts, QueuePair } from './coordination.js';
 
@@ -9,26 +10,37 @@ const REDIS_TIMEOUT_MS = 30_000;
 
 /**
  * Everything in one Redis: server 7 or newer, Sentinel or Cluster; queues on BullMQ.
+ * @param option what to call the URL in errors
  * @throws InvalidOptionError for a URL that is none
  */
-export function redisCoordination(redisUrl: string): CoordinationFactory {
-  assertRedisUrl(redisUrl, 'redisUrl');
-  return (parts) => new RedisCoordination(redisUrl, parts);
+export function redisCoordination(redisUrl: string, option = 'redisUrl'): CoordinationFactory {
+  assertRedisUrl(redisUrl, option);
+  return (parts) => new RedisCoordination(redisUrl, option, parts);
 }
 
 class RedisCoordination implements Coordination {
+  readonly name = 'redis';
   readonly actors: RedisActorRuntime;
+  /** Shared by the lease and the witness. */
+  private readonly lease: RedisLeaseLinksOptions;
+  private readonly links: RedisLeaseLinks;
   private readonly isOneServer: boolean;
   private readonly closings: (() => void | Promise<void>)[] = [];
 
   constructor(
     private readonly redisUrl: string,
+    private readonly option: string,
     private readonly parts: CoordinationParts,
   ) {
     const { clock, keyPrefix, logger } = parts;
     this.isOneServer = parseRedisUrl(redisUrl).kind !== 'cluster';
     this.actors = new RedisActorRuntime({ redisUrl, keyPrefix, clock, logger });
-    this.closings.push(() => this.actors.close());
+    this.lease = { url: redisUrl, keyPrefix: `${keyPrefix}:`, name: 'leader', logger };
+    this.links = new RedisLeaseLinks(this.lease);
+    this.closings.push(
+      () => this.actors.close(),
+      () => this.links.close(),
+    );
   }
 
   queueOf(controller: string): QueuePair {
@@ -50,16 +62,12 @@ class RedisCoordination implements Coordination {
   }
 
   lockOf(identity: string): RedisResourceLock {
-    const { keyPrefix, logger } = this.parts;
-    const lock = new RedisResourceLock({
-      url: this.redisUrl,
-      keyPrefix: `${keyPrefix}:`,
-      name: 'leader',
-      identity,
-      logger,
-    });
-    this.closings.push(() => lock.close());
-    return lock;
+    return new RedisResourceLock({ ...this.lease, links: this.links, identity });
+  }
+
+  witnessOf(identity: string): RedisHolderWitness {
+    const { clock, logger } = this.parts;
+    return new RedisHolderWitness({ links: this.links, identity, clock, logger });
   }
 
   waitUntilUsable(signal: AbortSignal): Promise<void> {
@@ -69,7 +77,7 @@ class RedisCoordination implements Coordination {
       logger,
       signal,
       timeoutMs: REDIS_TIMEOUT_MS,
-      option: 'redisUrl',
+      option: this.option,
     });
   }
 

@@ -1,10 +1,11 @@
 import { IllegalStateError } from '../../base/errors/index.js';
 import { qualifiedResource } from '../../base/kubernetes/index.js';
 import type { ApiClient } from '../api-client/index.js';
-import type { HealthCheck, HealthRegistry } from '../health/index.js';
-import type { InformerFactory } from '../informer/index.js';
+import type { UnreadableResource } from '../controller/index.js';
+import type { HealthCheck, HealthNote, HealthRegistry } from '../health/index.js';
+import type { Informer, InformerFactory } from '../informer/index.js';
 import type { ManagedController, Manager } from '../manager/index.js';
-import { troublesOf } from '../manager/index.js';
+import { missingOf, troublesOf } from '../manager/index.js';
 import type { Coordination } from './coordination.js';
 import type { Election } from './election.js';
 
@@ -14,8 +15,9 @@ export interface CheckedParts {
   readonly election: Election;
   readonly controllers: readonly ManagedController[];
   readonly client: Pick<ApiClient, 'ping'>;
-  readonly coordination: Pick<Coordination, 'ping'>;
   readonly eventLoop: HealthCheck;
+  readonly coordination: Pick<Coordination, 'name' | 'ping'>;
+  readonly reconcileOn: 'all' | 'leader';
 }
 
 /**
@@ -27,32 +29,66 @@ export function registerChecks(registry: HealthRegistry, parts: CheckedParts): v
   registry.add('livez', { name: 'ping', check: () => undefined });
   registry.add('livez', eventLoop);
   registry.add('livez', { name: 'leader-election', check: () => election.checkHealth() });
+
   registry.add('readyz', {
     name: 'running',
     check: () => failUnless(manager.state === 'running', manager.state),
   });
-  registry.add('readyz', { name: 'coordination', check: () => coordination.ping() });
+  registry.add('readyz', { name: coordination.name, check: () => coordination.ping() });
   registry.add('readyz', { name: 'api', check: () => client.ping() });
   registry.add('readyz', {
     name: 'informers-synced',
     check: () => {
       const behind = informers.all().filter(({ hasSynced }) => !hasSynced);
-      const names = behind.map(({ type }) => qualifiedResource(type));
-      failUnless(behind.length === 0, `not synced: ${names.join(', ')}`);
+      const missing = missingOf(behind);
+      // Where others work, what the server does not list keeps only those back that need it.
+      const isSettled = manager.state === 'running' && missing.length === behind.length;
+      const silent = behind.filter(({ trouble }) => trouble?.code === undefined);
+      const names = silent.map(nameOf);
+      const problem = [...(names.length > 0 ? [`not synced: ${names.join(', ')}`] : []), ...told(missing)];
+      failUnless(behind.length === 0 || isSettled, problem.join('; '));
+      return noteOf(missing);
     },
   });
-  for (const managed of controllers)
-    registry.add('readyz', {
-      name: `controller-${managed.controller.name}`,
-      check: () => {
-        const { built, controller, worksOn } = managed;
-        const [missing] = troublesOf(managed).waitsFor;
-        failUnless(!missing, `does not start: cannot read ${missing?.resource} (${missing?.reason})`);
-        const isStandby = worksOn === 'leader' && !election.isLeader;
-        const isFilling = built.leading?.isReady === false;
-        failUnless(controller.isConsuming || isStandby || isFilling, 'takes no keys');
-      },
-    });
+  for (const managed of controllers) {
+    const name = `controller-${managed.controller.name}`;
+    registry.add('readyz', { name, check: () => checkController(managed, parts) });
+  }
+}
+
+/** With the namespaces that are missing, where they are watched one by one: it may be rights in one that are. */
+function nameOf({ type, unsyncedNamespaces = [] }: Informer): string {
+  const where = unsyncedNamespaces.length > 0 ? ` (${unsyncedNamespaces.join(', ')})` : '';
+  return qualifiedResource(type) + where;
+}
+
+/** Fails where it should take keys and does not; what it waits for, and does without, is told. */
+function checkController(
+  managed: ManagedController,
+  { election, manager, reconcileOn }: CheckedParts,
+): HealthNote {
+  const { built, controller, worksOn = 'all' } = managed;
+  const { unreadable, waitsFor } = troublesOf(managed);
+  const isRunning = manager.state === 'running';
+  if (isRunning && waitsFor.length > 0) return `does not start: ${told(waitsFor).join('; ')}`;
+  const isStandby = isRunning && !election.isLeader && (worksOn === 'leader' || reconcileOn === 'leader');
+  const isFilling = isRunning && election.isLeader && built.leading?.isReady === false;
+  failUnless(controller.isConsuming || isStandby || isFilling, 'takes no keys');
+  return [...(isFilling ? ['fills its caches'] : []), ...told(unreadable)].join('; ') || undefined;
+}
+
+/** How many resources are named one by one. */
+const NAMED_AT_MOST = 10;
+
+function noteOf(resources: readonly UnreadableResource[]): HealthNote {
+  return resources.length === 0 ? undefined : told(resources).join('; ');
+}
+
+function told(resources: readonly UnreadableResource[]): string[] {
+  if (resources.length === 0) return [];
+  const named = resources.slice(0, NAMED_AT_MOST).map(({ reason, resource }) => `${resource} (${reason})`);
+  const rest = resources.length - named.length;
+  return [`cannot read ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`];
 }
 
 function failUnless(isWell: boolean, problem: string): void {

@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../base/clock/index.js';
 import { FakeClock } from '../../base/clock/index.js';
 import { LeaseLostError } from '../../base/errors/index.js';
-import type { UnreadableResource } from '../../kit/controller/index.js';
-import type { HealthCheck, HealthEndpoint } from '../../kit/health/index.js';
-import { EventLoopMonitor, HealthRegistry } from '../../kit/health/index.js';
+import type { UnreadableResource } from '../controller/index.js';
+import type { HealthCheck, HealthEndpoint } from '../health/index.js';
+import { EventLoopMonitor, HealthRegistry } from '../health/index.js';
 import { PODS } from '../../base/kubernetes/index.js';
-import type { CheckedParts } from './health-checks.js';
-import { registerHealthChecks } from './health-checks.js';
+import type { CheckedParts } from './register-checks.js';
+import { registerChecks } from './register-checks.js';
 
 /** A cache that the server does not list, and one that it does. */
 const REFUSED = { type: PODS, hasSynced: false, trouble: { code: 403, reason: 'you may not list pods' } };
@@ -41,7 +41,7 @@ function registryOf(situation: Situation): HealthRegistry {
   const parts = {
     manager: { state: managerState },
     informers: { all: () => [cache] },
-    elector: {
+    election: {
       isLeader: leads,
       checkHealth: () =>
         situation.leaseError ? Promise.reject(situation.leaseError) : Promise.resolve(undefined),
@@ -51,11 +51,11 @@ function registryOf(situation: Situation): HealthRegistry {
       ...(leaders ? [leaders] : []),
     ],
     client: { ping: () => Promise.resolve() },
-    actors: { ping: () => Promise.resolve() },
+    coordination: { name: 'redis', ping: () => Promise.resolve() },
     eventLoop: eventLoop ?? new EventLoopMonitor(new FakeClock()),
     reconcileOn: situation.reconcileOn ?? 'all',
   } as unknown as CheckedParts;
-  registerHealthChecks(registry, parts);
+  registerChecks(registry, parts);
   return registry;
 }
 

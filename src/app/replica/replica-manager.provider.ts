@@ -1,0 +1,88 @@
+import type { FactoryProvider } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Clock, RandomSource } from '../../base/clock/index.js';
+import { DEPLOYMENTS, qualifiedResource } from '../../base/kubernetes/index.js';
+import type { Logger } from '../../base/logging/index.js';
+import type { ServedCertificate } from '../../base/tls/index.js';
+import type { HttpApiClient } from '../../kit/api-client/index.js';
+import type { ControllerDefinition } from '../../kit/controller/index.js';
+import type { ControllerManager } from '../../kit/index.js';
+import { createManager } from '../../kit/index.js';
+import { DEFAULT_TRIMS } from '../../kit/informer/index.js';
+import { redisCoordination } from '../../kit/operator/redis-coordination.js';
+import type { Metrics, Tracing } from '../../kit/telemetry/index.js';
+import type { DecisionLog, RunningSyncs } from '../explain/index.js';
+import { ObservedReconciler } from '../explain/index.js';
+import type { ControllerClients } from './controller-clients.js';
+import type { RedisPeerRegistry } from './redis-peer-registry.js';
+import type { CompiledReplicaOptions } from './replica.options.js';
+import { leaderElectionOf } from './replica.options.js';
+import * as tokens from './tokens.js';
+
+/** Makes the manager of a replica as anybody makes one with the kit, and adds the chosen controllers to it. */
+@Injectable()
+export class ReplicaManagerFactory {
+  constructor(
+    @Inject(tokens.OPTIONS) private readonly options: CompiledReplicaOptions,
+    @Inject(tokens.API_CLIENT) private readonly client: HttpApiClient,
+    @Inject(tokens.CONTROLLER_CLIENTS) private readonly clients: ControllerClients,
+    @Inject(tokens.CLOCK) private readonly clock: Clock,
+    @Inject(tokens.RANDOM) private readonly random: RandomSource,
+    @Inject(tokens.LOGGER) private readonly logger: Logger,
+    @Inject(tokens.METRICS) private readonly metrics: Metrics,
+    @Inject(tokens.TRACING) private readonly tracing: Tracing,
+    @Inject(tokens.DECISIONS) private readonly log: DecisionLog,
+    @Inject(tokens.RUNNING) private readonly running: RunningSyncs,
+    @Inject(tokens.PEERS) private readonly peers: RedisPeerRegistry,
+    @Inject(tokens.ADMIN_CERTIFICATE) private readonly certificate: ServedCertificate | null,
+  ) {}
+
+  async create(): Promise<ControllerManager> {
+    const { certificate, client, clock, log, logger, metrics, options, peers, random, running, tracing } =
+      this;
+    const { identity, scope } = options;
+    const manager = await createManager({
+      ...{ client, clock, identity, logger, metrics, random, tracing },
+      name: 'rollkeeper',
+      prefix: options['key-prefix'],
+      coordination: redisCoordination(options['redis-url'], 'redis-url'),
+      clientOf: (definition) => this.clients.clientFor(definition),
+      selects: scope.selects,
+      cache: {
+        trims: DEFAULT_TRIMS,
+        namespaces: scope.namespaces,
+        selections: { [qualifiedResource(DEPLOYMENTS)]: { labelSelector: scope.selector } },
+      },
+      leaderElection: {
+        ...leaderElectionOf(options),
+        lock: options['leader-elect-resource-lock'],
+        namespace: options['leader-elect-resource-namespace'],
+        name: options['leader-elect-resource-name'],
+        coordinated: options['leader-elect-coordinated'],
+      },
+      reconcileOn: options['reconcile-on'],
+      drainTimeoutMs: options['drain-timeout-ms'],
+      caughtUpTimeoutMs: options['caught-up-timeout-ms'],
+      background: [peers, ...(certificate ? [certificate] : [])],
+      around: (reconciler, controller) =>
+        new ObservedReconciler(reconciler, { controller, replica: identity, log, running, clock }),
+    });
+    return manager.add(...options.definitions.map((definition) => this.tuned(definition)));
+  }
+
+  private tuned(definition: ControllerDefinition): ControllerDefinition {
+    const { syncTimeoutMsOf, workersOf } = this.options;
+    const { defaultWorkers, name } = definition;
+    return {
+      ...definition,
+      defaultWorkers: workersOf.get(name) ?? defaultWorkers,
+      syncTimeoutMs: syncTimeoutMsOf.get(name),
+    };
+  }
+}
+
+export const managerProvider: FactoryProvider<ControllerManager> = {
+  provide: tokens.MANAGER,
+  inject: [ReplicaManagerFactory],
+  useFactory: (factory: ReplicaManagerFactory) => factory.create(),
+};

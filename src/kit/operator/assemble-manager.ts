@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { VERSION } from '../../base/version.js';
+import type { ApiClient } from '../api-client/index.js';
+import type { ControllerDefinition } from '../controller/index.js';
+import { ApiEventRecorder } from '../events/index.js';
+import type { HealthRegistry } from '../health/index.js';
+import { EventLoopMonitor } from '../health/index.js';
+import type { InformerFactory } from '../informer/index.js';
+import { LeaseCandidacy, LeaseResourceLock } from '../leader-election/index.js';
+import type { ManagedController } from '../manager/index.js';
+import { Manager, readabilityOf } from '../manager/index.js';
+import type { Metrics, Tracing } from '../telemetry/index.js';
+import {
+  createControllerMetrics,
+  createEventRecorderMetrics,
+  createLeaderElectionMetrics,
+  createWorkQueueMetrics,
+  observeReadability,
+} from '../telemetry/index.js';
+import { assembleController } from './assemble-controller.js';
+import type { Coordination } from './coordination.js';
+import type { CompiledManagerOptions } from './create-manager.options.js';
+import type { ElectionDependencies } from './election.js';
+import { Election } from './election.js';
+import { registerChecks } from './register-checks.js';
+
+/** What a manager is made of. */
+export type ManagerParts = CompiledManagerOptions & {
+  readonly client: ApiClient;
+  readonly metrics: Metrics;
+  readonly tracing: Tracing;
+};
+
+export interface Assembly {
+  readonly manager: Manager;
+  readonly controllers: readonly ManagedController[];
+  readonly coordination: Coordination;
+  readonly election: Election;
+  /** Ends the connections of its own. */
+  close(): Promise<void>;
+}
+
+/** Puts a replica together: controllers, election, manager, health checks, metrics. Nothing connects or runs yet. */
+export function assembleManager(
+  definitions: readonly ControllerDefinition[],
+  informers: InformerFactory,
+  health: HealthRegistry,
+  parts: ManagerParts,
+): Assembly {
+  const { caughtUpTimeoutMs, client, clock, identity, logger, name, random, reconcileOn = 'all' } = parts;
+  const { meter } = parts.metrics;
+  const { tracer } = parts.tracing;
+  const coordination = parts.coordination({
+    keyPrefix: parts.prefix,
+    clock,
+    logger,
+    drainTimeoutMs: parts.drainTimeoutMs,
+    metrics: createWorkQueueMetrics(
+      meter,
+      definitions.map((each) => each.name),
+    ),
+  });
+  const events = new ApiEventRecorder({
+    client,
+    component: name,
+    host: hostname(),
+    clock,
+    random,
+    logger,
+    metrics: createEventRecorderMetrics(meter),
+  });
+  const workersOf = new Map(definitions.map((each) => [each.name, each.defaultWorkers]));
+  const shared = {
+    identity,
+    clientOf: parts.clientOf ?? (() => client),
+    informers,
+    queueOf: (controller: string) => coordination.queueOf(controller),
+    actors: coordination.actors,
+    selects: parts.selects,
+    eventsOf: (component: string) => events.as(component),
+    ...{ clock, random, logger, tracer, caughtUpTimeoutMs, around: parts.around },
+    metrics: createControllerMetrics(meter, workersOf),
+  };
+  const controllers = definitions.map((definition) => assembleController(definition, shared));
+  observeReadability(meter, () => controllers.flatMap(readabilityByName));
+  const candidate = candidateOf(parts, coordination);
+  const election = new Election({
+    ...candidate,
+    lease: { namespace: parts.place.namespace, name: parts.place.name },
+    options: parts.election,
+    metrics: createLeaderElectionMetrics(meter, 'leader'),
+    ...{ events, clock, random, logger },
+  });
+  const eventLoop = new EventLoopMonitor(clock);
+  const manager = new Manager({
+    informers,
+    elector: election,
+    controllers,
+    actors: coordination.actors,
+    background: [events, eventLoop, ...(parts.background ?? [])],
+    ...{ reconcileOn, clock, logger, tracer },
+  });
+  registerChecks(health, {
+    ...{ manager, informers, election, controllers, client, coordination, eventLoop, reconcileOn },
+  });
+  const close = async (): Promise<void> => {
+    candidate.close();
+    await coordination.close();
+  };
+  return { manager, controllers, coordination, election, close };
+}
+
+type Candidate = Pick<ElectionDependencies, 'lock' | 'witness' | 'candidacy'> & { close(): void };
+
+/** Who this replica is in the election. */
+function candidateOf(
+  { client, clock, identity, logger, place }: ManagerParts,
+  coordination: Coordination,
+): Candidate {
+  // A process that comes back under its old name must not take its former life's lease for its own.
+  const ofThisLife = `${identity}_${randomUUID()}`;
+  const witness = coordination.witnessOf?.(ofThisLife);
+  if (place.lock === 'redis')
+    return { lock: coordination.lockOf(ofThisLife), witness, close: () => undefined };
+  const { name, namespace } = place;
+  const candidacy = place.coordinated
+    ? new LeaseCandidacy({
+        ...{ client, clock, logger, namespace, name: ofThisLife },
+        ...{ leaseName: name, version: VERSION },
+      })
+    : undefined;
+  const lock = new LeaseResourceLock({ client, identity: ofThisLife, clock, candidacy, namespace, name });
+  return { lock, witness, candidacy, close: () => lock.close() };
+}
+
+function readabilityByName(managed: ManagedController) {
+  const controller = managed.controller.name;
+  return [...readabilityOf(managed)].map((each) => ({ ...each, controller }));
+}
