@@ -46,9 +46,9 @@ module.exports = {
       to: { path: '^src/test-cluster/' },
     },
     {
-      name: 'nest-uses-the-kit-as-strangers-do',
+      name: 'nest-and-controllers-use-the-kit-as-strangers-do',
       severity: 'error',
-      from: { path: '^src/nest/' },
+      from: { path: '^src/(nest|controllers)/', pathNot: String.raw`\.spec\.ts$` },
       to: { path: '^src/kit/', pathNot: String.raw`^src/kit/index\.ts$` },
     },
     {

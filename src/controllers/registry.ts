@@ -1,4 +1,4 @@
-import type { ControllerDefinition } from '../kit/controller/index.js';
+import type { ControllerDefinition } from '../kit/index.js';
 import { InvalidOptionError } from '../base/errors/index.js';
 import { deploymentController } from './deployment/index.js';
 import { garbageCollectorController } from './garbage-collector/index.js';

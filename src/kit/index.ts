@@ -59,7 +59,6 @@ export {
 } from './operator/predicates.js';
 export type { Predicate } from './operator/predicates.js';
 export type { ProbeServerOptions } from './operator/probe-server.js';
-export { redisCoordination } from './operator/redis-coordination.js';
 export { stopSignal } from './operator/stop-signal.js';
 export { watch } from './operator/watched-events.js';
 export type { ListerOf, WatchedKind } from './operator/watched-events.js';
@@ -71,18 +70,22 @@ export type {
   BuiltController,
   ControllerDefinition,
   ControllerDependencies,
+  Decision,
   DueWork,
   Enqueue,
   EnqueueRequest,
   FailureClass,
+  InformerSource,
   IntentStore,
+  LeadingWork,
   ReconcileContext as SyncContext,
   ReconcileRequest,
   ReconcileResult,
   Reconciler as SyncReconciler,
   SyncObserver,
+  UnreadableResource,
 } from './controller/index.js';
-export { classifyFailure } from './controller/index.js';
+export { classifyFailure, dueObjects, noSyncObserver } from './controller/index.js';
 export type { EventNote, EventObject, EventRecorder, EventType } from './events/index.js';
 
 // The API.
@@ -91,6 +94,8 @@ export type {
   ClusterConnection,
   DeleteOptions,
   DeleteResult,
+  DiscoveredResource,
+  DiscoveredResources,
   HttpApiClient,
   HttpApiClientOptions,
   ListOptions,
@@ -110,6 +115,7 @@ export {
   isInvalid,
   isNamespaceTerminating,
   isNotFound,
+  isObjectNotFound,
   loadKubeconfig,
 } from './api-client/index.js';
 export type {
@@ -135,10 +141,10 @@ export {
 } from '../base/kubernetes/index.js';
 
 // Caches.
-export type { Informer, Lister, ResourceEvent } from './informer/index.js';
+export type { IndexFunction, Informer, Lister, ResourceEvent } from './informer/index.js';
 export { InformerFactory, NAMESPACE_INDEX, OWNER_UID_INDEX } from './informer/index.js';
 
-// Queues, actors, leader election: the ports, and what stands behind them.
+// Queues, actors, leader election: the ports. What stands behind them: `rollkeeper/redis`.
 export type {
   AddOptions,
   Priority,
@@ -148,18 +154,15 @@ export type {
   WorkQueueConsumer,
   WorkQueueOptions,
 } from './work-queue/index.js';
-export { BullMqWorkQueue, BullMqWorkQueueConsumer } from './work-queue/index.js';
 export type { Activation, ActorRuntime, ActorStore } from './actor/index.js';
-export { RedisActorRuntime } from './actor/index.js';
 export type { LeaderElectionOptions, LeaderElectionRecord, ResourceLock } from './leader-election/index.js';
-export { LeaderElector, LeaseResourceLock, RedisResourceLock } from './leader-election/index.js';
+export { LeaderElector, LeaseResourceLock } from './leader-election/index.js';
 
 // Around them: a process's life, health, metrics, traces, time, errors.
 export type { ManagedController, ManagerState, Runnable } from './manager/index.js';
 export type { HealthCheck, HealthEndpoint } from './health/index.js';
 export { HealthRegistry } from './health/index.js';
 export type { Metrics, Tracing, TracingOptions } from './telemetry/index.js';
-export { createMetrics, createProcessMetrics, startTracing } from './telemetry/index.js';
 export type { Clock, RandomSource, TimerHandle } from '../base/clock/index.js';
 export { SystemClock, SystemRandom, toRfc3339 } from '../base/clock/index.js';
 export type { LogFields, LogFormat, LogLevel, Logger, PinoLoggerOptions } from '../base/logging/index.js';

@@ -1,7 +1,7 @@
 import type { Logger } from '../base/logging/index.js';
 import { createRedisConnection } from '../base/redis/index.js';
 
-export { redisCoordination } from '../kit/operator/redis-coordination.js';
+export { redisCoordination } from '../kit/redis.js';
 
 export interface RedisPlace {
   readonly redisUrl: string;

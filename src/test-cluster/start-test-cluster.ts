@@ -9,8 +9,7 @@ import { assertUsableRedis } from '../base/redis/index.js';
 import type { HttpApiClient } from '../kit/api-client/index.js';
 import { bearerToken, createHttpApiClient } from '../kit/api-client/index.js';
 import { memoryCoordination } from '../kit/operator/memory-coordination.js';
-// Not through its door, which loads BullMQ.
-import { noWorkQueueMetrics } from '../kit/work-queue/work-queue-metrics.js';
+import { noWorkQueueMetrics } from '../kit/work-queue/index.js';
 import { SimulatedNodes } from '../node-simulator/index.js';
 import { VERSION } from '../base/version.js';
 import { Activity } from './activity.js';

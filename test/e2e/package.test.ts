@@ -6,6 +6,8 @@ import { Up } from './support/up.js';
 
 /** What whoever imports the kit must not pay for. */
 const HEAVY = /node_modules\/(@nestjs|@bull-board|express|commander|helmet|lit-html|vitest)\//;
+/** Loaded where it is used. */
+const ADAPTERS = /node_modules\/(bullmq|ioredis|@opentelemetry\/(sdk|exporter))/;
 
 /** Imports a door and prints its exports, and what was loaded for it; ends, because nothing was started. */
 const importing = (door: string): string => `
@@ -65,12 +67,12 @@ describe('the packed package in an empty project', () => {
   beforeAll(() => void (project = new PackedProject()));
   afterAll(() => project.remove());
 
-  it('has a kit that loads neither Nest nor a console', () => {
+  it('has a kit that loads neither Nest nor a console, and no client of Redis before it is used', () => {
     const { exports, loaded } = project.evaluate<{ exports: string[]; loaded: string[] }>(
       importing('rollkeeper'),
     );
     expect(exports).toEqual(expect.arrayContaining(['createManager', 'defineController', 'withFinalizer']));
-    expect(loaded.filter((url) => HEAVY.test(url))).toEqual([]);
+    expect(loaded.filter((url) => HEAVY.test(url) || ADAPTERS.test(url))).toEqual([]);
     expect(
       loaded.filter((url) => /rollkeeper\/dist\/(app|api-server|controllers|testing)\//.test(url)),
     ).toEqual([]);
@@ -78,6 +80,8 @@ describe('the packed package in an empty project', () => {
 
   it.each([
     { door: 'rollkeeper/nest', names: ['RollkeeperModule', 'Reconciles', 'InjectLister'] },
+    { door: 'rollkeeper/redis', names: ['redisCoordination', 'BullMqWorkQueue'] },
+    { door: 'rollkeeper/opentelemetry', names: ['createMetrics', 'startTracing'] },
     { door: 'rollkeeper/testing', names: ['FakeClock', 'memoryCoordination', 'startTestCluster'] },
   ])('has the door $door', ({ door, names }) => {
     const { exports, loaded } = project.evaluate<{ exports: string[]; loaded: string[] }>(importing(door));

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { ActorOptions, ActorRuntime } from '../../src/kit/actor/index.js';
-import { RedisActorRuntime, RedisQueuedActors } from '../../src/kit/actor/index.js';
+import { RedisActorRuntime, RedisQueuedActors } from '../../src/kit/redis.js';
 import { FakeClock, SystemClock } from '../../src/base/clock/index.js';
 import type { ActorHarness } from '../../src/testing/actor-contract.js';
 import { runActorContract } from '../../src/testing/actor-contract.js';

@@ -10,7 +10,7 @@ import { SystemClock } from '../../src/base/clock/index.js';
 import { DelegatedAccess } from '../../src/app/delegated-access/index.js';
 import { HealthRegistry } from '../../src/kit/health/index.js';
 import { silentLogger } from '../../src/base/logging/index.js';
-import { createMetrics } from '../../src/kit/telemetry/index.js';
+import { createMetrics } from '../../src/kit/opentelemetry.js';
 import { ADMIN_TOKEN, anAdminPorts } from '../../src/testing/admin-ports.js';
 import type { TestCertificates } from '../../src/testing/api-client-certificates.js';
 import { makeTestCertificates } from '../../src/testing/api-client-certificates.js';

@@ -6,10 +6,10 @@ import { SystemClock } from '../../src/base/clock/index.js';
 import { HealthRegistry } from '../../src/kit/health/index.js';
 import { silentLogger } from '../../src/base/logging/index.js';
 import { RedisPeerRegistry } from '../../src/app/replica/redis-peer-registry.js';
-import { createMetrics } from '../../src/kit/telemetry/index.js';
+import { createMetrics } from '../../src/kit/opentelemetry.js';
 import { ADMIN_TOKEN, anAdminPorts } from '../../src/testing/admin-ports.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { BullMqWorkQueue } from '../../src/kit/work-queue/index.js';
+import { BullMqWorkQueue } from '../../src/kit/redis.js';
 
 describe('replicas that find each other through Redis', () => {
   const clock = new SystemClock();

@@ -12,7 +12,7 @@ import { AdminModule, proofOf, startAdminServer } from '../../src/app/admin/inde
 import { FakeClock } from '../../src/base/clock/index.js';
 import { HealthRegistry } from '../../src/kit/health/index.js';
 import { silentLogger } from '../../src/base/logging/index.js';
-import { createMetrics } from '../../src/kit/telemetry/index.js';
+import { createMetrics } from '../../src/kit/opentelemetry.js';
 import { ADMIN_TOKEN, anAdminPorts } from '../../src/testing/admin-ports.js';
 import { ApiClientServer, json } from '../../src/testing/api-client-server.js';
 import { createSelfSigned } from '../../src/base/tls/certificates.js';

@@ -15,13 +15,13 @@ import {
   createOrUpdate,
   defineController,
   generationChanged,
-  redisCoordination,
   serverSideApply,
   setControllerReference,
   silentLogger,
   updateStatus,
   watch,
 } from '../../src/kit/index.js';
+import { redisCoordination } from '../../src/kit/redis.js';
 import type { TestCluster } from '../../src/test-cluster/index.js';
 import { startTestCluster } from '../../src/test-cluster/index.js';
 import { aDeployment } from '../../src/testing/deployment-builder.js';

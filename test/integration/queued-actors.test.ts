@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { RedisActorRuntime, RedisQueuedActors } from '../../src/kit/actor/index.js';
+import { RedisActorRuntime, RedisQueuedActors } from '../../src/kit/redis.js';
 import { SystemClock } from '../../src/base/clock/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import type { WorkItem } from '../../src/kit/work-queue/index.js';
-import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/kit/work-queue/index.js';
+import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/kit/redis.js';
 
 const clock = new SystemClock();
 const KEY = 'ns/a';

@@ -1,22 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { RedisActorRuntime } from '../../src/kit/actor/index.js';
+import { RedisActorRuntime } from '../../src/kit/redis.js';
 import { RedisStorage } from '../../src/api-server/storage/index.js';
 import { SystemClock } from '../../src/base/clock/index.js';
-import {
-  LeaderElector,
-  RedisHolderWitness,
-  RedisResourceLock,
-  noLeaderElectionMetrics,
-} from '../../src/kit/leader-election/index.js';
+import { LeaderElector, noLeaderElectionMetrics } from '../../src/kit/leader-election/index.js';
+import { RedisHolderWitness, RedisResourceLock } from '../../src/kit/redis.js';
 import type { LogFields } from '../../src/base/logging/index.js';
 import { assertUsableRedis, createRedisConnection } from '../../src/base/redis/index.js';
 import type { SentinelTopology } from '../../src/testing/redis-topologies.js';
 import { startRedisCluster, startSentinelTrio, startTlsRedis } from '../../src/testing/redis-topologies.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/kit/work-queue/index.js';
+import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/kit/redis.js';
 
 const clock = new SystemClock();
 

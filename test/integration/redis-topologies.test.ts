@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RedisActorRuntime } from '../../src/kit/actor/index.js';
+import { RedisActorRuntime } from '../../src/kit/redis.js';
 import { RedisStorage } from '../../src/api-server/storage/index.js';
 import { FakeClock, SystemClock } from '../../src/base/clock/index.js';
-import { RedisResourceLock } from '../../src/kit/leader-election/index.js';
+import { RedisResourceLock } from '../../src/kit/redis.js';
 import { assertUsableRedis, createRedisConnection, describeRedis } from '../../src/base/redis/index.js';
 import { redisWitnesses } from './support/redis-witnesses.js';
 import { runActorContract } from '../../src/testing/actor-contract.js';
@@ -14,7 +14,7 @@ import { runResourceLockContract } from '../../src/testing/resource-lock-contrac
 import { runStorageContract } from '../../src/testing/storage-contract.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { runWorkQueueContract } from '../../src/testing/work-queue-contract.js';
-import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/kit/work-queue/index.js';
+import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/kit/redis.js';
 
 const clock = new SystemClock();
 

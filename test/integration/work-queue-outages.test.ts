@@ -6,7 +6,7 @@ import { UnqueuedSweep } from '../../src/kit/controller/index.js';
 import { silentLogger } from '../../src/base/logging/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import type { WorkHandler, WorkQueueOptions } from '../../src/kit/work-queue/index.js';
-import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/kit/work-queue/index.js';
+import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/kit/redis.js';
 import { CuttableLink } from './support/cuttable-link.js';
 
 const clock = new SystemClock();

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { SeededRandom, SystemClock } from '../../src/base/clock/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { BullMqWorkQueue } from '../../src/kit/work-queue/index.js';
+import { BullMqWorkQueue } from '../../src/kit/redis.js';
 import { proofKeys } from './support/queue-proof.js';
 import { WorkerProcesses } from './support/worker-processes.js';
 

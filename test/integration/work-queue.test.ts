@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, inject } from 'vitest';
-import { RedisQueuedActors } from '../../src/kit/actor/index.js';
+import { RedisQueuedActors } from '../../src/kit/redis.js';
 import { SystemClock } from '../../src/base/clock/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { runWorkQueueContract } from '../../src/testing/work-queue-contract.js';
 import type { MakeWorkQueueHarness } from '../../src/testing/work-queue-harness.js';
-import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/kit/work-queue/index.js';
+import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/kit/redis.js';
 
 const clock = new SystemClock();
 

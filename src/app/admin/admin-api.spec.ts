@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HealthRegistry } from '../../kit/health/index.js';
 import { DEPLOYMENTS, NAMESPACES, REPLICA_SETS, newControllerRef } from '../../base/kubernetes/index.js';
-import { createMetrics } from '../../kit/telemetry/index.js';
+import { createMetrics } from '../../kit/opentelemetry.js';
 import { ADMIN_TOKEN, anAdminPorts } from '../../testing/admin-ports.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HealthRegistry } from '../../kit/health/index.js';
-import { createMetrics } from '../../kit/telemetry/index.js';
+import { createMetrics } from '../../kit/opentelemetry.js';
 import { ADMIN_TOKEN, anAdminPorts } from '../../testing/admin-ports.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { FakeInformers } from '../../testing/fake-informers.js';

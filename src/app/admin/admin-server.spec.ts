@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HealthRegistry } from '../../kit/health/index.js';
-import { createMetrics } from '../../kit/telemetry/index.js';
+import { createMetrics } from '../../kit/opentelemetry.js';
 import { ADMIN_TOKEN, anAdminPorts } from '../../testing/admin-ports.js';
 import { AdminModule } from './admin.module.js';
 import type { AdminServer } from './nest-admin-server.js';

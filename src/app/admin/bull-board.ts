@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { WorkQueue } from '../../kit/work-queue/index.js';
-import { BullMqWorkQueue } from '../../kit/work-queue/index.js';
+import { BullMqWorkQueue } from '../../kit/redis.js';
 
 export const BULL_BOARD_PATH = '/admin/bull-board';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createPinoLogger } from '../../base/logging/index.js';
 import { runUntilStopped, tellParent } from '../../base/process/index.js';
-import { createProcessMetrics, startTracing } from '../../kit/telemetry/index.js';
+import { createProcessMetrics, startTracing } from '../../kit/opentelemetry.js';
 import { createApiServerMetrics } from '../telemetry/index.js';
 import { VERSION } from '../../base/version.js';
 import type { RedisFlags } from './redis-url.js';

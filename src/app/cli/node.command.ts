@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createPinoLogger } from '../../base/logging/index.js';
 import { runUntilStopped, tellParent } from '../../base/process/index.js';
-import { startTracing } from '../../kit/telemetry/index.js';
+import { startTracing } from '../../kit/opentelemetry.js';
 import { VERSION } from '../../base/version.js';
 
 interface NodeCommandOptions {

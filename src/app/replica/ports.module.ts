@@ -7,7 +7,7 @@ import { DelegatedAccess } from '../delegated-access/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import type { ControllerManager } from '../../kit/index.js';
-import type { RecentTraces } from '../../kit/telemetry/index.js';
+import type { RecentTraces } from '../../kit/opentelemetry.js';
 import type { ServedCertificate } from '../../base/tls/index.js';
 import { createAdminPorts } from './admin-ports.js';
 import { KubernetesApiModule } from './kubernetes-api.module.js';

@@ -9,7 +9,7 @@ import type { ControllerDefinition } from '../../kit/controller/index.js';
 import type { ControllerManager } from '../../kit/index.js';
 import { createManager } from '../../kit/index.js';
 import { DEFAULT_TRIMS } from '../../kit/informer/index.js';
-import { redisCoordination } from '../../kit/operator/redis-coordination.js';
+import { redisCoordination } from '../../kit/redis.js';
 import type { Metrics, Tracing } from '../../kit/telemetry/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import { ObservedReconciler } from '../explain/index.js';

@@ -1,7 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { SystemClock, SystemRandom } from '../../base/clock/index.js';
 import { createPinoLogger } from '../../base/logging/index.js';
-import { RecentTraces, createProcessMetrics, startTracing } from '../../kit/telemetry/index.js';
+import { RecentTraces, createProcessMetrics, startTracing } from '../../kit/opentelemetry.js';
 import { VERSION } from '../../base/version.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { CLOCK, LOGGER, METRICS, OPTIONS, RANDOM, TRACES, TRACING } from './tokens.js';

@@ -1,11 +1,6 @@
-import type { ApiClient } from '../../kit/api-client/api-client.js';
-import {
-  isAlreadyExists,
-  isNamespaceTerminating,
-  isNotFound,
-} from '../../kit/api-client/api-status-error.js';
+import type { ApiClient, EventRecorder } from '../../kit/index.js';
+import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../kit/index.js';
 import { NameTakenError, errorMessage } from '../../base/errors/index.js';
-import type { EventRecorder } from '../../kit/events/event-recorder.js';
 import type {
   DeepReadonly,
   Deployment,

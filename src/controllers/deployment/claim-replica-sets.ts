@@ -1,8 +1,6 @@
-import type { ApiClient } from '../../kit/api-client/api-client.js';
-import { isNotFound } from '../../kit/api-client/api-status-error.js';
+import type { ApiClient, Lister } from '../../kit/index.js';
+import { OWNER_UID_INDEX, isNotFound } from '../../kit/index.js';
 import { StaleCacheError } from '../../base/errors/index.js';
-import type { Lister } from '../../kit/informer/informer.js';
-import { OWNER_UID_INDEX } from '../../kit/informer/informer.js';
 import type { DeepReadonly, Deployment, LabelMatcher, ReplicaSet } from '../../base/kubernetes/index.js';
 import { DEPLOYMENTS } from '../../base/kubernetes/index.js';
 import type { ClaimDecision } from '../shared/index.js';

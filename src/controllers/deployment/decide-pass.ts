@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock/index.js';
 import { toRfc3339 } from '../../base/clock/index.js';
-import type { Lister } from '../../kit/informer/informer.js';
-import { OWNER_UID_INDEX } from '../../kit/informer/informer.js';
+import type { Lister } from '../../kit/index.js';
+import { OWNER_UID_INDEX } from '../../kit/index.js';
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
 import type { ReplicaSetClaims } from './claim-replica-sets.js';
 import { decideRollout } from './decide.js';

@@ -1,9 +1,5 @@
-import type {
-  BuiltController,
-  ControllerDefinition,
-  ControllerDependencies,
-} from '../../kit/controller/controller-definition.js';
-import { dueObjects } from '../../kit/controller/due-objects.js';
+import type { BuiltController, ControllerDefinition, ControllerDependencies } from '../../kit/index.js';
+import { dueObjects } from '../../kit/index.js';
 import type { Deployment, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
 import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../base/kubernetes/index.js';
 import {

@@ -1,4 +1,4 @@
-import type { Decision } from '../../kit/controller/decision.js';
+import type { Decision } from '../../kit/index.js';
 import { sumAvailable } from './availability.js';
 import type { RolloutDraft } from './draft.js';
 import { totalReplicas } from './draft.js';

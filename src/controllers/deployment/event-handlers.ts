@@ -1,6 +1,5 @@
-import type { Enqueue, EnqueueRequest } from '../../kit/controller/controller-definition.js';
-import type { Informer, ResourceEvent } from '../../kit/informer/informer.js';
-import { OWNER_UID_INDEX } from '../../kit/informer/informer.js';
+import type { Enqueue, EnqueueRequest, Informer, ResourceEvent } from '../../kit/index.js';
+import { OWNER_UID_INDEX } from '../../kit/index.js';
 import type {
   DeepReadonly,
   Deployment,

@@ -1,4 +1,4 @@
-import type { EventNote } from '../../kit/events/event-recorder.js';
+import type { EventNote } from '../../kit/index.js';
 import {
   INVALID_DEPLOYMENT,
   REPLICA_SET_CREATE_ERROR,

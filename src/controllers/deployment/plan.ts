@@ -1,4 +1,4 @@
-import type { EventNote } from '../../kit/events/event-recorder.js';
+import type { EventNote } from '../../kit/index.js';
 import type { DeepReadonly, Deployment, OwnerReference, ReplicaSet } from '../../base/kubernetes/index.js';
 import { apiVersionOf, REPLICA_SETS } from '../../base/kubernetes/index.js';
 import { REVISION } from './annotations.js';

@@ -1,4 +1,4 @@
-import type { ApiClient } from '../../kit/api-client/api-client.js';
+import type { ApiClient } from '../../kit/index.js';
 import { StaleCacheError } from '../../base/errors/index.js';
 import type { DeepReadonly, Deployment, Pod } from '../../base/kubernetes/index.js';
 import { PODS, controllerOf } from '../../base/kubernetes/index.js';

@@ -1,13 +1,12 @@
-import { isNamespaceTerminating } from '../../kit/api-client/api-status-error.js';
 import type {
-  ReconcileContext,
+  EventRecorder,
   ReconcileRequest,
   ReconcileResult,
-  Reconciler,
-} from '../../kit/controller/reconciler.js';
-import { noSyncObserver } from '../../kit/controller/decision.js';
+  SyncContext,
+  SyncReconciler,
+} from '../../kit/index.js';
+import { isNamespaceTerminating, noSyncObserver } from '../../kit/index.js';
 import { TerminalError } from '../../base/errors/index.js';
-import type { EventRecorder } from '../../kit/events/event-recorder.js';
 import type { DeepReadonly, Deployment } from '../../base/kubernetes/index.js';
 import { DEPLOYMENTS, isEmptySelector } from '../../base/kubernetes/index.js';
 import { counted } from '../shared/index.js';
@@ -33,10 +32,10 @@ const AFTER_COLLISION_MS = 5;
  * Brings one Deployment as far as it can get until pods come or go: reads the caches, decides the whole pass purely,
  * then writes the difference. Costs what the Deployment's own objects cost, whatever else the namespace holds.
  */
-export class DeploymentReconciler implements Reconciler {
+export class DeploymentReconciler implements SyncReconciler {
   constructor(private readonly dependencies: DeploymentReconcilerDependencies) {}
 
-  async reconcile(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult> {
+  async reconcile(request: ReconcileRequest, context: SyncContext): Promise<ReconcileResult> {
     const deployment = this.dependencies.deployments.get(request.key);
     if (!deployment) return {};
     if (isEmptySelector(deployment.spec.selector)) return this.refuseToSelectAll(deployment, context);
@@ -60,7 +59,7 @@ export class DeploymentReconciler implements Reconciler {
   private async rollOut(
     deployment: DeepReadonly<Deployment>,
     claims: ReplicaSetClaims,
-    { client, observer = noSyncObserver, signal }: ReconcileContext,
+    { client, observer = noSyncObserver, signal }: SyncContext,
   ): Promise<ReconcileResult> {
     const { events } = this.dependencies;
     const draft = draftPass(deployment, claims, this.dependencies);
@@ -87,7 +86,7 @@ export class DeploymentReconciler implements Reconciler {
   /** An empty selector would take every pod of the namespace: nothing is done until somebody changes it. */
   private async refuseToSelectAll(
     deployment: DeepReadonly<Deployment>,
-    { client, signal }: ReconcileContext,
+    { client, signal }: SyncContext,
   ): Promise<ReconcileResult> {
     this.dependencies.events.record(deployment, selectingAllNote());
     const { generation = 0 } = deployment.metadata;

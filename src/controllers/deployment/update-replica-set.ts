@@ -1,5 +1,5 @@
-import type { ApiClient } from '../../kit/api-client/api-client.js';
-import { isConflict } from '../../kit/api-client/api-status-error.js';
+import type { ApiClient } from '../../kit/index.js';
+import { isConflict } from '../../kit/index.js';
 import type { ReplicaSet } from '../../base/kubernetes/index.js';
 import { REPLICA_SETS } from '../../base/kubernetes/index.js';
 import { semanticEqual } from './semantic-equality.js';

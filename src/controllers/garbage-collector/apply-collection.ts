@@ -1,5 +1,5 @@
-import type { ApiClient } from '../../kit/api-client/index.js';
-import { isConflict, isNotFound } from '../../kit/api-client/index.js';
+import type { ApiClient } from '../../kit/index.js';
+import { isConflict, isNotFound } from '../../kit/index.js';
 import type {
   DeepReadonly,
   KubernetesObject,

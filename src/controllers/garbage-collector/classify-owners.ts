@@ -1,6 +1,5 @@
-import type { ApiClient } from '../../kit/api-client/index.js';
-import { isForbidden, isNotFound, isObjectNotFound } from '../../kit/api-client/index.js';
-import type { EventRecorder } from '../../kit/events/index.js';
+import type { ApiClient, EventRecorder } from '../../kit/index.js';
+import { isForbidden, isNotFound, isObjectNotFound } from '../../kit/index.js';
 import type {
   DeepReadonly,
   KubernetesObject,

@@ -1,4 +1,4 @@
-import type { ResourceEvent } from '../../kit/informer/index.js';
+import type { ResourceEvent } from '../../kit/index.js';
 import type {
   DeepReadonly,
   KubernetesObject,

@@ -1,4 +1,4 @@
-import type { DiscoveredResource, DiscoveredResources } from '../../kit/api-client/index.js';
+import type { DiscoveredResource, DiscoveredResources } from '../../kit/index.js';
 import type { ResourceType } from '../../base/kubernetes/index.js';
 import { apiVersionOf, qualifiedResource } from '../../base/kubernetes/index.js';
 

@@ -1,4 +1,4 @@
-import type { Informer, ResourceEvent } from '../../kit/informer/index.js';
+import type { Informer, ResourceEvent } from '../../kit/index.js';
 import type {
   DeepReadonly,
   KubernetesObject,

@@ -1,4 +1,4 @@
-import type { Decision } from '../../kit/controller/index.js';
+import type { Decision } from '../../kit/index.js';
 import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
 import { PODS, keyOf, qualifiedResource } from '../../base/kubernetes/index.js';
 import type { OwnerClassification } from './classify-owners.js';

@@ -1,8 +1,4 @@
-import type {
-  BuiltController,
-  ControllerDefinition,
-  ControllerDependencies,
-} from '../../kit/controller/index.js';
+import type { BuiltController, ControllerDefinition, ControllerDependencies } from '../../kit/index.js';
 import { PODS, parseKey } from '../../base/kubernetes/index.js';
 import { AbsentOwners } from './absent-owners.js';
 import { DependencyGraph } from './dependency-graph.js';

@@ -1,12 +1,11 @@
-import type { ApiClient } from '../../kit/api-client/index.js';
-import { isConflict, isNotFound } from '../../kit/api-client/index.js';
 import type {
-  ReconcileContext,
+  ApiClient,
   ReconcileRequest,
   ReconcileResult,
-  Reconciler,
-} from '../../kit/controller/index.js';
-import { noSyncObserver } from '../../kit/controller/index.js';
+  SyncContext,
+  SyncReconciler,
+} from '../../kit/index.js';
+import { isConflict, isNotFound, noSyncObserver } from '../../kit/index.js';
 import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
 import { keyOf } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
@@ -32,14 +31,14 @@ const ATTEMPTS = 4;
  * Looks at one object: what it owes its dependents while it is being deleted, and else whether its owners still keep it.
  * Starts from the cache; a conflict tells that the cache was old, and then the server's object is looked at instead.
  */
-export class GarbageCollectorReconciler implements Reconciler {
+export class GarbageCollectorReconciler implements SyncReconciler {
   constructor(
     private readonly sources: OwnerSources,
     private readonly options: CompiledGarbageCollectorOptions,
     private readonly logger: Logger,
   ) {}
 
-  async reconcile(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult> {
+  async reconcile(request: ReconcileRequest, context: SyncContext): Promise<ReconcileResult> {
     const { graph } = this.sources;
     const item = parseItemRef(request, graph.types);
     const cached = item && graph.get(item.type, item.ref);
@@ -58,7 +57,7 @@ export class GarbageCollectorReconciler implements Reconciler {
     }
   }
 
-  private collect(item: CollectableItem, object: Item, context: ReconcileContext): Promise<ReconcileResult> {
+  private collect(item: CollectableItem, object: Item, context: SyncContext): Promise<ReconcileResult> {
     const { observer = noSyncObserver } = context;
     const look = { item, object, dependents: this.sources.graph.dependentsOf(object.metadata.uid) };
     observer.found(() => readAttributes(look));
@@ -67,7 +66,7 @@ export class GarbageCollectorReconciler implements Reconciler {
 
   private async fulfilDuty(
     look: Look,
-    { client, observer = noSyncObserver, signal }: ReconcileContext,
+    { client, observer = noSyncObserver, signal }: SyncContext,
   ): Promise<ReconcileResult> {
     const { dependents, item, object } = look;
     const { isFilling } = this.sources.monitors;
@@ -94,7 +93,7 @@ export class GarbageCollectorReconciler implements Reconciler {
 
   private async collectByOwners(
     look: Look,
-    { client, observer = noSyncObserver, signal }: ReconcileContext,
+    { client, observer = noSyncObserver, signal }: SyncContext,
   ): Promise<ReconcileResult> {
     const { dependents, item, object } = look;
     const owners = await classifyOwners(object, this.sources, client, signal);

@@ -1,9 +1,15 @@
-import type { ApiClient, DiscoveredResource, DiscoveredResources } from '../../kit/api-client/index.js';
+import type {
+  ApiClient,
+  DiscoveredResource,
+  DiscoveredResources,
+  Informer,
+  InformerSource,
+  LeadingWork,
+  UnreadableResource,
+} from '../../kit/index.js';
 import { LinkedAbort, abortable } from '../../base/cancellation/index.js';
 import type { Clock } from '../../base/clock/index.js';
-import type { InformerSource, LeadingWork, UnreadableResource } from '../../kit/controller/index.js';
 import { errorMessage } from '../../base/errors/index.js';
-import type { Informer } from '../../kit/informer/index.js';
 import type { DeepReadonly, OwnerReference, ResourceType } from '../../base/kubernetes/index.js';
 import { qualifiedResource, sameJson } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';

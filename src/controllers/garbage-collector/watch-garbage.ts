@@ -1,5 +1,4 @@
-import type { Enqueue } from '../../kit/controller/index.js';
-import type { ResourceEvent } from '../../kit/informer/index.js';
+import type { Enqueue, ResourceEvent } from '../../kit/index.js';
 import type { DeepReadonly, KubernetesObject, ResourceType } from '../../base/kubernetes/index.js';
 import { newerResourceVersion } from '../../base/kubernetes/index.js';
 import type { AbsentOwners } from './absent-owners.js';

@@ -1,4 +1,4 @@
-import type { DiscoveredResource } from '../../kit/api-client/index.js';
+import type { DiscoveredResource } from '../../kit/index.js';
 import type { DeepReadonly, KubernetesObject, Namespace, ResourceType } from '../../base/kubernetes/index.js';
 
 /** The finalizer of `spec.finalizers` that is ours. */

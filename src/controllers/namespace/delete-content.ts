@@ -1,5 +1,5 @@
-import type { ApiClient, DiscoveredResource, DiscoveredResources } from '../../kit/api-client/index.js';
-import { ApiStatusError, isConflict, isNotFound } from '../../kit/api-client/index.js';
+import type { ApiClient, DiscoveredResource, DiscoveredResources } from '../../kit/index.js';
+import { ApiStatusError, isConflict, isNotFound } from '../../kit/index.js';
 import { ConcurrencyLimit } from '../../base/concurrency/index.js';
 import { errorMessage, hasCode } from '../../base/errors/index.js';
 import type { KubernetesObject, ResourceType } from '../../base/kubernetes/index.js';

@@ -1,4 +1,4 @@
-import type { Decision } from '../../kit/controller/index.js';
+import type { Decision } from '../../kit/index.js';
 import type { NextStep } from './decide-content.js';
 import type { DeletedContent } from './delete-content.js';
 

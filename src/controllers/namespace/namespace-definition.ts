@@ -3,9 +3,9 @@ import type {
   ControllerDefinition,
   ControllerDependencies,
   Enqueue,
-} from '../../kit/controller/index.js';
-import { dueObjects } from '../../kit/controller/index.js';
-import type { Informer } from '../../kit/informer/index.js';
+  Informer,
+} from '../../kit/index.js';
+import { dueObjects } from '../../kit/index.js';
 import type { Namespace, Pod } from '../../base/kubernetes/index.js';
 import { NAMESPACES, PODS } from '../../base/kubernetes/index.js';
 import { isOursToEmpty } from './decide-content.js';

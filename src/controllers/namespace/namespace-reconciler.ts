@@ -1,15 +1,14 @@
-import type { ApiClient } from '../../kit/api-client/index.js';
-import { isNotFound } from '../../kit/api-client/index.js';
-import type { Clock } from '../../base/clock/index.js';
-import { toRfc3339 } from '../../base/clock/index.js';
 import type {
-  ReconcileContext,
+  ApiClient,
+  Lister,
   ReconcileRequest,
   ReconcileResult,
-  Reconciler,
-} from '../../kit/controller/index.js';
-import { noSyncObserver } from '../../kit/controller/index.js';
-import type { Lister } from '../../kit/informer/index.js';
+  SyncContext,
+  SyncReconciler,
+} from '../../kit/index.js';
+import { isNotFound, noSyncObserver } from '../../kit/index.js';
+import type { Clock } from '../../base/clock/index.js';
+import { toRfc3339 } from '../../base/clock/index.js';
 import type { Namespace } from '../../base/kubernetes/index.js';
 import { NAMESPACES, stringifyJson } from '../../base/kubernetes/index.js';
 import type { ContentReport } from './content-conditions.js';
@@ -22,13 +21,13 @@ import { describeDecision } from './describe-decision.js';
  * Empties a namespace that is terminating, says in its status what holds it back, and lets it go when it is empty.
  * Source: `namespacedResourcesDeleter.Delete` in k/k pkg/controller/namespace/deletion.
  */
-export class NamespaceReconciler implements Reconciler {
+export class NamespaceReconciler implements SyncReconciler {
   constructor(
     private readonly lister: Lister<Namespace>,
     private readonly clock: Clock,
   ) {}
 
-  async reconcile({ name, key }: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult> {
+  async reconcile({ name, key }: ReconcileRequest, context: SyncContext): Promise<ReconcileResult> {
     const { client, observer = noSyncObserver, signal } = context;
     const cached = this.lister.get(key);
     if (!cached || !isOursToEmpty(cached)) return {};

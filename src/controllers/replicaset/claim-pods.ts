@@ -1,7 +1,5 @@
-import type { ApiClient } from '../../kit/api-client/api-client.js';
-import { isConflict, isInvalid, isNotFound } from '../../kit/api-client/api-status-error.js';
-import type { Lister } from '../../kit/informer/informer.js';
-import { OWNER_UID_INDEX } from '../../kit/informer/informer.js';
+import type { ApiClient, Lister } from '../../kit/index.js';
+import { OWNER_UID_INDEX, isConflict, isInvalid, isNotFound } from '../../kit/index.js';
 import type { DeepReadonly, LabelMatcher, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
 import { PODS, REPLICA_SETS, isControlledBy } from '../../base/kubernetes/index.js';
 import {

@@ -1,4 +1,4 @@
-import type { ReconcileContext } from '../../kit/controller/reconciler.js';
+import type { SyncContext } from '../../kit/index.js';
 import type { CreateOutcome, PodControl } from './pod-control.js';
 import type { PodIntents } from './pod-intents.js';
 import { slowStartBatch } from './slow-start-batch.js';
@@ -15,7 +15,7 @@ interface CreatePodsInput {
   /** As they are stored. */
   readonly intents: PodIntents;
   readonly control: PodControl;
-  readonly context: Pick<ReconcileContext, 'signal' | 'intents'>;
+  readonly context: Pick<SyncContext, 'signal' | 'intents'>;
   /** Chooses names outside of `taken`. */
   readonly otherNames: (count: number, taken: ReadonlySet<string>) => readonly string[];
 }

@@ -1,9 +1,5 @@
-import type {
-  BuiltController,
-  ControllerDefinition,
-  ControllerDependencies,
-} from '../../kit/controller/controller-definition.js';
-import { dueObjects } from '../../kit/controller/due-objects.js';
+import type { BuiltController, ControllerDefinition, ControllerDependencies } from '../../kit/index.js';
+import { dueObjects } from '../../kit/index.js';
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
 import { DEPLOYMENTS, PODS, REPLICA_SETS, controllerOf } from '../../base/kubernetes/index.js';
 import {

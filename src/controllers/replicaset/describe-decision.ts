@@ -1,4 +1,4 @@
-import type { Decision } from '../../kit/controller/decision.js';
+import type { Decision } from '../../kit/index.js';
 import type { DeepReadonly, ReplicaSet } from '../../base/kubernetes/index.js';
 import { counted } from '../shared/index.js';
 

@@ -1,7 +1,12 @@
-import type { BuiltController, DueWork, Enqueue } from '../../kit/controller/controller-definition.js';
-import type { Reconciler } from '../../kit/controller/reconciler.js';
-import type { Informer, ResourceEvent } from '../../kit/informer/informer.js';
-import { OWNER_UID_INDEX } from '../../kit/informer/informer.js';
+import type {
+  BuiltController,
+  DueWork,
+  Enqueue,
+  Informer,
+  ResourceEvent,
+  SyncReconciler,
+} from '../../kit/index.js';
+import { OWNER_UID_INDEX } from '../../kit/index.js';
 import type { DeepReadonly, Deployment, LabelMatcher, ReplicaSet } from '../../base/kubernetes/index.js';
 import { DEPLOYMENTS, REPLICA_SETS, controllerOf, keyOf } from '../../base/kubernetes/index.js';
 
@@ -51,7 +56,7 @@ class ReplicaSetSelection {
     return deployment !== undefined && this.input.selects(deployment.metadata.labels);
   }
 
-  limitReconciler(reconciler: Reconciler): Reconciler {
+  limitReconciler(reconciler: SyncReconciler): SyncReconciler {
     return {
       reconcile: async (request, context) => {
         if (this.includesKey(request.key)) return reconciler.reconcile(request, context);

@@ -1,8 +1,6 @@
 import type { Clock, RandomSource } from '../../base/clock/index.js';
-import { noSyncObserver } from '../../kit/controller/decision.js';
-import type { ReconcileContext } from '../../kit/controller/reconciler.js';
-import type { EventRecorder } from '../../kit/events/event-recorder.js';
-import type { Lister } from '../../kit/informer/informer.js';
+import type { EventRecorder, Lister, SyncContext } from '../../kit/index.js';
+import { noSyncObserver } from '../../kit/index.js';
 import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
 import { keyOf } from '../../base/kubernetes/index.js';
 import { isPodActive } from '../shared/index.js';
@@ -79,7 +77,7 @@ export class PodManager {
   async manage(
     replicaSet: DeepReadonly<ReplicaSet>,
     claimed: ClaimedPods,
-    context: ReconcileContext,
+    context: SyncContext,
   ): Promise<ManageResult> {
     const { events, options, clock } = this.deps;
     const control = new PodControl(replicaSet, context.client, events, context.signal);
@@ -121,7 +119,7 @@ export class PodManager {
   private async settle(
     replicaSet: DeepReadonly<ReplicaSet>,
     claimed: ClaimedPods,
-    context: ReconcileContext,
+    context: SyncContext,
     control: PodControl,
   ): Promise<Situation> {
     const { namespace } = replicaSet.metadata;
@@ -216,7 +214,7 @@ export class PodManager {
   private async apply(
     replicaSet: DeepReadonly<ReplicaSet>,
     plan: Plan,
-    context: ReconcileContext,
+    context: SyncContext,
     control: PodControl,
   ): Promise<ManageResult> {
     const confirmed = this.confirmed.get(plan.intents.ownerUid) ?? new Set<string>();
@@ -268,7 +266,7 @@ export class PodManager {
 
 /** Rewrites the stored intents after failures only; without any they stay until the cache shows the pods. */
 async function keepOnlyOpenIntents(
-  context: ReconcileContext,
+  context: SyncContext,
   stored: PodIntents,
   open: Pick<PodIntents, 'creates' | 'deletes'>,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock/index.js';
-import type { Lister } from '../../kit/informer/informer.js';
+import type { Lister } from '../../kit/index.js';
 import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
 import { compileLabelSelector, isEmptySelector } from '../../base/kubernetes/index.js';
 import { findPods } from './claim-pods.js';

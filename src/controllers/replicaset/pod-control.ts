@@ -1,13 +1,12 @@
-import type { ApiClient } from '../../kit/api-client/api-client.js';
+import type { ApiClient, EventRecorder } from '../../kit/index.js';
 import {
   apiStatusOf,
   isAlreadyExists,
   isConflict,
   isNamespaceTerminating,
   isNotFound,
-} from '../../kit/api-client/api-status-error.js';
+} from '../../kit/index.js';
 import { errorMessage } from '../../base/errors/index.js';
-import type { EventRecorder } from '../../kit/events/event-recorder.js';
 import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
 import { PODS, isControlledBy } from '../../base/kubernetes/index.js';
 import { podFromTemplate } from './pod-from-template.js';

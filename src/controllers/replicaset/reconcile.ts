@@ -1,15 +1,14 @@
-import { isConflict } from '../../kit/api-client/api-status-error.js';
-import type { Clock } from '../../base/clock/index.js';
-import { noSyncObserver } from '../../kit/controller/decision.js';
 import type {
-  ReconcileContext,
+  EventRecorder,
+  Lister,
   ReconcileRequest,
   ReconcileResult,
-  Reconciler,
-} from '../../kit/controller/reconciler.js';
+  SyncContext,
+  SyncReconciler,
+} from '../../kit/index.js';
+import { isConflict, noSyncObserver } from '../../kit/index.js';
+import type { Clock } from '../../base/clock/index.js';
 import { errorMessage } from '../../base/errors/index.js';
-import type { EventRecorder } from '../../kit/events/event-recorder.js';
-import type { Lister } from '../../kit/informer/informer.js';
 import type { DeepReadonly, LabelMatcher, ReplicaSet } from '../../base/kubernetes/index.js';
 import { REPLICA_SETS, compileLabelSelector, isEmptySelector } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
@@ -32,7 +31,7 @@ export interface ReplicaSetReconcilerDependencies extends PodManagerDependencies
  * One sync of a ReplicaSet: claim pods, bring their number to `spec.replicas`, write the status once if it
  * changed. A ReplicaSet that is being deleted only has its status kept.
  */
-export class ReplicaSetReconciler implements Reconciler {
+export class ReplicaSetReconciler implements SyncReconciler {
   private readonly podManager: PodManager;
   private readonly replicaSets: Lister<ReplicaSet>;
   private readonly clock: Clock;
@@ -47,7 +46,7 @@ export class ReplicaSetReconciler implements Reconciler {
     this.events = deps.events;
   }
 
-  async reconcile(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult> {
+  async reconcile(request: ReconcileRequest, context: SyncContext): Promise<ReconcileResult> {
     const replicaSet = this.replicaSets.get(request.key);
     if (!replicaSet) {
       if (context.intents.current !== undefined) context.intents.clear();
@@ -92,7 +91,7 @@ export class ReplicaSetReconciler implements Reconciler {
   private async managePods(
     replicaSet: DeepReadonly<ReplicaSet>,
     claimed: ClaimedPods,
-    context: ReconcileContext,
+    context: SyncContext,
   ): Promise<ManageResult> {
     if (replicaSet.metadata.deletionTimestamp === undefined) {
       return this.podManager.manage(replicaSet, claimed, context);
@@ -107,7 +106,7 @@ export class ReplicaSetReconciler implements Reconciler {
     replicaSet: DeepReadonly<ReplicaSet>,
     claimed: ClaimedPods,
     managed: ManageResult,
-    context: ReconcileContext,
+    context: SyncContext,
     nowMs: number,
   ): Promise<number | undefined> {
     const mayWait = managed.changedPods && !managed.failure;

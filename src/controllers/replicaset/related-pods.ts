@@ -1,5 +1,5 @@
-import type { Lister } from '../../kit/informer/informer.js';
-import { OWNER_UID_INDEX } from '../../kit/informer/informer.js';
+import type { Lister } from '../../kit/index.js';
+import { OWNER_UID_INDEX } from '../../kit/index.js';
 import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
 import { controllerOf, isControlledBy } from '../../base/kubernetes/index.js';
 

@@ -1,6 +1,5 @@
-import type { Enqueue } from '../../kit/controller/controller-definition.js';
-import type { Informer, ResourceEvent } from '../../kit/informer/informer.js';
-import { OWNER_UID_INDEX } from '../../kit/informer/informer.js';
+import type { Enqueue, Informer, ResourceEvent } from '../../kit/index.js';
+import { OWNER_UID_INDEX } from '../../kit/index.js';
 import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
 import {
   PODS,

@@ -1,4 +1,4 @@
-import type { IndexFunction } from '../../kit/informer/informer.js';
+import type { IndexFunction } from '../../kit/index.js';
 import type { KubernetesObject } from '../../base/kubernetes/index.js';
 import { controllerOf } from '../../base/kubernetes/index.js';
 

@@ -1,6 +1,5 @@
-import type { EventNote, EventRecorder } from '../../kit/events/event-recorder.js';
-import type { Informer, Lister, ResourceEvent } from '../../kit/informer/informer.js';
-import { NAMESPACE_INDEX } from '../../kit/informer/informer.js';
+import type { EventNote, EventRecorder, Informer, Lister, ResourceEvent } from '../../kit/index.js';
+import { NAMESPACE_INDEX } from '../../kit/index.js';
 import type { DeepReadonly } from '../../base/kubernetes/index.js';
 import { compileLabelSelector, isEmptySelector, sameJson } from '../../base/kubernetes/index.js';
 import type { Selecting } from './selector-index.js';

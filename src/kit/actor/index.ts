@@ -12,9 +12,5 @@ export type {
 } from './actor.js';
 export { MemoryActorRuntime, MemoryActorStore } from './memory-actor-runtime.js';
 export type { MemoryActorRuntimeDependencies } from './memory-actor-runtime.js';
-export { RedisActorRuntime } from './redis-actor-runtime.js';
-export type { RedisActorRuntimeDependencies } from './redis-actor-runtime.js';
-export { RedisQueuedActors } from './redis-queued-actors.js';
-export type { RedisQueuedActorsDependencies } from './redis-queued-actors.js';
 export { StoredActorRuntime } from './stored-actor-runtime.js';
 export type { StoredActorRuntimeDependencies } from './stored-actor-runtime.js';

@@ -11,12 +11,6 @@ export type { LeaseCandidacyOptions } from './lease-candidate.js';
 export { LeaseResourceLock } from './lease-resource-lock.js';
 export type { LeaseResourceLockOptions } from './lease-resource-lock.js';
 export { MemoryLease, MemoryResourceLock } from './memory-resource-lock.js';
-export { RedisHolderWitness } from './redis-holder-witness.js';
-export type { RedisHolderWitnessOptions } from './redis-holder-witness.js';
-export { RedisLeaseLinks } from './redis-lease-links.js';
-export type { RedisLeaseLinksOptions } from './redis-lease-links.js';
-export { RedisResourceLock } from './redis-resource-lock.js';
-export type { RedisResourceLockOptions } from './redis-resource-lock.js';
 export { isDeposed } from './resource-lock.js';
 export type {
   DeposedHolder,

@@ -19,7 +19,7 @@ import {
   observeReadability,
 } from '../telemetry/index.js';
 import { assembleController } from './assemble-controller.js';
-import type { Coordination } from './coordination.js';
+import type { Coordination, CoordinationFactory } from './coordination.js';
 import type { CompiledManagerOptions } from './create-manager.options.js';
 import type { ElectionDependencies } from './election.js';
 import { Election } from './election.js';
@@ -28,6 +28,7 @@ import { registerChecks } from './register-checks.js';
 /** What a manager is made of. */
 export type ManagerParts = CompiledManagerOptions & {
   readonly client: ApiClient;
+  readonly coordination: CoordinationFactory;
   readonly metrics: Metrics;
   readonly tracing: Tracing;
 };

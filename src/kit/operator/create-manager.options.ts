@@ -17,7 +17,6 @@ import type { Runnable } from '../manager/index.js';
 import type { Metrics, Tracing } from '../telemetry/index.js';
 import type { CoordinationFactory } from './coordination.js';
 import type { ProbeServerOptions } from './probe-server.js';
-import { redisCoordination } from './redis-coordination.js';
 
 /** Of {@link createManager}. */
 export interface CreateManagerOptions {
@@ -148,7 +147,8 @@ export function compileManagerOptions(options: CreateManagerOptions, env: NodeJS
     clock: options.clock ?? new SystemClock(),
     random: options.random ?? new SystemRandom(),
     logger: options.logger ?? createPinoLogger({ base: { operator: name, replica: identity } }),
-    coordination: options.coordination ?? redisCoordination(urlOf(options, env)),
+    /** Absent: the coordination is given. */
+    redisUrl: options.coordination ? undefined : urlOf(options, env),
   });
 }
 

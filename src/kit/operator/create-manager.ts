@@ -1,7 +1,7 @@
 import { VERSION } from '../../base/version.js';
 import { createHttpApiClient, loadKubeconfig } from '../api-client/index.js';
 import type { Metrics } from '../telemetry/index.js';
-import { createApiClientMetrics, createProcessMetrics, startTracing } from '../telemetry/index.js';
+import { createApiClientMetrics } from '../telemetry/index.js';
 import { ControllerManager } from './controller-manager.js';
 import type { CompiledManagerOptions, CreateManagerOptions } from './create-manager.options.js';
 import { compileManagerOptions } from './create-manager.options.js';
@@ -14,18 +14,36 @@ import { compileManagerOptions } from './create-manager.options.js';
 export async function createManager(options: CreateManagerOptions): Promise<ControllerManager> {
   const compiled = compileManagerOptions(options);
   const { identity, name } = compiled;
-  const metrics = options.metrics ?? createProcessMetrics();
+  const coordination =
+    options.coordination ?? (await redisParts()).redisCoordination(compiled.redisUrl ?? '');
+  const metrics = options.metrics ?? (await openTelemetry()).createProcessMetrics();
   const connected = options.client ? { client: options.client } : await connect(compiled, metrics);
   const tracing =
     options.tracing ??
-    startTracing({ serviceName: name, instance: identity, version: VERSION, env: process.env });
+    (await openTelemetry()).startTracing({
+      serviceName: name,
+      instance: identity,
+      version: VERSION,
+      env: process.env,
+    });
   const closings = [
     ...('close' in connected ? [() => connected.close()] : []),
     ...(options.metrics ? [] : [() => metrics.shutdown()]),
     ...(options.tracing ? [] : [() => tracing.shutdown()]),
   ];
-  return new ControllerManager({ ...compiled, client: connected.client, closings, metrics, tracing });
+  return new ControllerManager({
+    ...compiled,
+    client: connected.client,
+    closings,
+    coordination,
+    metrics,
+    tracing,
+  });
 }
+
+/** Loaded by those who need them. */
+const redisParts = () => import('./redis-coordination.js');
+const openTelemetry = () => import('../opentelemetry.js');
 
 async function connect(options: CompiledManagerOptions, { meter }: Metrics) {
   const { clock, context, kubeconfig, logger, name, random } = options;

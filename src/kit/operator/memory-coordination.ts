@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock/index.js';
 import { SystemClock } from '../../base/clock/index.js';
-// Not through the folders' doors, which load BullMQ: who keeps everything in memory starts sooner without.
-import { MemoryActorStore } from '../actor/memory-actor-runtime.js';
-import { StoredActorRuntime } from '../actor/stored-actor-runtime.js';
-import { MemoryLease, MemoryResourceLock } from '../leader-election/memory-resource-lock.js';
-import { MemoryWorkQueueConsumer } from '../work-queue/memory-consumer.js';
-import { MemoryWorkQueue } from '../work-queue/memory-work-queue.js';
+import { MemoryActorStore, StoredActorRuntime } from '../actor/index.js';
+import { MemoryLease, MemoryResourceLock } from '../leader-election/index.js';
+import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../work-queue/index.js';
 import type { Coordination, CoordinationFactory } from './coordination.js';
 
 /**

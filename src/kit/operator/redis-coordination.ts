@@ -1,8 +1,12 @@
-import { RedisActorRuntime, RedisQueuedActors } from '../actor/index.js';
+import { RedisActorRuntime } from '../actor/redis-actor-runtime.js';
+import { RedisQueuedActors } from '../actor/redis-queued-actors.js';
+import { RedisHolderWitness } from '../leader-election/redis-holder-witness.js';
+import type { RedisLeaseLinksOptions } from '../leader-election/redis-lease-links.js';
+import { RedisLeaseLinks } from '../leader-election/redis-lease-links.js';
+import { RedisResourceLock } from '../leader-election/redis-resource-lock.js';
+import { BullMqWorkQueueConsumer } from '../work-queue/bullmq-consumer.js';
+import { BullMqWorkQueue } from '../work-queue/bullmq-work-queue.js';
 import { assertRedisUrl, assertUsableRedis, parseRedisUrl } from '../../base/redis/index.js';
-import type { RedisLeaseLinksOptions } from '../leader-election/index.js';
-import { RedisHolderWitness, RedisLeaseLinks, RedisResourceLock } from '../leader-election/index.js';
-import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../work-queue/index.js';
 import type { Coordination, CoordinationFactory, CoordinationParts, QueuePair } from './coordination.js';
 
 /** How long a Redis that is not there at the start is waited for. */

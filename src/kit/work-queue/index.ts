@@ -1,7 +1,3 @@
-export { BullMqWorkQueueConsumer } from './bullmq-consumer.js';
-export type { BullMqWorkQueueConsumerDependencies } from './bullmq-consumer.js';
-export { BullMqWorkQueue } from './bullmq-work-queue.js';
-export type { BullMqWorkQueueDependencies, QueuedActors } from './bullmq-work-queue.js';
 export { MemoryWorkQueueConsumer } from './memory-consumer.js';
 export { MemoryWorkQueue } from './memory-work-queue.js';
 export type { MemoryWorkQueueDependencies } from './memory-work-queue.js';
