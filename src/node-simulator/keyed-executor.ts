@@ -1,3 +1,4 @@
+import { aborted } from '../base/cancellation/index.js';
 import type { Clock, TimerHandle } from '../base/clock/index.js';
 import { IllegalStateError, errorMessage } from '../base/errors/index.js';
 import type { Logger } from '../base/logging/index.js';
@@ -45,10 +46,7 @@ export class KeyedExecutor {
     if (this.signal) throw new IllegalStateError('the executor runs already');
     this.signal = signal;
     this.fill();
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      else signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    await aborted(signal);
     this.waiting.clear();
     for (const timer of this.timers.values()) timer.cancel();
     this.timers.clear();

@@ -1,3 +1,4 @@
+import { aborted } from '../base/cancellation/index.js';
 import type { HolderWitness, Sighting } from '../kit/leader-election/index.js';
 
 /** A server at which processes can be seen while their connections stand. */
@@ -44,7 +45,7 @@ export class MemoryHolderWitness implements HolderWitness {
 
   async run(signal: AbortSignal): Promise<void> {
     this.join();
-    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    await aborted(signal);
     this.presence.hide(this.identity);
     this.place = '';
   }

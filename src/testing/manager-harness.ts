@@ -1,3 +1,4 @@
+import { aborted } from '../base/cancellation/index.js';
 import { trace } from '@opentelemetry/api';
 import { MemoryActorRuntime } from '../kit/actor/index.js';
 import { FakeClock } from '../base/clock/index.js';
@@ -20,7 +21,7 @@ export class ScriptedElector implements Elector {
 
   async run(lead: Lead, signal: AbortSignal): Promise<void> {
     this.lead = lead;
-    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    await aborted(signal);
     await this.lose(new ShutdownError('stop'));
     this.log.push('released');
   }
@@ -79,8 +80,7 @@ export class ManagerHarness {
     this.controllers = sketches.map((sketch) => this.make(sketch));
     this.manager = new Manager({
       informers: {
-        run: (signal) =>
-          new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true })),
+        run: aborted,
         waitUntilSettled: async () => undefined,
       },
       logger: silentLogger,

@@ -1,5 +1,5 @@
 import type { OnModuleDestroy } from '@nestjs/common';
-import type { Decision, RunningSync } from '../explain/index.js';
+import type { LoggedDecision, RunningSync } from '../explain/index.js';
 import type { ShownSpan } from '../../kit/telemetry/index.js';
 import type { AdminPorts, LeaseView, Peer } from './admin-ports.js';
 import { PeerClient } from './peer-client.js';
@@ -55,17 +55,19 @@ export class ClusterView implements OnModuleDestroy {
   }
 
   /** The last decisions about a key, of all replicas that answer, newest first. */
-  async decisions(controller: string, key: string): Promise<readonly Decision[]> {
+  async decisions(controller: string, key: string): Promise<readonly LoggedDecision[]> {
     const query = new URLSearchParams({ controller, key });
     const own = this.ports.decisions.of(controller, key);
-    const others = await this.askOthers<Decision[]>(`/admin/local/decisions?${query.toString()}`);
+    const others = await this.askOthers<LoggedDecision[]>(`/admin/local/decisions?${query.toString()}`);
     return [...own, ...others.flat()].sort((a, b) => b.atMs - a.atMs).slice(0, 20);
   }
 
   /** Decisions of all replicas and keys after `afterMs`, newest first. */
-  async decisionsSince(afterMs: number, limit: number): Promise<readonly Decision[]> {
+  async decisionsSince(afterMs: number, limit: number): Promise<readonly LoggedDecision[]> {
     const own = this.ports.decisions.since(afterMs, limit);
-    const others = await this.askOthers<Decision[]>(`/admin/local/decisions?since=${afterMs}&limit=${limit}`);
+    const others = await this.askOthers<LoggedDecision[]>(
+      `/admin/local/decisions?since=${afterMs}&limit=${limit}`,
+    );
     return [...own, ...others.flat()].sort((a, b) => b.atMs - a.atMs).slice(0, limit);
   }
 

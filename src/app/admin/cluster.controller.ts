@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Inject, Param, Put, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { z } from 'zod';
-import type { Decision } from '../explain/index.js';
+import type { LoggedDecision } from '../explain/index.js';
 import { LOG_LEVELS } from '../../base/logging/index.js';
 import type { ShownSpan } from '../../kit/telemetry/index.js';
 import type { AdminPorts } from './admin-ports.js';
@@ -27,7 +27,7 @@ export class ClusterController {
 
   /** This replica's decisions: of one key, or of all since a time. */
   @Get('local/decisions')
-  decisions(@Query() query: Record<string, unknown>): readonly Decision[] {
+  decisions(@Query() query: Record<string, unknown>): readonly LoggedDecision[] {
     const { decisions } = this.ports;
     if (query['key'] !== undefined)
       return decisions.of(parseName(String(query['controller']), 'controller'), parseKeyText(query['key']));

@@ -1,4 +1,5 @@
-import type { Decision } from '../explain/index.js';
+import { aborted } from '../../base/cancellation/index.js';
+import type { LoggedDecision } from '../explain/index.js';
 import type { DeepReadonly, KubernetesObject, ReplicaSet } from '../../base/kubernetes/index.js';
 import { controllerOf, keyOf } from '../../base/kubernetes/index.js';
 import type { AdminPorts, DeploymentCaches } from './admin-ports.js';
@@ -23,7 +24,7 @@ export type FeedEvent =
       readonly cluster: ClusterSnapshot;
       readonly queues: readonly QueueSummary[];
     }
-  | { readonly type: 'decisions'; readonly decisions: readonly Decision[] }
+  | { readonly type: 'decisions'; readonly decisions: readonly LoggedDecision[] }
   /** The last of a stream: another one of the same client was opened, and this was one too many. */
   | { readonly type: 'gave-way' };
 
@@ -70,10 +71,7 @@ export class ConsoleFeed {
     this.join(viewer);
     try {
       await this.sendAll(viewer, signal);
-      await new Promise<void>((resolve) => {
-        if (signal.aborted) resolve();
-        else signal.addEventListener('abort', () => resolve(), { once: true });
-      });
+      await aborted(signal);
     } finally {
       this.leave(viewer);
     }

@@ -1,4 +1,4 @@
-import type { Decision, Explanation, QueueKnowledge } from '../explain/index.js';
+import type { LoggedDecision, Explanation, QueueKnowledge } from '../explain/index.js';
 import { explainDeployment } from '../explain/index.js';
 import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '../../kit/informer/index.js';
 import type { DeepReadonly, Deployment, ReplicaSet } from '../../base/kubernetes/index.js';
@@ -44,7 +44,7 @@ export class ExplainSource {
 
   /** The quick explanation for lists: what the objects say, and nothing that would have to be asked for. */
   glance(caches: DeploymentCaches, deployment: DeepReadonly<Deployment>): Explanation {
-    const decisions: readonly Decision[] = [];
+    const decisions: readonly LoggedDecision[] = [];
     return explainDeployment({ ...this.observed(caches, deployment), decisions });
   }
 

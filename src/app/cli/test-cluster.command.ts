@@ -1,3 +1,4 @@
+import { aborted } from '../../base/cancellation/index.js';
 import type { Command } from 'commander';
 import { InvalidOptionError } from '../../base/errors/index.js';
 import { createPinoLogger } from '../../base/logging/index.js';
@@ -50,7 +51,7 @@ async function run([command, ...args]: string[], flags: TestClusterFlags): Promi
     cluster = await startTestCluster({ ...optionsOf(flags), signal: stopper.signal });
     if (command === undefined) {
       console.log(`export KUBECONFIG=${cluster.env.KUBECONFIG}`);
-      await untilAborted(stopper.signal);
+      await aborted(stopper.signal);
     } else {
       // From here on signals are the command's business, and its end is the cluster's.
       for (const name of signals) process.off(name, onSignal);
@@ -80,9 +81,4 @@ function optionsOf(flags: TestClusterFlags): TestClusterOptions {
 function numberOf(option: string, text: string): number {
   if (!/^\d+$/.test(text)) throw new InvalidOptionError(option, `"${text}" is no number`);
   return Number(text);
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -1,3 +1,4 @@
+import { aborted } from '../../base/cancellation/index.js';
 import type { Command } from 'commander';
 import { SystemClock } from '../../base/clock/index.js';
 import { createPinoLogger } from '../../base/logging/index.js';
@@ -42,7 +43,7 @@ async function runUp(flags: Record<string, string>, controllerArgs: string[], ma
     const supervisor = new Supervisor({ up, main, env: process.env, clock, logger });
     const summary = await supervisor.start(signal);
     console.log(readyMessage(summary, (clock.monotonicNow() - startedMs) / 1000));
-    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    await aborted(signal);
     console.log('Stopping …');
     await supervisor.stop();
     console.log('Stopped. Everything is kept; start again to go on.');

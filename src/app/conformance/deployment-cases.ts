@@ -26,7 +26,7 @@ interface DeploymentCase {
 }
 
 /** The recordings are of Kubernetes 1.20, its faults included. */
-const definition = createDeploymentController({ faultsOf120: true });
+const definition = createDeploymentController({ asKubernetes120: true });
 
 /** A state, and what the genuine Deployment controller made of it in the end. */
 export const deploymentCases: ConformanceFormat = deploymentFormat(definition);

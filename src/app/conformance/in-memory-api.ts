@@ -66,8 +66,7 @@ export class InMemoryApi implements ApiClient {
     return { items: selected, resourceVersion: String(this.revision) };
   }
 
-  // eslint-disable-next-line require-yield -- there is nothing to yield
-  async *watch<T extends KubernetesObject>(): AsyncIterable<WatchEvent<T>> {
+  watch<T extends KubernetesObject>(): AsyncIterable<WatchEvent<T>> {
     throw new UnsupportedError('the in-memory API has no watch');
   }
 

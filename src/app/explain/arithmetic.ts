@@ -7,7 +7,7 @@ import { sum } from './rollout-facts.js';
 
 /** Why each ReplicaSet has its size, in the sums that the controller does. New first, then old, youngest first. */
 export function explainSizes(facts: RolloutFacts, paused: boolean): ReplicaSetArithmetic[] {
-  const ordered = [...(facts.newOne ? [facts.newOne] : []), ...facts.old.toReversed()];
+  const ordered = [...(facts.latest ? [facts.latest] : []), ...facts.old.toReversed()];
   return ordered.map((set) => ({
     name: set.name,
     role: set.role,
@@ -41,12 +41,12 @@ function sumsOfNew(set: ReplicaSetFacts, { limits, replicaSets, rolling }: Rollo
   ];
 }
 
-function sumsOfOld(set: ReplicaSetFacts, { limits, newOne, replicaSets, rolling }: RolloutFacts): string[] {
+function sumsOfOld(set: ReplicaSetFacts, { limits, latest, replicaSets, rolling }: RolloutFacts): string[] {
   if (set.size === 0) return ['kept at 0 for a rollback'];
   if (!rolling) return ['Recreate: every old pod goes before a new one comes'];
   const { floor, maxUnavailable, replicas } = limits;
   const asked = sum(replicaSets, ({ size }) => size);
-  const missing = newOne ? Math.max(0, newOne.size - newOne.available) : 0;
+  const missing = latest ? Math.max(0, latest.size - latest.available) : 0;
   const room = asked - floor - missing;
   return [
     `floor: ${replicas} - maxUnavailable ${maxUnavailable} = ${floor} available`,

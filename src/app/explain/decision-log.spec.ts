@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Decision } from './decision-log.js';
+import type { LoggedDecision } from './decision-log.js';
 import { DecisionLog } from './decision-log.js';
 
-const decision = (key: string, atMs: number, more: Partial<Decision> = {}): Decision => ({
+const decision = (key: string, atMs: number, more: Partial<LoggedDecision> = {}): LoggedDecision => ({
   atMs,
   controller: 'deployment',
   key,

@@ -1,5 +1,5 @@
 /** One decision about a key: what was decided, not what was looked at. */
-export interface Decision {
+export interface LoggedDecision {
   /** Epoch milliseconds. */
   readonly atMs: number;
   readonly controller: string;
@@ -22,8 +22,8 @@ export interface DecisionLogOptions {
 
 /** The last decisions of each key, in memory: bounded in keys and in decisions of each. */
 export class DecisionLog {
-  private readonly byKey = new Map<string, Decision[]>();
-  private readonly listeners = new Set<(decision: Decision) => void>();
+  private readonly byKey = new Map<string, LoggedDecision[]>();
+  private readonly listeners = new Set<(decision: LoggedDecision) => void>();
   private readonly perKey: number;
   private readonly keys: number;
 
@@ -33,7 +33,7 @@ export class DecisionLog {
   }
 
   /** The same failure again and again is one entry: the newest. */
-  add(decision: Decision): void {
+  add(decision: LoggedDecision): void {
     const id = idOf(decision.controller, decision.key);
     const list = this.byKey.get(id) ?? [];
     const last = list.at(-1);
@@ -50,12 +50,12 @@ export class DecisionLog {
   }
 
   /** Newest first. */
-  of(controller: string, key: string): readonly Decision[] {
+  of(controller: string, key: string): readonly LoggedDecision[] {
     return (this.byKey.get(idOf(controller, key)) ?? []).toReversed();
   }
 
   /** Of all keys, those after `afterMs`, newest first. */
-  since(afterMs: number, limit: number): readonly Decision[] {
+  since(afterMs: number, limit: number): readonly LoggedDecision[] {
     return [...this.byKey.values()]
       .flat()
       .filter(({ atMs }) => atMs > afterMs)
@@ -64,7 +64,7 @@ export class DecisionLog {
   }
 
   /** Returns the unsubscribe. */
-  onDecision(listener: (decision: Decision) => void): () => void {
+  onDecision(listener: (decision: LoggedDecision) => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   }
@@ -74,7 +74,7 @@ function idOf(controller: string, key: string): string {
   return `${controller} ${key}`;
 }
 
-function repeats(before: Decision, now: Decision): boolean {
+function repeats(before: LoggedDecision, now: LoggedDecision): boolean {
   return (
     now.error !== undefined &&
     before.error === now.error &&

@@ -63,14 +63,14 @@ function pausedFinding(complete: boolean): Finding {
   };
 }
 
-function isComplete({ counts, limits, newOne, old }: RolloutFacts): boolean {
+function isComplete({ counts, limits, latest, old }: RolloutFacts): boolean {
   const { replicas } = limits;
   const nothingOld = old.every(({ draft, size }) => size === 0 && (draft.status.replicas ?? 0) === 0);
   return (
     nothingOld &&
-    (newOne?.size ?? 0) === replicas &&
+    (latest?.size ?? 0) === replicas &&
     counts.updated === replicas &&
-    (newOne?.available ?? 0) === replicas
+    (latest?.available ?? 0) === replicas
   );
 }
 

@@ -1,5 +1,5 @@
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
-import type { Decision } from './decision-log.js';
+import type { LoggedDecision } from './decision-log.js';
 
 /** What a work queue knows of a key. */
 export interface QueueKnowledge {
@@ -45,6 +45,6 @@ export interface ExplainInput {
   readonly replicaSetQueues?: ReadonlyMap<string, QueueKnowledge>;
   readonly control?: ControlKnowledge;
   /** Newest first. */
-  readonly decisions?: readonly Decision[];
+  readonly decisions?: readonly LoggedDecision[];
   readonly nowMs: number;
 }

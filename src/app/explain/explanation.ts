@@ -1,5 +1,5 @@
 import type { Int64 } from '../../base/kubernetes/index.js';
-import type { Decision } from './decision-log.js';
+import type { LoggedDecision } from './decision-log.js';
 
 /**
  * Where a rollout is.
@@ -132,6 +132,6 @@ export interface Explanation {
   readonly deadline?: DeadlineView;
   readonly replicaSets: readonly ReplicaSetArithmetic[];
   /** Newest first. */
-  readonly lastDecisions: readonly Decision[];
+  readonly lastDecisions: readonly LoggedDecision[];
   readonly unblockedBy: readonly string[];
 }

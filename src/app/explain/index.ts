@@ -1,5 +1,5 @@
 export { DecisionLog } from './decision-log.js';
-export type { Decision, DecisionLogOptions } from './decision-log.js';
+export type { LoggedDecision, DecisionLogOptions } from './decision-log.js';
 export { explainDeployment } from './explain-deployment.js';
 export type { ControlKnowledge, ExplainInput, QueueKnowledge } from './explain-input.js';
 export type { CauseCode, Explanation, ExplanationState, Finding } from './explanation.js';

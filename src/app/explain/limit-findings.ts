@@ -17,9 +17,9 @@ export function limitFindings(input: ExplainInput, facts: RolloutFacts): Finding
 }
 
 /** With the words that the Deployment's own condition has for it. */
-function deadlineFinding({ deadline, newOne }: RolloutFacts): Finding[] {
+function deadlineFinding({ deadline, latest }: RolloutFacts): Finding[] {
   if (!deadline?.exceeded) return [];
-  const cause = newOne && stuckCause(newOne.draft, newOne.pods);
+  const cause = latest && stuckCause(latest.draft, latest.pods);
   const why = cause === undefined ? '' : ` (${cause})`;
   return [
     {
@@ -51,17 +51,17 @@ function terminatingFinding({ replicaSets }: RolloutFacts): Finding[] {
 }
 
 /** Why the controller, with these pods, changes no size now. */
-function rollingFindings({ limits, newOne, nextWrites, old, replicaSets, rolling }: RolloutFacts): Finding[] {
-  if (!rolling || !newOne || nextWrites.length > 0) return [];
+function rollingFindings({ limits, latest, nextWrites, old, replicaSets, rolling }: RolloutFacts): Finding[] {
+  if (!rolling || !latest || nextWrites.length > 0) return [];
   const findings: Finding[] = [];
   const asked = sum(replicaSets, ({ size }) => size);
-  const missing = Math.max(0, newOne.size - newOne.available);
+  const missing = Math.max(0, latest.size - latest.available);
   const oldSize = sum(old, ({ size }) => size);
-  if (newOne.size < limits.replicas && asked >= limits.ceiling) {
+  if (latest.size < limits.replicas && asked >= limits.ceiling) {
     findings.push({
       cause: 'max-surge',
       severity: 'waits',
-      summary: `the new ReplicaSet stays at ${newOne.size}: ${asked} pods are asked for and maxSurge ${limits.maxSurge} allows ${limits.ceiling}`,
+      summary: `the new ReplicaSet stays at ${latest.size}: ${asked} pods are asked for and maxSurge ${limits.maxSurge} allows ${limits.ceiling}`,
       unblockedBy: ['an old pod may go once a new one is available', 'or a larger maxSurge'],
     });
   }
@@ -79,8 +79,8 @@ function rollingFindings({ limits, newOne, nextWrites, old, replicaSets, rolling
   return findings;
 }
 
-function recreateFinding({ pods }: ExplainInput, { newOne, old, rolling }: RolloutFacts): Finding[] {
-  if (rolling || (newOne?.size ?? 0) > 0) return [];
+function recreateFinding({ pods }: ExplainInput, { latest, old, rolling }: RolloutFacts): Finding[] {
+  if (rolling || (latest?.size ?? 0) > 0) return [];
   const running = old.flatMap((set) =>
     set.pods.filter(({ state }) => state !== 'finished' && state !== 'rejected'),
   );

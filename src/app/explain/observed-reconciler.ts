@@ -1,7 +1,7 @@
 import { trace } from '@opentelemetry/api';
 import type { Clock } from '../../base/clock/index.js';
 import type {
-  Decision as ObservedDecision,
+  Decision,
   ReconcileContext,
   ReconcileRequest,
   ReconcileResult,
@@ -73,11 +73,11 @@ export class ObservedReconciler implements Reconciler {
 }
 
 /** The same observer, and `hear` besides. */
-function listening(observer: SyncObserver, hear: (decision: ObservedDecision) => void): SyncObserver {
+function listening(observer: SyncObserver, hear: (decision: Decision) => void): SyncObserver {
   return {
     found: (describe) => observer.found(describe),
     decide: (work, describe) => {
-      let decision: ObservedDecision | undefined;
+      let decision: Decision | undefined;
       const decided = observer.decide(work, (each) => (decision = describe(each)));
       hear(decision ?? describe(decided));
       return decided;
@@ -85,6 +85,6 @@ function listening(observer: SyncObserver, hear: (decision: ObservedDecision) =>
   };
 }
 
-function sentenceOf({ branch, summary }: ObservedDecision): string {
+function sentenceOf({ branch, summary }: Decision): string {
   return summary === '' ? branch : `${branch}: ${summary}`;
 }

@@ -56,9 +56,9 @@ const TROUBLES: Readonly<Record<TroubleState, Words>> = {
 };
 
 /** What the pods of the ReplicaSets that should have them are waiting for. */
-export function podFindings({ newOne, old, limits }: RolloutFacts): Finding[] {
-  const findings = newOne && newOne.nextSize > 0 ? troublesOf([newOne]) : [];
-  const newIsDone = newOne !== undefined && newOne.available >= limits.replicas;
+export function podFindings({ latest, old, limits }: RolloutFacts): Finding[] {
+  const findings = latest && latest.nextSize > 0 ? troublesOf([latest]) : [];
+  const newIsDone = latest !== undefined && latest.available >= limits.replicas;
   const keeping = newIsDone ? [] : old.filter(({ nextSize }) => nextSize > 0);
   const ofOld = troublesOf(keeping).filter(
     ({ cause }) => !findings.some((finding) => finding.cause === cause),

@@ -40,7 +40,7 @@ export interface RolloutFacts {
   readonly rolling: boolean;
   /** Newest last; the new one, where there is one, among them. */
   readonly replicaSets: readonly ReplicaSetFacts[];
-  readonly newOne?: ReplicaSetFacts;
+  readonly latest?: ReplicaSetFacts;
   readonly old: readonly ReplicaSetFacts[];
   /** Names of ReplicaSets that the next sync would create or give another size. */
   readonly nextWrites: readonly string[];
@@ -62,25 +62,25 @@ export function collectFacts(input: ExplainInput): RolloutFacts {
   const draft = new RolloutDraft({ deployment, owned: replicaSets, adopted: [], now, nowMs });
   decideRollout(draft, {
     podsOf: ({ observed }) => pods.get(observed?.metadata.uid ?? '') ?? [],
-    rules: { faultsOf120: false },
+    rules: { asKubernetes120: false },
   });
   const newName = draft.replicaSets.find(({ template }) => equalIgnoringHash(template, spec.template))?.name;
   const facts = draft.replicaSets
     .filter(({ observed }) => observed !== undefined)
     .map((set) => factsOf(set, set.name === newName ? 'new' : 'old', pods, input));
-  const newOne = facts.find(({ role }) => role === 'new');
+  const latest = facts.find(({ role }) => role === 'new');
   return {
     limits,
     rolling: isRollingUpdate(spec),
     replicaSets: facts,
-    newOne,
+    latest,
     old: facts.filter(({ role }) => role === 'old'),
     nextWrites: draft.replicaSets.flatMap(nextWrite),
     nextCreation: draft.replicaSets.find(({ deleted, observed }) => !observed && !deleted)?.name,
     notes: draft.notes,
     counts: {
       total: sum(facts, ({ draft: { status } }) => status.replicas ?? 0),
-      updated: newOne?.draft.status.replicas ?? 0,
+      updated: latest?.draft.status.replicas ?? 0,
       ready: sum(facts, ({ ready }) => ready),
       available: sum(facts, ({ available }) => available),
     },

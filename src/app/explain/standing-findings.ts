@@ -87,7 +87,7 @@ export function controlFindings({ control, deployment, queue }: ExplainInput): F
 }
 
 /** What other objects say: no pods may be created, somebody else selects the same pods. */
-export function environmentFindings(input: ExplainInput, { newOne, replicaSets }: RolloutFacts): Finding[] {
+export function environmentFindings(input: ExplainInput, { latest, replicaSets }: RolloutFacts): Finding[] {
   const findings: Finding[] = [...namespaceFinding(input)];
   const progressing = findCondition(input.deployment.status?.conditions, 'Progressing');
   if (progressing?.reason === 'ReplicaSetCreateError') {
@@ -105,7 +105,7 @@ export function environmentFindings(input: ExplainInput, { newOne, replicaSets }
     const quota = /quota/i.test(failure.message ?? '');
     findings.push({
       cause: quota ? 'quota' : 'pod-create-error',
-      severity: set === newOne ? 'blocked' : 'note',
+      severity: set === latest ? 'blocked' : 'note',
       summary: `${set.name} cannot create its pods: ${describeReason({ reason: 'ReplicaFailure', ...failure })}`,
       unblockedBy: quota
         ? ['raise the ResourceQuota, or free room under it']

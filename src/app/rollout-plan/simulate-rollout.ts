@@ -106,7 +106,7 @@ class PlannedWorld {
     const now = toRfc3339(nowMs);
     const { deployment } = this;
     const draft = new RolloutDraft({ deployment, owned: this.replicaSets, adopted: [], now, nowMs });
-    decideRollout(draft, { podsOf: () => [], rules: { faultsOf120: false } });
+    decideRollout(draft, { podsOf: () => [], rules: { asKubernetes120: false } });
     const plan = netPlan(draft, []);
     const actions = plan.replicaSetWrites.flatMap(({ object, verb }) => this.write(verb, object));
     if (plan.status) this.deployment = { ...deployment, ...plan.status, spec: deployment.spec };
@@ -136,7 +136,7 @@ class PlannedWorld {
       (sum, { spec, status }) => sum + Math.min(spec.replicas ?? 1, status?.availableReplicas ?? 0),
       0,
     );
-    const newSize = this.newOne()?.spec.replicas ?? 0;
+    const newSize = this.latest()?.spec.replicas ?? 0;
     return {
       newSize,
       oldSize: total - newSize,
@@ -153,7 +153,7 @@ class PlannedWorld {
     return oldSize === 0 && newSize === replicas && available === replicas;
   }
 
-  private newOne(): ReplicaSet | undefined {
+  private latest(): ReplicaSet | undefined {
     const { template } = this.deployment.spec;
     return this.replicaSets.find((set) => equalIgnoringHash(set.spec.template ?? {}, template));
   }

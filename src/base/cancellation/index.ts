@@ -1,2 +1,2 @@
-export { abortable } from './abortable.js';
+export { abortable, aborted } from './abortable.js';
 export { LinkedAbort } from './linked-abort.js';

@@ -16,6 +16,6 @@ export function sumAvailable(replicaSets: readonly ReplicaSetDraft[]): number {
  * status still tells of pods that are on their way out. Growing again in this pass does not bring them back.
  */
 export function lastingAvailable(replicaSet: ReplicaSetDraft, rules: RolloutRules): number {
-  if (rules.faultsOf120) return available(replicaSet);
+  if (rules.asKubernetes120) return available(replicaSet);
   return Math.min(available(replicaSet), replicaSet.replicas, replicaSet.observed?.spec.replicas ?? 1);
 }

@@ -1,5 +1,5 @@
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
-import { byCreation, isSettled } from './draft.js';
+import { byCreation, isUpToDate } from './draft.js';
 import { byRevision } from './revision.js';
 import type { RolloutRules } from './rollout-rules.js';
 
@@ -18,11 +18,11 @@ export function cleanUpHistory(
   const limit = draft.spec.revisionHistoryLimit ?? KEEP_ALL;
   if (limit === KEEP_ALL) return;
   const candidates = old.filter(({ observed }) => observed?.metadata.deletionTimestamp === undefined);
-  const order = rules.faultsOf120 ? byCreation : byRevision;
+  const order = rules.asKubernetes120 ? byCreation : byRevision;
   const surplus = [...candidates].sort(order).slice(0, Math.max(0, candidates.length - limit));
   for (const replicaSet of surplus) if (isIdle(replicaSet)) draft.delete(replicaSet);
 }
 
 function isIdle(replicaSet: ReplicaSetDraft): boolean {
-  return replicaSet.replicas === 0 && (replicaSet.status.replicas ?? 0) === 0 && isSettled(replicaSet);
+  return replicaSet.replicas === 0 && (replicaSet.status.replicas ?? 0) === 0 && isUpToDate(replicaSet);
 }

@@ -9,7 +9,7 @@ import { requestedRollback, stepRollback } from './rollback.js';
 import { stepRollingUpdate } from './rolling.js';
 import { isRollingUpdate } from './limits.js';
 import type { RolloutRules } from './rollout-rules.js';
-import type { RolloutSides } from './rollout-sides.js';
+import type { RolloutSets } from './rollout-sets.js';
 import { setStatus } from './status.js';
 import { tellTimeoutCause } from './timeout-cause.js';
 
@@ -50,33 +50,33 @@ function takeStep(draft: RolloutDraft, { podsOf, rules }: DecisionContext): void
     return setStatus(draft, syncRevision(draft));
   }
   syncPausedCondition(draft);
-  const sides = syncRevision(draft);
+  const sets = syncRevision(draft);
   if (draft.spec.paused) {
     take('paused');
-    return stepScale(draft, sides, rules);
+    return stepScale(draft, sets, rules);
   }
   const rollbackTo = requestedRollback(draft.annotations);
   if (rollbackTo !== undefined) {
     take('rollback');
-    return stepRollback(draft, sides, rollbackTo);
+    return stepRollback(draft, sets, rollbackTo);
   }
-  if (isScalingEvent(draft, sides)) {
+  if (isScalingEvent(draft, sets)) {
     take('scale');
-    stepScale(draft, sides, rules);
-    if (!rules.faultsOf120) noteNewTotal(draft, sides);
+    stepScale(draft, sets, rules);
+    if (!rules.asKubernetes120) noteNewTotal(draft, sets);
     return;
   }
   if (isRollingUpdate(draft.spec)) {
     take('rolling-update');
-    return stepRollingUpdate(draft, sides, rules);
+    return stepRollingUpdate(draft, sets, rules);
   }
   take('recreate');
-  stepRecreate(draft, sides, podsOf, rules);
+  stepRecreate(draft, sets, podsOf, rules);
 }
 
-function stepScale(draft: RolloutDraft, sides: RolloutSides, rules: RolloutRules): void {
-  scaleToSpec(draft, sides, rules);
+function stepScale(draft: RolloutDraft, sets: RolloutSets, rules: RolloutRules): void {
+  scaleToSpec(draft, sets, rules);
   if (draft.spec.paused && requestedRollback(draft.annotations) === undefined)
-    cleanUpHistory(draft, sides.old, rules);
-  setStatus(draft, sides);
+    cleanUpHistory(draft, sets.old, rules);
+  setStatus(draft, sets);
 }

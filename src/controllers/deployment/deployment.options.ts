@@ -22,7 +22,7 @@ export interface DeploymentControllerOptions {
    */
   statusEchoMs?: number;
   /** See RolloutRules: only to compare with recordings of Kubernetes 1.20. @default false */
-  faultsOf120?: boolean;
+  asKubernetes120?: boolean;
 }
 
 export interface CompiledDeploymentControllerOptions {
@@ -31,7 +31,7 @@ export interface CompiledDeploymentControllerOptions {
   readonly settledMs: number;
   readonly waveMs: number;
   readonly statusEchoMs: number;
-  readonly faultsOf120: boolean;
+  readonly asKubernetes120: boolean;
 }
 
 const schema = z.object({
@@ -40,7 +40,7 @@ const schema = z.object({
   settledMs: z.number().min(0).default(10),
   waveMs: z.number().min(0).default(300),
   statusEchoMs: z.number().min(0).default(1000),
-  faultsOf120: z.boolean().default(false),
+  asKubernetes120: z.boolean().default(false),
 });
 
 /** @throws InvalidOptionError naming the option */

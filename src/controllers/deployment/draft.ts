@@ -217,7 +217,7 @@ export function isObserved({ observed, status }: ReplicaSetDraft): boolean {
 }
 
 /** Whether the ReplicaSet controller has seen everything that we ask for, this pass included. */
-export function isSettled(replicaSet: ReplicaSetDraft): boolean {
+export function isUpToDate(replicaSet: ReplicaSetDraft): boolean {
   return isObserved(replicaSet) && replicaSet.replicas === (replicaSet.observed?.spec.replicas ?? 1);
 }
 

@@ -99,7 +99,7 @@ export class DeploymentEventHandlers {
     if (event.type === 'deleted') return settledMs;
     if (event.type === 'added' || hasOnlyBeenAsked(event.old, event.object)) return waveMs;
     if (onlyPodsEnded(event.old, event.object)) return statusEchoMs;
-    if (!isSettled(event.object)) return coalesceMs;
+    if (!hasAllAvailable(event.object)) return coalesceMs;
     return this.isWithinWave(event, deployment) ? waveMs : settledMs;
   }
 
@@ -211,7 +211,7 @@ function selects(deployment: DeepReadonly<Deployment>, orphan: DeepReadonly<Repl
 }
 
 /** Whether the ReplicaSet has the size that it was given, with every pod available. */
-function isSettled({ metadata, spec, status }: DeepReadonly<ReplicaSet>): boolean {
+function hasAllAvailable({ metadata, spec, status }: DeepReadonly<ReplicaSet>): boolean {
   const wanted = spec.replicas ?? 1;
   return (
     (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0) &&

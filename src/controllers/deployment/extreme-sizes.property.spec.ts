@@ -59,7 +59,7 @@ describe(`a pass over extreme sizes (SEED=${seed})`, () => {
 function check(drawn: Scenario): void {
   const draft = draftOf(drawn);
   const before = draft.replicaSets.reduce((total, { replicas }) => total + replicas, 0);
-  decideRollout(draft, { podsOf: () => [], rules: { faultsOf120: false } });
+  decideRollout(draft, { podsOf: () => [], rules: { asKubernetes120: false } });
   const after = draft.replicaSets.map(({ replicas }) => replicas);
   const { conditions: _conditions, ...counts } = draft.status;
   for (const count of [...after, ...Object.values(counts)]) expect(isInt32(count), `${count}`).toBe(true);

@@ -15,8 +15,8 @@ export interface Int32Arithmetic {
  * Kubernetes' sums wrap around instead: 2 replicas and a `maxSurge` of 2147483647 make a ceiling of -2147483647 there, and
  * a rollout that never moves. Of that only what a recorded division by zero shows is repeated (see RolloutRules).
  */
-export function int32Arithmetic({ faultsOf120 }: RolloutRules): Int32Arithmetic {
-  return faultsOf120 ? WRAPPING : EXACT;
+export function int32Arithmetic({ asKubernetes120 }: RolloutRules): Int32Arithmetic {
+  return asKubernetes120 ? WRAPPING : EXACT;
 }
 
 /** As a field of the API can hold it. */

@@ -10,43 +10,39 @@ import { POD_TEMPLATE_HASH, equalIgnoringHash, podTemplateHash } from './pod-tem
 import { hasProgressDeadline } from './progress.js';
 import { FOUND_NEW_REPLICA_SET, NEW_REPLICA_SET_CREATED } from './reasons.js';
 import { newReplicaSetAnnotations, nextRevision } from './revision.js';
-import type { CompleteSides, RolloutSides } from './rollout-sides.js';
+import type { CompleteRolloutSets, RolloutSets } from './rollout-sets.js';
 
 /**
  * Finds the new ReplicaSet and brings its annotations, its `minReadySeconds` and the Deployment's revision up to
  * date; once in a step. Of several with the Deployment's template the oldest counts, so that everybody picks the same one.
  */
-export function syncRevision(draft: RolloutDraft): RolloutSides {
-  const sides = sidesOf(draft);
-  if (!sides.newOne) return sides;
-  const { newOne } = sides;
+export function syncRevision(draft: RolloutDraft): RolloutSets {
+  const sets = rolloutSetsOf(draft);
+  if (!sets.latest) return sets;
+  const { latest } = sets;
   const before = draft.version;
-  const annotations = newReplicaSetAnnotations(
-    draft.annotations,
-    newOne.annotations,
-    nextRevision(sides.old),
-  );
-  draft.annotate(newOne, annotations);
-  draft.setMinReadySeconds(newOne, draft.spec.minReadySeconds ?? 0);
+  const annotations = newReplicaSetAnnotations(draft.annotations, latest.annotations, nextRevision(sets.old));
+  draft.annotate(latest, annotations);
+  draft.setMinReadySeconds(latest, draft.spec.minReadySeconds ?? 0);
   // A step that changes the ReplicaSet leaves the Deployment to the next, and so the order of the conditions.
-  if (draft.version !== before) return sides;
-  const revision = newOne.annotations[REVISION];
+  if (draft.version !== before) return sets;
+  const revision = latest.annotations[REVISION];
   if (revision !== undefined) draft.setAnnotation(REVISION, revision);
-  noteProgress(draft, FOUND_NEW_REPLICA_SET, `Found new replica set "${newOne.name}"`, { onlyFirst: true });
-  return sides;
+  noteProgress(draft, FOUND_NEW_REPLICA_SET, `Found new replica set "${latest.name}"`, { onlyFirst: true });
+  return sets;
 }
 
 /** Creates the new ReplicaSet where there is none: as large as the limits allow at once. */
-export function withNewReplicaSet(draft: RolloutDraft, sides: RolloutSides): CompleteSides {
-  if (sides.newOne) return { ...sides, newOne: sides.newOne };
-  const created = newReplicaSet(draft, sides.old);
+export function withNewReplicaSet(draft: RolloutDraft, sets: RolloutSets): CompleteRolloutSets {
+  if (sets.latest) return { ...sets, latest: sets.latest };
+  const created = newReplicaSet(draft, sets.old);
   draft.add(created);
   const revision = created.annotations[REVISION];
   if (revision !== undefined) draft.setAnnotation(REVISION, revision);
   noteProgress(draft, NEW_REPLICA_SET_CREATED, `Created new replica set "${created.name}"`, {
     onlyFirst: false,
   });
-  return { newOne: created, old: sides.old, all: [...sides.old, created] };
+  return { latest: created, old: sets.old, all: [...sets.old, created] };
 }
 
 /**
@@ -65,10 +61,10 @@ export function allowedNewSize(
 }
 
 /** The ReplicaSets that will still be there, by their part. */
-export function sidesOf(draft: RolloutDraft): RolloutSides {
+export function rolloutSetsOf(draft: RolloutDraft): RolloutSets {
   const all = draft.living;
-  const newOne = all.find((replicaSet) => equalIgnoringHash(replicaSet.template, draft.spec.template));
-  return { newOne, old: all.filter((replicaSet) => replicaSet !== newOne), all };
+  const latest = all.find((replicaSet) => equalIgnoringHash(replicaSet.template, draft.spec.template));
+  return { latest, old: all.filter((replicaSet) => replicaSet !== latest), all };
 }
 
 function newReplicaSet(draft: RolloutDraft, old: readonly ReplicaSetDraft[]): ReplicaSetDraft {

@@ -35,7 +35,7 @@ function stuck(minutesAgo: number, spec: Partial<Deployment['spec']> = {}): Roll
     now: toRfc3339(NOW_MS),
     nowMs: NOW_MS,
   });
-  decideRollout(draft, { podsOf: () => [], rules: { faultsOf120: false } });
+  decideRollout(draft, { podsOf: () => [], rules: { asKubernetes120: false } });
   return draft;
 }
 
@@ -89,7 +89,7 @@ describe('the progress deadline', () => {
     replicaSet.status = { replicas: 2, observedGeneration: 1, terminatingReplicas: 3 };
     const now = toRfc3339(NOW_MS);
     const draft = new RolloutDraft({ deployment, owned: [replicaSet], adopted: [], now, nowMs: NOW_MS });
-    decideRollout(draft, { podsOf: () => [], rules: { faultsOf120: false } });
+    decideRollout(draft, { podsOf: () => [], rules: { asKubernetes120: false } });
     expect(draft.status.terminatingReplicas).toBe(3);
     expect(stuck(1).status).not.toHaveProperty('terminatingReplicas');
   });

@@ -9,7 +9,7 @@ import type { ConditionType } from './conditions.js';
 import { findCondition, newCondition, withCondition, withoutCondition } from './conditions.js';
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED, REPLICA_SET_UPDATED } from './reasons.js';
-import type { RolloutSides } from './rollout-sides.js';
+import type { RolloutSets } from './rollout-sets.js';
 import { calculateStatus } from './status.js';
 
 type Spec = DeepReadonly<DeploymentSpec>;
@@ -36,10 +36,10 @@ export function isRolloutComplete(draft: RolloutDraft, status: Status): boolean 
 }
 
 /** Sets the status at the end of a rollout step, with what can be said about its progress. */
-export function setRolloutStatus(draft: RolloutDraft, sides: RolloutSides): void {
-  const status = calculateStatus(draft, sides);
-  const progressing = progressConditions(draft, sides, status);
-  draft.setStatus({ ...status, conditions: withReplicaFailure(progressing, sides) });
+export function setRolloutStatus(draft: RolloutDraft, sets: RolloutSets): void {
+  const status = calculateStatus(draft, sets);
+  const progressing = progressConditions(draft, sets, status);
+  draft.setStatus({ ...status, conditions: withReplicaFailure(progressing, sets) });
 }
 
 /**
@@ -57,8 +57,8 @@ export function progressCheckAfterMs(draft: RolloutDraft): number | undefined {
 }
 
 /** Whose progress a message tells of. */
-export function progressSubject(draft: RolloutDraft, newOne: ReplicaSetDraft | undefined): string {
-  return newOne ? `ReplicaSet "${newOne.name}"` : `Deployment "${draft.name}"`;
+export function progressSubject(draft: RolloutDraft, latest: ReplicaSetDraft | undefined): string {
+  return latest ? `ReplicaSet "${latest.name}"` : `Deployment "${draft.name}"`;
 }
 
 export function timedOutMessage(subject: string): string {
@@ -67,7 +67,7 @@ export function timedOutMessage(subject: string): string {
 
 function progressConditions(
   draft: RolloutDraft,
-  sides: RolloutSides,
+  sets: RolloutSets,
   status: Status,
 ): readonly DeepReadonly<DeploymentCondition>[] {
   const conditions = status.conditions ?? [];
@@ -76,7 +76,7 @@ function progressConditions(
   const nothingRollsOut =
     status.replicas === status.updatedReplicas && current?.reason === NEW_REPLICA_SET_AVAILABLE;
   if (nothingRollsOut) return conditions;
-  const subject = progressSubject(draft, sides.newOne);
+  const subject = progressSubject(draft, sets.latest);
   if (isRolloutComplete(draft, status)) {
     const message = `${subject} has successfully progressed.`;
     return withProgress(conditions, 'True', NEW_REPLICA_SET_AVAILABLE, message, draft.now);
@@ -141,10 +141,10 @@ function deadlineMs(spec: Spec, condition: DeepReadonly<DeploymentCondition>): n
 /** A ReplicaSet that cannot create its pods says so, and the Deployment repeats it: the new one's word first. */
 function withReplicaFailure(
   conditions: readonly DeepReadonly<DeploymentCondition>[],
-  sides: RolloutSides,
+  sets: RolloutSets,
 ): DeploymentCondition[] {
   const type: ConditionType = 'ReplicaFailure';
-  for (const replicaSet of [...(sides.newOne ? [sides.newOne] : []), ...sides.all]) {
+  for (const replicaSet of [...(sets.latest ? [sets.latest] : []), ...sets.all]) {
     const failure = replicaSet.status.conditions?.find((condition) => condition.type === type);
     if (!failure) continue;
     const { status, reason, message, lastTransitionTime } = failure;

@@ -5,10 +5,10 @@ import { activeOf, byCreation, totalReplicas } from './draft.js';
 import { int32Arithmetic } from './int32.js';
 import { isRollingUpdate, maxTotalReplicas } from './limits.js';
 import type { RolloutRules } from './rollout-rules.js';
-import type { RolloutSides } from './rollout-sides.js';
+import type { RolloutSets } from './rollout-sets.js';
 
 /** Whether `spec.replicas` changed since a ReplicaSet was last sized. */
-export function isScalingEvent(draft: RolloutDraft, { all }: RolloutSides): boolean {
+export function isScalingEvent(draft: RolloutDraft, { all }: RolloutSets): boolean {
   return activeOf(all).some((replicaSet) => {
     const desired = integerAnnotation(replicaSet.annotations, DESIRED_REPLICAS);
     return desired !== undefined && desired !== draft.replicas;
@@ -20,13 +20,13 @@ export function isScalingEvent(draft: RolloutDraft, { all }: RolloutSides): bool
  * new one is complete the old ones go; otherwise all grow or shrink in proportion, which spreads the risk.
  * (Behaviour of `scale` in Kubernetes' `pkg/controller/deployment/sync.go`.)
  */
-export function scaleToSpec(draft: RolloutDraft, sides: RolloutSides, rules: RolloutRules): void {
-  const { newOne, old, all } = sides;
+export function scaleToSpec(draft: RolloutDraft, sets: RolloutSets, rules: RolloutRules): void {
+  const { latest, old, all } = sets;
   const active = activeOf(all);
   if (active.length <= 1) {
-    const only = active[0] ?? newOne ?? old.at(-1);
+    const only = active[0] ?? latest ?? old.at(-1);
     if (only && only.replicas !== draft.replicas) draft.scale(only, draft.replicas);
-  } else if (newOne && isSaturated(draft, newOne, rules)) {
+  } else if (latest && isSaturated(draft, latest, rules)) {
     for (const replicaSet of activeOf(old).reverse()) draft.scale(replicaSet, 0);
   } else if (isRollingUpdate(draft.spec)) {
     scaleInProportion(draft, active, rules);
@@ -34,16 +34,16 @@ export function scaleToSpec(draft: RolloutDraft, sides: RolloutSides, rules: Rol
 }
 
 /** Ends a scaling event: whoever kept its size has the new total noted too, or the event would never be over. */
-export function noteNewTotal(draft: RolloutDraft, { all }: RolloutSides): void {
+export function noteNewTotal(draft: RolloutDraft, { all }: RolloutSets): void {
   for (const replicaSet of activeOf(all)) draft.scale(replicaSet, replicaSet.replicas);
 }
 
 /** The new ReplicaSet is as large as asked for, and all of it is available. */
-function isSaturated(draft: RolloutDraft, newOne: ReplicaSetDraft, rules: RolloutRules): boolean {
+function isSaturated(draft: RolloutDraft, latest: ReplicaSetDraft, rules: RolloutRules): boolean {
   return (
-    newOne.replicas === draft.replicas &&
-    integerAnnotation(newOne.annotations, DESIRED_REPLICAS) === draft.replicas &&
-    lastingAvailable(newOne, rules) === draft.replicas
+    latest.replicas === draft.replicas &&
+    integerAnnotation(latest.annotations, DESIRED_REPLICAS) === draft.replicas &&
+    lastingAvailable(latest, rules) === draft.replicas
   );
 }
 
@@ -83,8 +83,8 @@ function scaleInProportion(
  * gets more than `replicas`; Kubernetes fills it all the same, so that a `maxSurge` of a million becomes a million pods for
  * whoever scales in the middle of a rollout.
  */
-function wholeOf(replicas: number, maxReplicas: number, { faultsOf120 }: RolloutRules): number {
-  return faultsOf120 ? maxReplicas : Math.min(maxReplicas, 2 * replicas);
+function wholeOf(replicas: number, maxReplicas: number, { asKubernetes120 }: RolloutRules): number {
+  return asKubernetes120 ? maxReplicas : Math.min(maxReplicas, 2 * replicas);
 }
 
 function notedWhole({ annotations }: ReplicaSetDraft, rules: RolloutRules): number | undefined {
@@ -109,7 +109,7 @@ function proportion(
   const fair = fairShare(draft, replicaSet, rules);
   if (toAdd > 0) return Math.min(fair, left);
   // Annotations that somebody else wrote must not let one grow beyond the limit while all have to shrink.
-  return Math.max(rules.faultsOf120 ? fair : Math.min(fair, 0), left);
+  return Math.max(rules.asKubernetes120 ? fair : Math.min(fair, 0), left);
 }
 
 function fairShare(draft: RolloutDraft, replicaSet: ReplicaSetDraft, rules: RolloutRules): number {
@@ -117,7 +117,7 @@ function fairShare(draft: RolloutDraft, replicaSet: ReplicaSetDraft, rules: Roll
   const whole = wholeOf(draft.replicas, maxTotalReplicas(draft.spec), rules);
   const wholeBefore = notedWhole(replicaSet, rules) ?? draft.status.replicas ?? 0;
   // Below 0: a sum that wrapped around, noted by Kubernetes' controller.
-  if (wholeBefore <= 0 && !rules.faultsOf120) return 0;
+  if (wholeBefore <= 0 && !rules.asKubernetes120) return 0;
   const { round, sum } = int32Arithmetic(rules);
   return sum(round((replicaSet.replicas * whole) / wholeBefore) - replicaSet.replicas);
 }

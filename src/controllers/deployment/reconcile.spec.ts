@@ -201,7 +201,7 @@ describe('pause, scale and rollback', () => {
     const world = new RolloutWorld({
       deployment: aDeployment({ replicas: 2, spec: { revisionHistoryLimit: 1 } }),
       random: new SeededRandom(1),
-      controller: createDeploymentController({ faultsOf120: true }),
+      controller: createDeploymentController({ asKubernetes120: true }),
     });
     await rollThrough(world, ['app:1', 'app:2', 'app:1', 'app:3']);
     expect(sizes(world)).toEqual({ 'app:2': 0, 'app:3': 2 });

@@ -2,11 +2,11 @@ import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
 import { isPodFinished } from '../shared/index.js';
 import { cleanUpHistory } from './cleanup.js';
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
-import { activeOf, isSettled } from './draft.js';
+import { activeOf, isUpToDate } from './draft.js';
 import { withNewReplicaSet } from './new-replica-set.js';
 import { isRolloutComplete, setRolloutStatus } from './progress.js';
 import type { RolloutRules } from './rollout-rules.js';
-import type { RolloutSides } from './rollout-sides.js';
+import type { RolloutSets } from './rollout-sets.js';
 
 /** The pods that a ReplicaSet controls. */
 export type PodsOf = (replicaSet: ReplicaSetDraft) => readonly DeepReadonly<Pod>[];
@@ -20,7 +20,7 @@ export type PodsOf = (replicaSet: ReplicaSetDraft) => readonly DeepReadonly<Pod>
  */
 export function stepRecreate(
   draft: RolloutDraft,
-  observed: RolloutSides,
+  observed: RolloutSets,
   podsOf: PodsOf,
   rules: RolloutRules,
 ): void {
@@ -31,15 +31,15 @@ export function stepRecreate(
     setRolloutStatus(draft, observed);
     return;
   }
-  const sides = withNewReplicaSet(draft, observed);
-  if (sides.newOne.replicas !== draft.replicas) draft.scale(sides.newOne, draft.replicas);
-  if ((sides.newOne.observed?.spec.replicas ?? 0) < draft.replicas) draft.startedByRecreate = sides.newOne;
-  if (complete) cleanUpHistory(draft, sides.old, rules);
-  setRolloutStatus(draft, sides);
+  const sets = withNewReplicaSet(draft, observed);
+  if (sets.latest.replicas !== draft.replicas) draft.scale(sets.latest, draft.replicas);
+  if ((sets.latest.observed?.spec.replicas ?? 0) < draft.replicas) draft.startedByRecreate = sets.latest;
+  if (complete) cleanUpHistory(draft, sets.old, rules);
+  setRolloutStatus(draft, sets);
 }
 
 /** Whether pods of this ReplicaSet run, or could without our having seen them yet. Terminating ones run. */
 function mayRun(replicaSet: ReplicaSetDraft, podsOf: PodsOf): boolean {
-  if (!isSettled(replicaSet) || (replicaSet.status.replicas ?? 0) > 0) return true;
+  if (!isUpToDate(replicaSet) || (replicaSet.status.replicas ?? 0) > 0) return true;
   return podsOf(replicaSet).some((pod) => !isPodFinished(pod));
 }

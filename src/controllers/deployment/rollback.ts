@@ -5,7 +5,7 @@ import { noLastRevisionNote, noSuchRevisionNote, rollbackUnchangedNote, rolledBa
 import { withNewReplicaSet } from './new-replica-set.js';
 import { equalIgnoringHash, withoutHash } from './pod-template.js';
 import { lastRevision, revisionOf } from './revision.js';
-import type { RolloutSides } from './rollout-sides.js';
+import type { RolloutSets } from './rollout-sets.js';
 
 /** The revision that the annotation asks for; `undefined` without a request. 0 is the previous one. */
 export function requestedRollback(annotations: Annotations): bigint | undefined {
@@ -16,7 +16,7 @@ export function requestedRollback(annotations: Annotations): bigint | undefined 
  * Gives the Deployment the template and the annotations of an earlier revision, says what came of it, and takes the
  * request away in any case. (Behaviour of Kubernetes' `pkg/controller/deployment/rollback.go`.)
  */
-export function stepRollback(draft: RolloutDraft, observed: RolloutSides, requested: bigint): void {
+export function stepRollback(draft: RolloutDraft, observed: RolloutSets, requested: bigint): void {
   const { all } = withNewReplicaSet(draft, observed);
   const revision = requested === 0n ? lastRevision(all) : requested;
   if (revision === 0n) return giveUp(draft, noLastRevisionNote());

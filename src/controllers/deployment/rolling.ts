@@ -7,7 +7,7 @@ import { cleanUpHistory } from './cleanup.js';
 import { allowedNewSize, withNewReplicaSet } from './new-replica-set.js';
 import { isRolloutComplete, setRolloutStatus } from './progress.js';
 import type { RolloutRules } from './rollout-rules.js';
-import type { CompleteSides, RolloutSides } from './rollout-sides.js';
+import type { CompleteRolloutSets, RolloutSets } from './rollout-sets.js';
 
 /**
  * One step of a rolling update: the new ReplicaSet up, or else the old ones down, or else the history tidied; the
@@ -16,19 +16,19 @@ import type { CompleteSides, RolloutSides } from './rollout-sides.js';
  * 10 replicas, surge 3, 2 may be unavailable: new 3; old 8; new 5; and now everything waits for new pods. Each new
  * pod that becomes available lets an old one go, and that makes room for another new one.
  */
-export function stepRollingUpdate(draft: RolloutDraft, observed: RolloutSides, rules: RolloutRules): void {
+export function stepRollingUpdate(draft: RolloutDraft, observed: RolloutSets, rules: RolloutRules): void {
   const complete = isRolloutComplete(draft, draft.status);
-  const sides = withNewReplicaSet(draft, observed);
-  const moved = resizeNew(draft, sides, rules) || scaleDownOld(draft, sides, rules);
-  if (!moved && complete) cleanUpHistory(draft, sides.old, rules);
-  setRolloutStatus(draft, sides);
+  const sets = withNewReplicaSet(draft, observed);
+  const moved = resizeNew(draft, sets, rules) || scaleDownOld(draft, sets, rules);
+  if (!moved && complete) cleanUpHistory(draft, sets.old, rules);
+  setRolloutStatus(draft, sets);
 }
 
-function resizeNew(draft: RolloutDraft, { newOne, all }: CompleteSides, rules: RolloutRules): boolean {
-  if (newOne.replicas === draft.replicas) return false;
-  if (newOne.replicas > draft.replicas) return draft.scale(newOne, draft.replicas);
-  const size = allowedNewSize(draft, newOne.replicas, all, int32Arithmetic(rules));
-  return size !== newOne.replicas && draft.scale(newOne, size);
+function resizeNew(draft: RolloutDraft, { latest, all }: CompleteRolloutSets, rules: RolloutRules): boolean {
+  if (latest.replicas === draft.replicas) return false;
+  if (latest.replicas > draft.replicas) return draft.scale(latest, draft.replicas);
+  const size = allowedNewSize(draft, latest.replicas, all, int32Arithmetic(rules));
+  return size !== latest.replicas && draft.scale(latest, size);
 }
 
 /**
@@ -39,18 +39,18 @@ function resizeNew(draft: RolloutDraft, { newOne, all }: CompleteSides, rules: R
  */
 function scaleDownOld(
   draft: RolloutDraft,
-  { newOne, old, all }: CompleteSides,
+  { latest, old, all }: CompleteRolloutSets,
   rules: RolloutRules,
 ): boolean {
   const active = activeOf(old);
   const floor = minAvailable(draft.spec);
-  const newAvailable = lastingAvailable(newOne, rules);
-  const room = totalReplicas(all) - floor - (newOne.replicas - newAvailable);
+  const newAvailable = lastingAvailable(latest, rules);
+  const room = totalReplicas(all) - floor - (latest.replicas - newAvailable);
   if (active.length === 0 || room <= 0) return false;
   const cleanedUp = cleanUpUnhealthy(draft, active, room);
   if (cleanedUp === undefined) return false;
   const spare = sumAvailable(active) + newAvailable - floor;
-  const limit = rules.faultsOf120 ? spare : Math.min(spare, room - cleanedUp);
+  const limit = rules.asKubernetes120 ? spare : Math.min(spare, room - cleanedUp);
   return scaleDownInOrder(draft, active, limit) + cleanedUp > 0;
 }
 

@@ -14,5 +14,5 @@ export interface RolloutRules {
    * 4. The history loses the ReplicaSet that was created first, although a rollback may have made it the last that
    *    worked. Newer versions go by revision (https://github.com/kubernetes/kubernetes/issues/82570).
    */
-  readonly faultsOf120: boolean;
+  readonly asKubernetes120: boolean;
 }

@@ -5,7 +5,7 @@ import { totalReplicas } from './draft.js';
 import { clampToInt32 } from './int32.js';
 import { minAvailable } from './limits.js';
 import { MINIMUM_REPLICAS_AVAILABLE, MINIMUM_REPLICAS_UNAVAILABLE } from './reasons.js';
-import type { RolloutSides } from './rollout-sides.js';
+import type { RolloutSets } from './rollout-sets.js';
 
 type Status = DeepReadonly<DeploymentStatus>;
 
@@ -13,15 +13,15 @@ type Status = DeepReadonly<DeploymentStatus>;
  * The Deployment's status out of what its ReplicaSets report. Counts of zero are left out, as the API does. What is
  * unavailable is counted against the sizes asked for, so pods that do not exist yet are unavailable too.
  */
-export function calculateStatus(draft: RolloutDraft, sides: RolloutSides): Status {
-  const { all, newOne } = sides;
+export function calculateStatus(draft: RolloutDraft, sets: RolloutSets): Status {
+  const { all, latest } = sets;
   const available = sum(all, 'availableReplicas');
   const { generation: observedGeneration = 0 } = draft.observed.metadata;
   return {
     ...(observedGeneration === 0 ? {} : { observedGeneration }),
     ...counts({
       replicas: sum(all, 'replicas'),
-      updatedReplicas: newOne?.status.replicas ?? 0,
+      updatedReplicas: latest?.status.replicas ?? 0,
       readyReplicas: sum(all, 'readyReplicas'),
       availableReplicas: available,
       unavailableReplicas: Math.max(0, totalReplicas(all) - available),
@@ -33,8 +33,8 @@ export function calculateStatus(draft: RolloutDraft, sides: RolloutSides): Statu
 }
 
 /** Sets the status where no rollout is going on: scaling, pause, deletion. Says nothing about progress. */
-export function setStatus(draft: RolloutDraft, sides: RolloutSides): void {
-  draft.setStatus(calculateStatus(draft, sides));
+export function setStatus(draft: RolloutDraft, sets: RolloutSets): void {
+  draft.setStatus(calculateStatus(draft, sets));
 }
 
 function availability(draft: RolloutDraft, available: number): ReturnType<typeof newCondition> {

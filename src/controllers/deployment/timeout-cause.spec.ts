@@ -110,7 +110,7 @@ function decide(world: World): RolloutDraft {
 }
 
 function contextOf({ pods = [] }: World): Parameters<typeof decideRollout>[1] {
-  return { podsOf: () => pods, rules: { faultsOf120: false } };
+  return { podsOf: () => pods, rules: { asKubernetes120: false } };
 }
 
 const progressingOf = ({ status }: RolloutDraft): DeepReadonly<DeploymentCondition> | undefined =>

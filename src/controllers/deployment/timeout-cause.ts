@@ -2,7 +2,7 @@ import type { ClassifiedPod, PodState } from '../shared/index.js';
 import { classifyPod, describeReason, worstTrouble } from '../shared/index.js';
 import { findCondition } from './conditions.js';
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
-import { sidesOf } from './new-replica-set.js';
+import { rolloutSetsOf } from './new-replica-set.js';
 import { progressSubject, timedOutMessage } from './progress.js';
 import { PROGRESS_DEADLINE_EXCEEDED } from './reasons.js';
 import type { PodsOf } from './recreate.js';
@@ -36,8 +36,8 @@ export function tellTimeoutCause(draft: RolloutDraft, podsOf: PodsOf): void {
  * `2 of 3 new pods: ImagePullBackOff (Back-off pulling image "web:2")`. Pods that may not be created come first.
  * @param pods those of the new ReplicaSet
  */
-export function stuckCause(newOne: ReplicaSetDraft, pods: readonly ClassifiedPod[]): string | undefined {
-  return refusedPods(newOne) ?? troubledPods(pods);
+export function stuckCause(latest: ReplicaSetDraft, pods: readonly ClassifiedPod[]): string | undefined {
+  return refusedPods(latest) ?? troubledPods(pods);
 }
 
 /** Kubernetes' sentence, however its subject is called. */
@@ -47,11 +47,11 @@ function withCause(message: string, draft: RolloutDraft, podsOf: PodsOf): string
   const end = message.indexOf(SENTENCE);
   if (end < 0) return message;
   const sentence = message.slice(0, end + SENTENCE.length);
-  const { newOne } = sidesOf(draft);
+  const { latest } = rolloutSetsOf(draft);
   // Kubernetes lets a sentence stand whose ReplicaSet is not the new one any more.
-  if (!newOne || sentence !== timedOutMessage(progressSubject(draft, newOne))) return sentence;
-  const pods = podsOf(newOne).map((pod) => classifyPod(pod, newOne.minReadySeconds, draft.nowMs));
-  const cause = stuckCause(newOne, pods);
+  if (!latest || sentence !== timedOutMessage(progressSubject(draft, latest))) return sentence;
+  const pods = podsOf(latest).map((pod) => classifyPod(pod, latest.minReadySeconds, draft.nowMs));
+  const cause = stuckCause(latest, pods);
   return cause === undefined ? sentence : `${sentence} ${cause}.`;
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../../base/kubernetes/index.js';
 import { SELECTOR_INDEX, isPodActive, selectorIndexValuesFor } from '../shared/index.js';
 import { isReplicaSetDue } from './is-due.js';
-import { isSettled } from './is-settled.js';
+import { hasAllPodsReady } from './has-all-pods-ready.js';
 import { isRelevantPodChange, wantsReplacement } from './pod-change.js';
 import type { CompiledReplicaSetControllerOptions } from './replicaset.options.js';
 
@@ -121,7 +121,7 @@ class PodEventHandler {
     if (urgency === 'new') return newPodDelayMs;
     if (urgency === 'ended') return endedPodDelayMs;
     const owned = this.input.pods.lister.byIndex(OWNER_UID_INDEX, owner.metadata.uid ?? '');
-    if (isSettled(owner, owned)) return settledDelayMs;
+    if (hasAllPodsReady(owner, owned)) return settledDelayMs;
     return urgency === 'lost' && wantsReplacement(owner) ? 0 : podChangeDelayMs;
   }
 

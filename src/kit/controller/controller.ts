@@ -103,12 +103,12 @@ export class Controller {
 
   /**
    * Works until aborted, then finishes what runs. May be run again after that.
-   * @param hurry aborted: what runs ends at once, and its keys are handed over
+   * @param endNow aborted: what runs ends at once, and its keys are handed over
    */
-  run(signal: AbortSignal, hurry?: AbortSignal): Promise<void> {
+  run(signal: AbortSignal, endNow?: AbortSignal): Promise<void> {
     const { consumer, workers } = this.options;
     const work: WorkHandler = (item, itemSignal) => this.process(item, itemSignal);
-    return consumer.run(hurry ? hurried(work, hurry) : work, { concurrency: workers }, signal);
+    return consumer.run(endNow ? endingNow(work, endNow) : work, { concurrency: workers }, signal);
   }
 
   private async process(item: WorkItem, signal: AbortSignal): Promise<void> {
@@ -265,10 +265,10 @@ export class Controller {
   }
 }
 
-/** `work`, the signal of which aborts with `hurry` as well. */
-function hurried(work: WorkHandler, hurry: AbortSignal): WorkHandler {
+/** `work`, the signal of which aborts with `endNow` as well. */
+function endingNow(work: WorkHandler, endNow: AbortSignal): WorkHandler {
   return async (item, itemSignal) => {
-    const either = new LinkedAbort(itemSignal, hurry);
+    const either = new LinkedAbort(itemSignal, endNow);
     try {
       await work(item, either.signal);
     } finally {

@@ -7,7 +7,7 @@ import { contextOfTraceparent, linksTo } from '../../base/trace-context/index.js
 import type { WorkItem } from '../work-queue/work-queue.js';
 import type { Outcome } from './decide-outcome.js';
 import type { SyncObserver } from './decision.js';
-import { ToldBySync } from './told-by-sync.js';
+import { SyncSpanEvents } from './sync-span-events.js';
 
 export interface SyncSpansOptions {
   readonly tracer: Tracer;
@@ -47,7 +47,7 @@ export class SyncSpans {
   /** What reconcilers tell becomes attributes of the sync, and one info line for a decision that changes something. */
   observer(item: WorkItem, sync: Span, logger: Logger): SyncObserver {
     const { clock, controller } = this.options;
-    const told = new ToldBySync(sync);
+    const told = new SyncSpanEvents(sync);
     return {
       found: (describe) => told.found(describe),
       decide: (work, describe) => {

@@ -1,3 +1,4 @@
+import { aborted } from '../../base/cancellation/index.js';
 import type { Clock, RandomSource } from '../../base/clock/index.js';
 import { ConcurrencyLimit } from '../../base/concurrency/index.js';
 import { IllegalStateError } from '../../base/errors/index.js';
@@ -172,11 +173,4 @@ export class InformerFactory {
       streamingLists,
     });
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

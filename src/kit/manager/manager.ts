@@ -1,3 +1,4 @@
+import { aborted } from '../../base/cancellation/index.js';
 import type { Tracer } from '@opentelemetry/api';
 import type { ActorRuntime } from '../actor/actor.js';
 import type { Clock } from '../../base/clock/index.js';
@@ -292,9 +293,4 @@ function abortedOrRefused(signal: AbortSignal, refusal: AbortSignal): Promise<vo
 /** Rejects as `work` does, and never resolves. */
 function failureOf(work: Promise<void>): Promise<never> {
   return new Promise((_, reject) => void work.catch(reject));
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

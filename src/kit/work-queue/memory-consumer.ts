@@ -1,3 +1,4 @@
+import { aborted } from '../../base/cancellation/index.js';
 import { IllegalStateError, ShutdownError, isCancellation } from '../../base/errors/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import { silentLogger } from '../../base/logging/index.js';
@@ -76,9 +77,4 @@ export class MemoryWorkQueueConsumer implements WorkQueueConsumer {
       this.queue.metrics.workDuration(this.queue.name, end());
     }
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -8,7 +8,7 @@ const MOST_COUNTED = 200;
  * Whether the pods have come to where the ReplicaSet wants them: as many as it asks for, all of them ready. Then
  * nothing more is to be expected of a burst, and its status can be written at once.
  */
-export function isSettled(
+export function hasAllPodsReady(
   replicaSet: DeepReadonly<ReplicaSet>,
   owned: readonly DeepReadonly<Pod>[],
 ): boolean {

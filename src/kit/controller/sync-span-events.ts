@@ -16,7 +16,7 @@ const EVENTS = {
  * more. Events, since all of it as attributes of the span would be more than V8 keeps in an object without turning it into a
  * hash table (19, where they are set by computed names), which makes such a span cost up to twice as much.
  */
-export class ToldBySync {
+export class SyncSpanEvents {
   constructor(private readonly sync: Span) {}
 
   found(describe: () => Attributes): void {
