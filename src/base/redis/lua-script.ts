@@ -3,7 +3,10 @@ import type { RedisConnection } from './redis-connection.js';
 import type { RunScriptOptions } from './stored-script.js';
 import { StoredScript } from './stored-script.js';
 
-/** A script of `lua/<verb>-<number of keys>.lua`, `n` for any number, beside the adapter that owns it, or one that a library brings. */
+/**
+ * A script of `lua/<verb>-<number of keys>.lua`, `n` for any number, beside the adapter that owns it, or one that a library brings.
+ * As in BullMQ's scripts a line `--- @include "includes/NAME"` stands for the file of that name, without its `.lua`, from there.
+ */
 export class LuaScript {
   readonly source: string;
   readonly sha: string;
@@ -53,5 +56,12 @@ export interface LuaCall {
 function readScript(file: URL): { source: string; numberOfKeys: number | undefined } {
   const count = /-(\d+|n)\.lua$/.exec(file.pathname)?.[1];
   if (count === undefined) throw new Error(`${file.pathname}: a script's name ends in -<number of keys>.lua`);
-  return { source: readFileSync(file, 'utf8'), numberOfKeys: count === 'n' ? undefined : Number(count) };
+  return { source: withIncludes(file), numberOfKeys: count === 'n' ? undefined : Number(count) };
+}
+
+/** The text of a script, with the files that it includes in the place of each such line. */
+function withIncludes(file: URL): string {
+  return readFileSync(file, 'utf8').replaceAll(/^--- @include "(.+)"$/gm, (_line, name: string) =>
+    readFileSync(new URL(`${name}.lua`, file), 'utf8').trimEnd(),
+  );
 }

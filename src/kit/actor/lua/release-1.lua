@@ -18,24 +18,8 @@ local token, owner, ttl, version, clear = ARGV[1], ARGV[2], ARGV[3], ARGV[4], AR
 local stored = redis.call('HMGET', actorKey, 'token', 'owner')
 if stored[1] ~= token or stored[2] ~= owner then return 0 end
 
--- What shows both of two resourceVersions, as newerResourceVersion has it: the newer of two decimal numbers of any length;
--- of opaque ones a name for the pair.
-local function isOpaque(version)
-  return version:find('%D') or version:find('^0.')
-end
-local function newer(a, b)
-  if not a or a == '' or a == b then return b end
-  if b == '' then return a end
-  if isOpaque(a) or isOpaque(b) then return '?' .. redis.sha1hex(a .. ' ' .. b) end
-  if #a ~= #b then return #a > #b and a or b end
-  return a > b and a or b
-end
-for index = 6, #ARGV, 2 do
-  local field = 'own:' .. ARGV[index]
-  local known = redis.call('HGET', actorKey, field)
-  local newest = newer(known, ARGV[index + 1])
-  if newest ~= known then redis.call('HSET', actorKey, field, newest) end
-end
+--- @include "includes/raise-versions"
+raiseVersions(actorKey, 'own', 6)
 redis.call('HSET', actorKey, 'v', version)
 redis.call('HDEL', actorKey, 'owner', 'until')
 if clear == '1' then redis.call('HDEL', actorKey, 'intents') end
