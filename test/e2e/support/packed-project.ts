@@ -101,7 +101,11 @@ export class PackedProject {
     const vitest = join(this.directory, 'node_modules', 'vitest', 'vitest.mjs');
     const { VITEST: _vitest, VITEST_WORKER_ID: _worker, VITEST_POOL_ID: _pool, ...env } = process.env;
     const options = { cwd: this.directory, encoding: 'utf8', env, timeout: 150_000, stdio: 'pipe' } as const;
-    return execFileSync(process.execPath, [vitest, 'run', '--root', '.', '--test-timeout=60000', file], options);
+    return execFileSync(
+      process.execPath,
+      [vitest, 'run', '--root', '.', '--test-timeout=60000', file],
+      options,
+    );
   }
 
   /** What a module's text prints on standard output, as JSON. */
