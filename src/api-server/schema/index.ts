@@ -8,4 +8,5 @@ export { JsonSyntaxError, readJsonText } from './json-text.js';
 export { canonicalQuantity, formatQuantity, parseQuantity } from './quantity.js';
 export type { Quantity } from './quantity.js';
 export { createSchemaRegistry } from './schema-registry.js';
+export type { StructuralSchema } from './structural-schema.js';
 export { YamlSyntaxError, parseYaml } from './yaml-text.js';

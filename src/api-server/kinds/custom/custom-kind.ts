@@ -1,0 +1,142 @@
+import type { ICustomResourceDefinitionSpec } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinitionSpec';
+import type { ICustomResourceDefinitionVersion } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinitionVersion';
+import { apiVersionOf, cloneJson, qualifiedResource } from '../../../base/kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
+import type { ObjectSchema, StructuralSchema } from '../../schema/index.js';
+import type { Definition } from '../apiextensions/custom-resource-definition.kind.js';
+import { defineKind } from '../define-kind.js';
+import type { FieldError, KindDefinition, StoredView, Subresource } from '../kind-definition.js';
+import { customColumns } from './custom-columns.js';
+import { customScale } from './custom-scale.js';
+import { applyStructuralDefaults, hasDefaults, isFields } from './structural-defaults.js';
+import { validateStructural } from './structural-validation.js';
+
+type Spec = ICustomResourceDefinitionSpec;
+type Version = ICustomResourceDefinitionVersion;
+
+/** A kind that a user has defined, together with the schema that its name stands for. */
+export interface CustomKind {
+  readonly kind: KindDefinition;
+  readonly schema: ObjectSchema;
+}
+
+/** What everybody may say of an object beside its schema. */
+const IDENTITY: NonNullable<ObjectSchema['properties']> = {
+  apiVersion: { type: 'string' },
+  kind: { type: 'string' },
+  metadata: { type: 'ref', ref: 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' },
+};
+
+/** The kinds of a definition, one for each version that it serves, that of its newest version first or as it lists them. */
+export function customKindsOf(definition: Readonly<Definition>): CustomKind[] {
+  const { spec, metadata } = definition;
+  if (!spec) return [];
+  const refusesCreation = metadata.deletionTimestamp
+    ? 'create not allowed while custom resource definition is terminating'
+    : undefined;
+  return spec.versions
+    .filter(({ served }) => served)
+    .map((version) => customKind(spec, version, refusesCreation));
+}
+
+function customKind(spec: Spec, version: Version, refusesCreation: string | undefined): CustomKind {
+  const structural = (version.schema?.openAPIV3Schema ?? {}) as StructuralSchema;
+  const { names, group } = spec;
+  const hasStatus = version.subresources?.status !== undefined;
+  const type = {
+    group,
+    version: version.name,
+    resource: names.plural,
+    kind: names.kind,
+    namespaced: spec.scope === 'Namespaced',
+  };
+  const withDefaults = hasDefaults(structural);
+  const kind = defineKind({
+    type,
+    singular: names.singular ?? names.kind.toLowerCase(),
+    shortNames: names.shortNames ?? [],
+    categories: names.categories ?? [],
+    schema: schemaName(type),
+    subresources: version.subresources?.scale ? ['scale'] : [],
+    hasStatus,
+    ownershipFrom: 'creation',
+    hasStrategicMerge: false,
+    needsVersionOnUpdate: true,
+    ...(refusesCreation && { refusesCreation }),
+    ...customColumns(version.additionalPrinterColumns),
+    ...(version.subresources?.scale && { scale: customScale(version.subresources.scale) }),
+    view: storedView(spec, version.name, withDefaults ? structural : undefined),
+    generationOf: withoutIdentity,
+    applyDefaults: (object) => applyStructuralDefaults(object, structural),
+    prepareForUpdate(object, old, subresource) {
+      if (subresource === 'status') keepAllButStatus(object, old);
+    },
+    validate: (object, errors) => validateStructural(described(object), structural, '', errors),
+    validateUpdate(object, old, subresource, errors) {
+      validateCustomUpdate(object, old, subresource, structural, errors);
+    },
+  });
+  return { kind, schema: { type: 'object', properties: IDENTITY, structural } };
+}
+
+/** `com.example.stable.v1.CronTab`: what the schema of a kind is called in OpenAPI documents. */
+function schemaName(type: { readonly group: string; readonly version: string; readonly kind: string }): string {
+  return `${type.group.split('.').reverse().join('.')}.${type.version}.${type.kind}`;
+}
+
+
+function withoutIdentity(object: Readonly<UnstructuredObject>): unknown {
+  const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...rest } = object;
+  return rest;
+}
+
+/** What the schema speaks of; of the metadata it may restrict the name alone. */
+function described(object: Readonly<UnstructuredObject>): Record<string, unknown> {
+  const { name, generateName } = object.metadata;
+  return { ...object, metadata: { name, ...(generateName !== undefined && { generateName }) } };
+}
+
+function keepAllButStatus(object: UnstructuredObject, old: Readonly<UnstructuredObject>): void {
+  const { status, metadata } = object;
+  for (const name of Object.keys(object)) if (name !== 'metadata') delete object[name];
+  const { status: _status, ...rest } = old;
+  const { resourceVersion, managedFields } = metadata;
+  Object.assign(object, rest, { metadata: { ...old.metadata, resourceVersion, managedFields } });
+  if (managedFields === undefined) delete object.metadata.managedFields;
+  if (status !== undefined) object.status = status;
+}
+
+function validateCustomUpdate(
+  object: Readonly<UnstructuredObject>,
+  old: Readonly<UnstructuredObject>,
+  subresource: Subresource,
+  structural: StructuralSchema,
+  errors: FieldError[],
+): void {
+  if (subresource !== 'status') {
+    validateStructural(described(object), structural, '', errors, described(old));
+    return;
+  }
+  const status = structural.properties?.['status'];
+  if (status && object.status !== undefined)
+    validateStructural(object.status, status, 'status', errors, old.status);
+}
+
+/** Objects are stored in one version of theirs; without conversion, the others differ in the name of the version alone. */
+function storedView(spec: Spec, version: string, defaulted: StructuralSchema | undefined): StoredView {
+  const storage = spec.versions.find((candidate) => candidate.storage)?.name ?? version;
+  const stored = apiVersionOf({ group: spec.group, version: storage });
+  const shown = apiVersionOf({ group: spec.group, version });
+  return {
+    resource: qualifiedResource({ group: spec.group, resource: spec.names.plural }),
+    toStored: (object) => ({ ...object, apiVersion: stored }),
+    fromStored(object) {
+      if (!defaulted) return { ...object, apiVersion: shown };
+      // Defaults that came after the object was written count for it, too.
+      const copy = isFields(object) ? (cloneJson(object) as UnstructuredObject) : object;
+      copy.apiVersion = shown;
+      applyStructuralDefaults(copy, defaulted);
+      return copy;
+    },
+  };
+}
