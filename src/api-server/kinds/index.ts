@@ -13,7 +13,7 @@ export type {
 } from './kind-definition.js';
 export { CLEANUP_FINALIZER } from './apiextensions/custom-resource-definition.kind.js';
 export type { Definition } from './apiextensions/custom-resource-definition.kind.js';
-export { customKindsOf } from './custom/custom-kind.js';
+export { customKindsOf, storedKindOf } from './custom/custom-kind.js';
 export type { CustomKind } from './custom/custom-kind.js';
 export { createKindRegistry } from './kind-registry.js';
 export { humanDuration } from './common/human-duration.js';

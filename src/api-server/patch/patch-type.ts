@@ -14,8 +14,11 @@ const BY_MEDIA_TYPE: ReadonlyMap<string, PatchType> = new Map(
 export const PATCH_MEDIA_TYPES = [...BY_MEDIA_TYPE.keys()];
 
 /** @throws StatusError 415 */
-export function patchTypeOf(contentType: string): PatchType {
+export function patchTypeOf(contentType: string, hasStrategicMerge: boolean = true): PatchType {
   const type = BY_MEDIA_TYPE.get(contentType);
-  if (type) return type;
-  throw unsupportedMediaType(contentType || 'no Content-Type', PATCH_MEDIA_TYPES);
+  if (type && (hasStrategicMerge || type !== 'strategic')) return type;
+  const accepted = PATCH_MEDIA_TYPES.filter(
+    (known) => hasStrategicMerge || BY_MEDIA_TYPE.get(known) !== 'strategic',
+  );
+  throw unsupportedMediaType(contentType || 'no Content-Type', accepted);
 }

@@ -39,6 +39,13 @@ export function customKindsOf(definition: Readonly<Definition>): CustomKind[] {
     .map((version) => customKind(spec, version, refusesCreation));
 }
 
+/** The kind in the version in which the objects of a definition are stored, served or not. */
+export function storedKindOf({ spec }: Readonly<Definition>): KindDefinition {
+  const version = spec?.versions.find(({ storage }) => storage);
+  if (!spec || !version) throw new RangeError('a definition has exactly one version that is stored');
+  return customKind(spec, version, undefined).kind;
+}
+
 function customKind(spec: Spec, version: Version, refusesCreation: string | undefined): CustomKind {
   const structural = (version.schema?.openAPIV3Schema ?? {}) as StructuralSchema;
   const { names, group } = spec;
