@@ -105,7 +105,11 @@ export class CustomResources implements DefinitionObserver {
     return updateObject(
       context,
       { kind, namespace: '', name },
-      (current) => change(cloneJson(current) as Definition) as UnstructuredObject,
+      (current) => {
+        const changed = change(cloneJson(current) as Definition);
+        // Whoever was faster is no reason to give up: the change is made to the newest state.
+        return { ...changed, metadata: { ...changed.metadata, resourceVersion: undefined } };
+      },
       { subresource, dryRun: false },
     );
   }

@@ -5,7 +5,8 @@ import type { ObjectSchema, SchemaRegistry, StructuralSchema } from '../schema/i
 export type Shape =
   | { readonly kind: 'atomic' }
   | { readonly kind: 'struct'; readonly field: (name: string) => Shape | undefined }
-  | { readonly kind: 'map'; readonly item: Shape }
+  /** `deduced`: nobody has said that it is one, so that a value that is none counts as a whole. */
+  | { readonly kind: 'map'; readonly item: Shape; readonly deduced?: true }
   | { readonly kind: 'list'; readonly keys: readonly string[]; readonly item: Shape }
   | { readonly kind: 'set' };
 
@@ -73,6 +74,7 @@ function structShape<T>(
 /** What nobody has described: maps entry by entry, all else as one. Source: `DeducedParseableType` of structured-merge-diff. */
 const DEDUCED: Shape = {
   kind: 'map',
+  deduced: true,
   get item() {
     return DEDUCED;
   },
@@ -130,6 +132,12 @@ export function itemsByElement(
     if (!found.has(element)) found.set(element, item);
   }
   return found;
+}
+
+/** The shape of a value, or of two states of it: of what nobody has described, the value itself tells. */
+export function shapeOfValue(shape: Shape, ...states: readonly unknown[]): Shape {
+  if (shape.kind !== 'map' || !shape.deduced) return shape;
+  return states.every((state) => isNothing(state) || isRecord(state)) ? shape : ATOMIC;
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

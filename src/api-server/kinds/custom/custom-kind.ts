@@ -1,6 +1,6 @@
 import type { ICustomResourceDefinitionSpec } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinitionSpec';
 import type { ICustomResourceDefinitionVersion } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinitionVersion';
-import { apiVersionOf, cloneJson, qualifiedResource } from '../../../base/kubernetes/index.js';
+import { apiVersionOf, cloneJson, qualifiedResource, stringifyJson } from '../../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import type { ObjectSchema, StructuralSchema } from '../../schema/index.js';
 import type { Definition } from '../apiextensions/custom-resource-definition.kind.js';
@@ -8,6 +8,7 @@ import { defineKind } from '../define-kind.js';
 import type { FieldError, KindDefinition, StoredView, Subresource } from '../kind-definition.js';
 import { customColumns } from './custom-columns.js';
 import { customScale } from './custom-scale.js';
+import { compileJsonPath } from './json-path.js';
 import { applyStructuralDefaults, hasDefaults, isFields } from './structural-defaults.js';
 import { validateStructural } from './structural-validation.js';
 
@@ -27,26 +28,28 @@ const IDENTITY: NonNullable<ObjectSchema['properties']> = {
   metadata: { type: 'ref', ref: 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' },
 };
 
-/** The kinds of a definition, one for each version that it serves, that of its newest version first or as it lists them. */
+/** The kinds of a definition, one for each version that it serves, in the order in which it lists them. */
 export function customKindsOf(definition: Readonly<Definition>): CustomKind[] {
-  const { spec, metadata } = definition;
+  const { spec } = definition;
   if (!spec) return [];
-  const refusesCreation = metadata.deletionTimestamp
-    ? 'create not allowed while custom resource definition is terminating'
-    : undefined;
   return spec.versions
     .filter(({ served }) => served)
-    .map((version) => customKind(spec, version, refusesCreation));
+    .map((version) => customKind(definition, spec, version));
 }
 
 /** The kind in the version in which the objects of a definition are stored, served or not. */
-export function storedKindOf({ spec }: Readonly<Definition>): KindDefinition {
+export function storedKindOf(definition: Readonly<Definition>): KindDefinition {
+  const { spec } = definition;
   const version = spec?.versions.find(({ storage }) => storage);
   if (!spec || !version) throw new RangeError('a definition has exactly one version that is stored');
-  return customKind(spec, version, undefined).kind;
+  return customKind(definition, spec, version).kind;
 }
 
-function customKind(spec: Spec, version: Version, refusesCreation: string | undefined): CustomKind {
+function customKind(definition: Readonly<Definition>, spec: Spec, version: Version): CustomKind {
+  const storedVersions = definition.status?.storedVersions ?? [];
+  const refusesCreation = definition.metadata.deletionTimestamp
+    ? 'create not allowed while custom resource definition is terminating'
+    : undefined;
   const structural = (version.schema?.openAPIV3Schema ?? {}) as StructuralSchema;
   const { names, group } = spec;
   const hasStatus = version.subresources?.status !== undefined;
@@ -58,6 +61,7 @@ function customKind(spec: Spec, version: Version, refusesCreation: string | unde
     namespaced: spec.scope === 'Namespaced',
   };
   const withDefaults = hasDefaults(structural);
+  const needsView = withDefaults || spec.versions.length > 1 || storedVersions.length > 1;
   const kind = defineKind({
     type,
     singular: names.singular ?? names.kind.toLowerCase(),
@@ -72,12 +76,13 @@ function customKind(spec: Spec, version: Version, refusesCreation: string | unde
     ...(refusesCreation && { refusesCreation }),
     ...customColumns(version.additionalPrinterColumns),
     ...(version.subresources?.scale && { scale: customScale(version.subresources.scale) }),
-    view: storedView(spec, version.name, withDefaults ? structural : undefined),
-    generationOf: withoutIdentity,
+    ...(needsView && { view: storedView(spec, version.name, withDefaults ? structural : undefined) }),
+    generationOf: hasStatus ? specificationOf : withoutIdentity,
     applyDefaults: (object) => applyStructuralDefaults(object, structural),
     prepareForUpdate(object, old, subresource) {
       if (subresource === 'status') keepAllButStatus(object, old);
     },
+    selectableFields: selectableFieldsOf(version),
     validate: (object, errors) => validateStructural(described(object), structural, '', errors),
     validateUpdate(object, old, subresource, errors) {
       validateCustomUpdate(object, old, subresource, structural, errors);
@@ -92,8 +97,14 @@ function schemaName(type: { readonly group: string; readonly version: string; re
 }
 
 
-function withoutIdentity(object: Readonly<UnstructuredObject>): unknown {
+function withoutIdentity(object: Readonly<UnstructuredObject>): Record<string, unknown> {
   const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...rest } = object;
+  return rest;
+}
+
+/** Where the status has a writer of its own, what that writer says asks for nothing. */
+function specificationOf(object: Readonly<UnstructuredObject>): unknown {
+  const { status: _status, ...rest } = withoutIdentity(object);
   return rest;
 }
 
@@ -101,6 +112,22 @@ function withoutIdentity(object: Readonly<UnstructuredObject>): unknown {
 function described(object: Readonly<UnstructuredObject>): Record<string, unknown> {
   const { name, generateName } = object.metadata;
   return { ...object, metadata: { name, ...(generateName !== undefined && { generateName }) } };
+}
+
+/** What `fieldSelector` may ask for, under the path without its first point: `spec.color`. */
+function selectableFieldsOf({
+  selectableFields = [],
+}: Version): (object: Readonly<UnstructuredObject>) => Record<string, string> {
+  const fields = selectableFields.map(
+    ({ jsonPath }) => [jsonPath.replace(/^\./, ''), compileJsonPath(jsonPath)] as const,
+  );
+  return (object) =>
+    Object.fromEntries(
+      fields.map(([path, read]) => {
+        const value = read?.(object)[0];
+        return [path, typeof value === 'string' ? value : value === undefined ? '' : stringifyJson(value)];
+      }),
+    );
 }
 
 function keepAllButStatus(object: UnstructuredObject, old: Readonly<UnstructuredObject>): void {
