@@ -1,6 +1,7 @@
 import { errorMessage } from '../../base/errors/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../../base/kubernetes/index.js';
 import { cloneJson } from '../../base/kubernetes/index.js';
+import { StatusError } from '../errors/index.js';
 import { CLEANUP_FINALIZER } from '../kinds/index.js';
 import type { Definition, KindDefinition } from '../kinds/index.js';
 import { updateObject } from '../registry/index.js';
@@ -87,12 +88,32 @@ export class CustomResources implements DefinitionObserver {
     const nowMs = this.context().clock.now();
     const decide = (current: Readonly<Definition>): Definition['status'] =>
       decideDefinitionStatus(current, this.served.takenBeside(name, current.spec?.group ?? ''), nowMs);
-    if (decide(definition) === undefined) return;
-    const updated = await this.update(name, 'status', (current) => {
-      const status = decide(current);
-      return status ? { ...current, status } : current;
-    });
-    this.served.observe(updated as Definition);
+    if (decide(definition) !== undefined) {
+      const updated = await this.update(name, 'status', (current) => {
+        const status = decide(current);
+        return status ? { ...current, status } : current;
+      });
+      this.served.observe(updated as Definition);
+    }
+    if (isToBeCleaned(definition) && !(await this.hasObjects(definition))) await this.letGo(name);
+  }
+
+  private async hasObjects({ metadata }: Readonly<Definition>): Promise<boolean> {
+    // The name of a definition is the qualified resource of its objects.
+    const { items } = await this.context().storage.list(metadata.name, { limit: 1 });
+    return items.length > 0;
+  }
+
+  /** Of several who let it go, the first one does. */
+  private async letGo(name: string): Promise<void> {
+    try {
+      await this.update(name, '', (current) => {
+        const finalizers = current.metadata.finalizers?.filter((entry) => entry !== CLEANUP_FINALIZER);
+        return { ...current, metadata: { ...current.metadata, finalizers } };
+      });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
   }
 
   private async update(
@@ -128,8 +149,8 @@ export class CustomResources implements DefinitionObserver {
 
   private async seen(definition: Definition, signal: AbortSignal): Promise<void> {
     await this.written(definition);
-    const { name, deletionTimestamp, finalizers = [] } = definition.metadata;
-    if (!deletionTimestamp || !finalizers.includes(CLEANUP_FINALIZER) || this.cleaning.has(name)) return;
+    const { name } = definition.metadata;
+    if (!isToBeCleaned(definition) || this.cleaning.has(name)) return;
     const work = this.cleanUp(definition, signal).finally(() => this.cleaning.delete(name));
     this.cleaning.set(name, work);
   }
@@ -150,13 +171,10 @@ export class CustomResources implements DefinitionObserver {
     while (!signal.aborted) {
       try {
         if (isEstablished(definition)) await deleteAllObjects(this.context(), definition, signal);
-        await this.update(name, '', (current) => {
-          const finalizers = current.metadata.finalizers?.filter((entry) => entry !== CLEANUP_FINALIZER);
-          return { ...current, metadata: { ...current.metadata, finalizers } };
-        });
+        await this.letGo(name);
         return;
       } catch (error) {
-        if (signal.aborted || isNotFound(error)) return;
+        if (signal.aborted) return;
         logger.warn('the objects of a deleted definition could not be deleted yet', {
           name,
           error: errorMessage(error),
@@ -186,6 +204,10 @@ export class CustomResources implements DefinitionObserver {
   }
 }
 
+function isToBeCleaned({ metadata }: Readonly<Definition>): boolean {
+  return metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(CLEANUP_FINALIZER);
+}
+
 function isNotFound(error: unknown): boolean {
-  return (error as { status?: { code?: number } }).status?.code === 404;
+  return error instanceof StatusError && error.status.code === 404;
 }
