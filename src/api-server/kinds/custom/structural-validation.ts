@@ -200,8 +200,9 @@ function validateJunctors(
 ): void {
   const { allOf, anyOf, oneOf, not } = schema;
   if (!allOf && !anyOf && !oneOf && !not) return;
+  // The genuine server names neither the field nor the value of these, but in the text.
   const complain = (problem: string): void =>
-    void errors.push(invalid(path || '<nil>', isFields(value) ? '' : value, `${JSON.stringify(path)} ${problem}`));
+    void errors.push(invalid('<nil>', '', `${JSON.stringify(path)} ${problem}`));
   const check = (part: StructuralSchema): FieldError[] => {
     const found: FieldError[] = [];
     validateStructural(value, part, path, found);
