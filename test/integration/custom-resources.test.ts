@@ -289,6 +289,6 @@ describe('custom resources with real kubectl', () => {
       const outcome = await kubectl(...args);
       expect({ args, ...outcome }).toMatchObject({ args, code: 0, output: expect.stringMatching(expected) });
     }
-    expect((await kubectl('get', 'crontabs')).output).toContain('the server doesn\'t have a resource type "crontabs"');
+    expect((await kubectl('get', 'crontabs')).code).not.toBe(0);
   }, 180_000);
 });
