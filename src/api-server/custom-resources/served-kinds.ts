@@ -1,6 +1,6 @@
-import type { KindRegistry, Definition } from '../kinds/index.js';
+import { stringifyJson } from '../../base/kubernetes/index.js';
 import { customKindsOf } from '../kinds/index.js';
-import type { KindDefinition } from '../kinds/index.js';
+import type { Definition, KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import { isEstablished } from './decide-status.js';
 
@@ -31,7 +31,13 @@ export class ServedKinds {
     const before = this.known.get(metadata.name);
     if (before && before.revision >= revision) return;
     const established = isEstablished(definition);
-    const state = `${metadata.uid} ${metadata.generation} ${established} ${metadata.deletionTimestamp ?? ''}`;
+    const state = stringifyJson([
+      metadata.uid,
+      metadata.generation,
+      metadata.deletionTimestamp,
+      established,
+      status?.acceptedNames,
+    ]);
     const kinds = before?.state === state ? before.kinds : this.replace(definition, before, established);
     this.known.set(metadata.name, {
       revision,

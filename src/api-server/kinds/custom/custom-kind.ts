@@ -51,7 +51,8 @@ function customKind(definition: Readonly<Definition>, spec: Spec, version: Versi
     ? 'create not allowed while custom resource definition is terminating'
     : undefined;
   const structural = (version.schema?.openAPIV3Schema ?? {}) as StructuralSchema;
-  const { names, group } = spec;
+  const { group } = spec;
+  const names = servedNames(definition, spec);
   const hasStatus = version.subresources?.status !== undefined;
   const type = {
     group,
@@ -91,11 +92,16 @@ function customKind(definition: Readonly<Definition>, spec: Spec, version: Versi
   return { kind, schema: { type: 'object', properties: IDENTITY, structural } };
 }
 
+/** The names that the definition has got, which may be fewer than it asks for. */
+function servedNames({ status }: Readonly<Definition>, spec: Spec): Spec['names'] {
+  const accepted = status?.acceptedNames;
+  return accepted?.plural && accepted.kind ? accepted : spec.names;
+}
+
 /** `com.example.stable.v1.CronTab`: what the schema of a kind is called in OpenAPI documents. */
 function schemaName(type: { readonly group: string; readonly version: string; readonly kind: string }): string {
   return `${type.group.split('.').reverse().join('.')}.${type.version}.${type.kind}`;
 }
-
 
 function withoutIdentity(object: Readonly<UnstructuredObject>): Record<string, unknown> {
   const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...rest } = object;

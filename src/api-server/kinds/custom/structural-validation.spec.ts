@@ -119,6 +119,12 @@ const CASES: readonly Case[] = [
     complaints: ['spec: Invalid value: "number": spec in body must be of type integer,string: "number"'],
   },
   {
+    name: 'a resource within another one that does not say what it is',
+    schema: { type: 'object', 'x-kubernetes-embedded-resource': true },
+    value: { kind: 'Pod' },
+    complaints: ['spec.apiVersion: Required value: must not be empty'],
+  },
+  {
     name: 'none of several alternatives',
     schema: { type: 'object', properties: { a: {}, b: {} }, oneOf: [{ required: ['a'] }, { required: ['b'] }] },
     value: {},

@@ -176,6 +176,9 @@ function validateFields(
   const before = isFields(old) ? old : undefined;
   for (const name of schema.required ?? [])
     if (ownField(fields, name) === undefined) errors.push(required(below(path, name)));
+  if (schema['x-kubernetes-embedded-resource'])
+    for (const name of ['apiVersion', 'kind'])
+      if (!ownField(fields, name)) errors.push(required(below(path, name), 'must not be empty'));
   for (const name in fields) {
     const property =
       ownField(properties, name) ?? (isSchema(additionalProperties) ? additionalProperties : undefined);
