@@ -59,6 +59,8 @@ export class CustomResources implements DefinitionObserver {
     try {
       await this.settle(object as Definition);
     } catch (error) {
+      // The watch told of something that is over by now.
+      if (isNotFound(error)) return;
       // The write itself stands; the watch tells of it again.
       const { name } = object.metadata;
       this.context().logger.warn('the names of a custom resource definition could not be settled yet', {
@@ -68,8 +70,8 @@ export class CustomResources implements DefinitionObserver {
     }
   }
 
-  removed(name: string): void {
-    this.served.forget(name);
+  removed(name: string, revision: number): void {
+    this.served.forget(name, revision, { isTold: false });
   }
 
   /** Another server may have written the definition a moment ago. */
@@ -156,7 +158,7 @@ export class CustomResources implements DefinitionObserver {
   }
 
   private async gone({ metadata, spec }: Readonly<Definition>): Promise<void> {
-    this.served.forget(metadata.name);
+    this.served.forget(metadata.name, Number(metadata.resourceVersion), { isTold: true });
     const { storage } = this.context();
     for (const name of this.served.waitingIn(spec?.group ?? '')) {
       const waiting = await storage.get({ resource: DEFINITIONS, namespace: '', name });
@@ -199,7 +201,7 @@ export class CustomResources implements DefinitionObserver {
         else this.served.observe(object as Definition);
       }
     } while (page.next);
-    for (const name of gone) this.served.forget(name);
+    for (const name of gone) this.served.forget(name, page.revision, { isTold: true });
     return page.revision;
   }
 }

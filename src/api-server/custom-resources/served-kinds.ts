@@ -18,6 +18,8 @@ interface Known {
 /** The kinds that a server has because of definitions, kept in step with them. */
 export class ServedKinds {
   private readonly known = new Map<string, Known>();
+  /** Revisions of removals of which the watch has not told yet: what it tells of before them is over. */
+  private readonly removals = new Map<string, number>();
 
   constructor(
     private readonly kinds: KindRegistry,
@@ -29,7 +31,7 @@ export class ServedKinds {
     const { metadata, spec, status } = definition;
     const revision = Number(metadata.resourceVersion);
     const before = this.known.get(metadata.name);
-    if (before && before.revision >= revision) return;
+    if ((before?.revision ?? this.removals.get(metadata.name) ?? 0) >= revision) return;
     const established = isEstablished(definition);
     const state = stringifyJson([
       metadata.uid,
@@ -49,8 +51,16 @@ export class ServedKinds {
     });
   }
 
-  forget(name: string): void {
+  /**
+   * A definition is gone.
+   * @param revision of its removal; a definition of that name that came later stays
+   * @param isTold whether the watch has told of it, so that nothing older can follow
+   */
+  forget(name: string, revision: number, { isTold }: { readonly isTold: boolean }): void {
+    if (isTold && (this.removals.get(name) ?? 0) <= revision) this.removals.delete(name);
     const before = this.known.get(name);
+    if (before && before.revision > revision) return;
+    if (!isTold) this.removals.set(name, revision);
     this.known.delete(name);
     for (const kind of before?.kinds ?? []) this.remove(kind);
   }

@@ -27,7 +27,8 @@ export interface RegistryContext {
 export interface DefinitionObserver {
   /** Resolves when what follows from the new state has been done as far as this process can. */
   written(definition: KubernetesObject): Promise<void>;
-  removed(name: string): void;
+  /** @param revision of the removal */
+  removed(name: string, revision: number): void;
   /** For a resource that is not known here: another server may have it from a definition already. */
   find(group: string, version: string, resource: string): Promise<KindDefinition | undefined>;
 }

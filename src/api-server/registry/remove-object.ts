@@ -16,7 +16,7 @@ export async function removeObject(
   revision: Revision,
 ): Promise<UnstructuredObject> {
   const removed = await context.storage.delete(storageKeyOf(target), revision);
-  observeRemoval(context, target.kind, target.name);
+  observeRemoval(context, target, removed.revision);
   await releaseReservations(context, target.kind, last);
   last.metadata.resourceVersion = String(removed.revision);
   return last;
