@@ -58,10 +58,7 @@ export function decideDefinitionStatus(
 
 /** Whether the resources of a definition are served. */
 export function isEstablished({ status }: Readonly<Definition>): boolean {
-  return (
-    status?.conditions?.some((condition) => condition.type === 'Established' && condition.status === 'True') ??
-    false
-  );
+  return status?.conditions?.some(({ type, status: state }) => type === 'Established' && state === 'True') ?? false;
 }
 
 type Refusal = Pick<Condition, 'status' | 'reason' | 'message'>;

@@ -3,7 +3,7 @@ import { StatusError } from '../errors/index.js';
 import { storedKindOf } from '../kinds/index.js';
 import type { Definition } from '../kinds/index.js';
 import { contextOf, deleteObject } from '../registry/index.js';
-import type { RegistryContext } from '../registry/index.js';
+import type { ObjectTarget, RegistryContext } from '../registry/index.js';
 import type { StorageList } from '../storage/index.js';
 
 const PAGE_LENGTH = 1024 * 1024;
@@ -36,7 +36,7 @@ export async function deleteAllObjects(
   }
 }
 
-async function isRemoved(context: RegistryContext, target: Parameters<typeof deleteObject>[1]): Promise<boolean> {
+async function isRemoved(context: RegistryContext, target: ObjectTarget): Promise<boolean> {
   try {
     return (await deleteObject(context, target, {}, { dryRun: false })).removed;
   } catch (error) {

@@ -10,6 +10,7 @@ type Identity = Pick<
   KindDefinition,
   | 'type'
   | 'singular'
+  | 'listKind'
   | 'schema'
   | 'columns'
   | 'toRow'
@@ -88,6 +89,7 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
   return {
     type,
     singular: rules.singular ?? type.kind.toLowerCase(),
+    listKind: rules.listKind ?? `${type.kind}List`,
     shortNames: rules.shortNames ?? [],
     categories: rules.categories ?? [],
     subresources: [...(rules.hasStatus ? ['status'] : []), ...(rules.subresources ?? [])],

@@ -37,6 +37,8 @@ export interface GracefulDeletion {
 export interface KindDefinition {
   readonly type: ResourceType;
   readonly singular: string;
+  /** What a list of its objects calls itself. */
+  readonly listKind: string;
   readonly shortNames: readonly string[];
   /** For example `all`. */
   readonly categories: readonly string[];

@@ -36,7 +36,7 @@ function listSchema(kind: KindDefinition, version: OpenApiVersion): OpenApiSchem
       items: { type: 'array', items: { $ref: `${prefix}${kind.schema}` } },
     },
     'x-kubernetes-group-version-kind': [
-      { group: kind.type.group, version: kind.type.version, kind: `${kind.type.kind}List` },
+      { group: kind.type.group, version: kind.type.version, kind: kind.listKind },
     ],
   };
 }

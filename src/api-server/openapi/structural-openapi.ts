@@ -39,7 +39,8 @@ function toVersion2(schema: StructuralSchema): OpenApiSchema {
       ),
     }),
     ...(additionalProperties && {
-      additionalProperties: additionalProperties === true ? {} : toVersion2(additionalProperties as StructuralSchema),
+      additionalProperties:
+        additionalProperties === true ? {} : toVersion2(additionalProperties as StructuralSchema),
     }),
     ...(items && { items: toVersion2(items as StructuralSchema) }),
   };

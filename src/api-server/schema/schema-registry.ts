@@ -4,7 +4,10 @@ import type { Descriptions, ObjectSchema, SchemaRegistry } from './object-schema
 
 const GENERATED = new URL('generated/', import.meta.url);
 
-/** The generated schemas, and those that are put there while the server runs. A file is read when a schema of its group and version is first asked for. */
+/**
+ * The generated schemas, and those that are put there while the server runs. A file is read when a schema of its group and
+ * version is first asked for.
+ */
 export function createSchemaRegistry(): SchemaRegistry {
   const types = new PackageFiles<ObjectSchema>('types');
   const descriptions = new PackageFiles<Descriptions>('descriptions');

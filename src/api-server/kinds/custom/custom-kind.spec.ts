@@ -19,7 +19,10 @@ const SPEC: StructuralSchema = {
     },
     parts: {
       type: 'array',
-      items: { type: 'object', properties: { name: { type: 'string' }, weight: { type: 'integer', default: 5 as never } } },
+      items: {
+        type: 'object',
+        properties: { name: { type: 'string' }, weight: { type: 'integer', default: 5 as never } },
+      },
     },
     note: { type: 'string', nullable: true },
   },
@@ -40,7 +43,10 @@ function aDefinition(version: object = {}): Definition {
           served: true,
           storage: true,
           schema: { openAPIV3Schema: { type: 'object', properties: { spec: SPEC, status: { type: 'object' } } } },
-          subresources: { status: {}, scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' } },
+          subresources: {
+            status: {},
+            scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' },
+          },
           ...version,
         },
       ],

@@ -66,6 +66,7 @@ function customKind(definition: Readonly<Definition>, spec: Spec, version: Versi
   const kind = defineKind({
     type,
     singular: names.singular ?? names.kind.toLowerCase(),
+    ...(names.listKind && { listKind: names.listKind }),
     shortNames: names.shortNames ?? [],
     categories: names.categories ?? [],
     schema: schemaName(type),

@@ -27,7 +27,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   email: matches(/^[^\s@]+@[^\s@]+$/),
   hexcolor: matches(/^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/),
   hostname: (text) =>
-    text.length <= 255 && text.split('.').every((label, index, all) => HOST_LABEL.test(label) || (label === '' && index > 0 && index === all.length - 1)),
+    text.length <= 255 && text.replace(/(?<=.)\.$/, '').split('.').every((label) => HOST_LABEL.test(label)),
   ipv4: isIPv4,
   ipv6: isIPv6,
   mac: matches(/^([0-9a-fA-F]{2}[:-]){5}([0-9a-fA-F]{2})$|^([0-9a-fA-F]{4}\.){2}[0-9a-fA-F]{4}$/),

@@ -56,7 +56,10 @@ const CASES: readonly Case[] = [
     name: 'numbers out of their range',
     schema: {
       type: 'object',
-      properties: { most: { type: 'integer', maximum: 10 }, least: { type: 'integer', minimum: 1, exclusiveMinimum: true } },
+      properties: {
+        most: { type: 'integer', maximum: 10 },
+        least: { type: 'integer', minimum: 1, exclusiveMinimum: true },
+      },
     },
     value: { most: 11, least: 1 },
     complaints: [
