@@ -31,7 +31,20 @@ module.exports = {
     room('controllers', 'base', 'kit'),
     room('api-server', 'base'),
     room('node-simulator', 'base', 'kit'),
-    room('app', 'base', 'kit', 'controllers', 'api-server', 'node-simulator'),
+    room('test-cluster', 'base', 'kit', 'controllers', 'api-server', 'node-simulator'),
+    {
+      ...room('app', 'base', 'kit', 'controllers', 'api-server', 'node-simulator'),
+      from: { path: '^src/app/', pathNot: String.raw`\.spec\.ts$|^src/app/cli/test-cluster\.command\.ts$` },
+    },
+    {
+      name: 'nothing-in-production-imports-the-test-cluster',
+      severity: 'error',
+      from: {
+        path: '^src/',
+        pathNot: String.raw`^src/(test-cluster|testing)/|^src/app/cli/test-cluster\.command\.ts$|\.spec\.ts$`,
+      },
+      to: { path: '^src/test-cluster/' },
+    },
     {
       name: 'nest-uses-the-kit-as-strangers-do',
       severity: 'error',

@@ -130,7 +130,7 @@ export default tseslint.config(
   },
   {
     files: [
-      'src/{api-server,controllers,node-simulator}/**/*.ts',
+      'src/{api-server,controllers,node-simulator,test-cluster}/**/*.ts',
       'src/base/kubernetes/**/*.ts',
       'src/kit/{api-client,informer,events}/**/*.ts',
       'src/app/{explain,conformance,rollout-plan}/**/*.ts',

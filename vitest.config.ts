@@ -14,7 +14,8 @@ export default defineConfig({
         test: {
           name: 'integration',
           sequence: { groupOrder: 1 },
-          include: ['test/integration/**/*.test.ts'],
+          include: ['test/integration/**/*.test.ts', 'examples/**/*.test.ts'],
+          alias: { 'rollkeeper/testing': new URL('src/testing/index.ts', import.meta.url).pathname },
           globalSetup: ['test/integration/redis.global-setup.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -4,6 +4,7 @@
 // `npm run bench -- --kinds 260`: what it costs to follow the metadata of very many kinds.
 // `npm run bench -- --tracing`: how much CPU tracing costs.
 // `npm run bench:api`: how fast the embedded API server is by itself, beside bare HTTPS and a plain Redis.
+// `npm run bench -- --test-cluster`: how soon a test cluster is there, and what twenty of them take.
 // `npm run bench -- --json`: what it costs to keep integers that no double holds.
 import { join } from 'node:path';
 import { run } from './lib/run.mjs';
@@ -21,6 +22,7 @@ const scripts = {
   '--kinds': 'kinds.ts',
   '--json': 'json.ts',
   '--scale-out': 'scale-out.ts',
+  '--test-cluster': 'test-cluster.ts',
   '--tracing': 'tracing.ts',
 };
 const chosen = args.find((arg) => arg in scripts);

@@ -6,4 +6,7 @@ import { ROOT, ensureBuild, ensureDependencies, ensureNode } from './lib/setup.m
 ensureDependencies();
 const node = ensureNode();
 ensureBuild(node);
-process.exitCode = await run(node, [join(ROOT, 'dist', 'app', 'conformance', 'main.js'), ...process.argv.slice(2)]);
+process.exitCode = await run(node, [
+  join(ROOT, 'dist', 'app', 'conformance', 'main.js'),
+  ...process.argv.slice(2),
+]);

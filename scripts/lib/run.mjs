@@ -18,10 +18,12 @@ export function run(command, args, options = {}) {
     const forward = (signal) => child.kill(signal);
     process.on('SIGINT', forward);
     process.on('SIGTERM', forward);
+    process.on('SIGHUP', forward);
     child.on('error', reject);
     child.on('exit', (code, signal) => {
       process.off('SIGINT', forward);
       process.off('SIGTERM', forward);
+      process.off('SIGHUP', forward);
       resolve(signal ? 128 + 15 : (code ?? 1));
     });
   });

@@ -25,7 +25,10 @@ export class KeyedExecutor {
     private readonly work: KeyWork,
     private readonly options: {
       readonly concurrency: number;
+      /** By which `wakeInMs` runs. */
       readonly clock: Clock;
+      /** By which the pause after a failure runs. @default clock */
+      readonly backoffClock?: Clock;
       readonly logger: Logger;
     },
   ) {}
@@ -70,7 +73,7 @@ export class KeyedExecutor {
       this.failures.delete(key);
       if (wakeInMs !== undefined) this.wake(key, wakeInMs);
     } catch (error) {
-      if (!signal.aborted) this.wake(key, this.backoff(key, error));
+      if (!signal.aborted) this.wake(key, this.backoff(key, error), this.options.backoffClock);
     }
     this.active.delete(key);
     if (this.dirty.delete(key) && !signal.aborted) this.waiting.add(key);
@@ -86,9 +89,9 @@ export class KeyedExecutor {
     return delayMs;
   }
 
-  private wake(key: string, delayMs: number): void {
+  private wake(key: string, delayMs: number, clock = this.options.clock): void {
     if (this.signal?.aborted) return;
-    const timer = this.options.clock.setTimeout(() => {
+    const timer = clock.setTimeout(() => {
       this.timers.delete(key);
       this.add(key);
     }, delayMs);

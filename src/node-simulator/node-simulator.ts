@@ -24,7 +24,10 @@ export interface NodeSimulatorDependencies {
   readonly pods: Informer<Pod>;
   readonly nodes: Informer<Node>;
   readonly events: EventRecorder;
+  /** The time that nodes and pods live by. */
   readonly clock: Clock;
+  /** For pauses of our own: after a failed write, before pods are scheduled again. @default clock */
+  readonly pauses?: Clock;
   readonly logger: Logger;
 }
 
@@ -42,6 +45,7 @@ export class NodeSimulator {
   private readonly scheduler: PodScheduler;
   private readonly runner: PodRunner;
   private readonly newest: WrittenPods;
+  private readonly pauses: Clock;
   private rescheduling: TimerHandle | undefined;
   private started = false;
 
@@ -50,6 +54,7 @@ export class NodeSimulator {
     private readonly options: CompiledNodeSimulatorOptions,
   ) {
     const { client, clock, logger, pods, nodes } = dependencies;
+    this.pauses = dependencies.pauses ?? clock;
     const indexes = Array.from({ length: options.nodes }, (_, index) => index);
     this.nodeIndexes = new Map(indexes.map((index) => [nodeName(index), index]));
     this.registrars = indexes.map((index) => new NodeRegistrar(index, client, clock, logger, options));
@@ -64,6 +69,7 @@ export class NodeSimulator {
     this.executor = new KeyedExecutor((key, signal) => this.play(key, signal), {
       concurrency: options.concurrency,
       clock,
+      backoffClock: this.pauses,
       logger,
     });
   }
@@ -160,7 +166,7 @@ export class NodeSimulator {
 
   private rescheduleSoon(): void {
     if (this.scheduler.unschedulable.size === 0 || this.rescheduling) return;
-    this.rescheduling = this.dependencies.clock.setTimeout(() => {
+    this.rescheduling = this.pauses.setTimeout(() => {
       this.rescheduling = undefined;
       for (const key of this.scheduler.unschedulable) this.executor.add(key);
     }, RESCHEDULE_DELAY_MS);
@@ -170,7 +176,7 @@ export class NodeSimulator {
   private async sweep(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        await this.dependencies.clock.sleep(SWEEP_EVERY_MS, signal);
+        await this.pauses.sleep(SWEEP_EVERY_MS, signal);
       } catch {
         return;
       }

@@ -1,15 +1,11 @@
 import type { ApiClient, HttpApiClient } from '../kit/api-client/index.js';
 import { createHttpApiClient, loadKubeconfig } from '../kit/api-client/index.js';
-import type { Clock, RandomSource } from '../base/clock/index.js';
+import type { Clock } from '../base/clock/index.js';
 import { SystemClock, SystemRandom } from '../base/clock/index.js';
-import { ShutdownError, StartupError, errorMessage } from '../base/errors/index.js';
-import { ApiEventRecorder } from '../kit/events/index.js';
-import { SharedInformer, dropManagedFields } from '../kit/informer/index.js';
-import type { Node, Pod } from '../base/kubernetes/index.js';
-import { NODES, PODS } from '../base/kubernetes/index.js';
+import { StartupError, errorMessage } from '../base/errors/index.js';
 import type { Logger } from '../base/logging/index.js';
-import { NodeSimulator } from './node-simulator.js';
-import type { CompiledNodeSimulatorOptions, NodeSimulatorOptions } from './node-simulator.options.js';
+import { SimulatedNodes } from './simulated-nodes.js';
+import type { NodeSimulatorOptions } from './node-simulator.options.js';
 import { compileNodeSimulatorOptions } from './node-simulator.options.js';
 
 export interface NodeProcessOptions extends NodeSimulatorOptions {
@@ -45,44 +41,12 @@ export async function runNodeProcess(
   const client: HttpApiClient = createHttpApiClient({ connection, userAgent, clock, logger });
   try {
     await waitForApi(client, clock, signal);
-    await play(client, clock, options, process, signal);
+    const nodes = new SimulatedNodes({ client, clock, random: new SystemRandom(), logger }, options);
+    await nodes.run(signal, process.onReady);
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
     await client.close();
-  }
-}
-
-async function play(
-  client: ApiClient,
-  clock: Clock,
-  options: CompiledNodeSimulatorOptions,
-  { logger, onReady }: NodeProcess,
-  signal: AbortSignal,
-): Promise<void> {
-  const random: RandomSource = new SystemRandom();
-  const shared = { client, clock, random, logger, trim: dropManagedFields };
-  const pods = new SharedInformer<Pod>({ ...shared, type: PODS });
-  const nodes = new SharedInformer<Node>({ ...shared, type: NODES });
-  const component = 'rollkeeper-node';
-  const events = new ApiEventRecorder({ client, clock, random, logger, component, host: component });
-  const simulator = new NodeSimulator({ client, pods, nodes, events, clock, logger }, options);
-  // One part that fails stops the others, and all are waited for.
-  const stopper = new AbortController();
-  const onAbort = (): void => stopper.abort(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  const running = [pods.run(stopper.signal), nodes.run(stopper.signal), events.run(stopper.signal)];
-  try {
-    await simulator.register(stopper.signal);
-    await Promise.all([pods.waitForSync(stopper.signal), nodes.waitForSync(stopper.signal)]);
-    const playing = simulator.run(stopper.signal);
-    logger.info('simulated nodes are ready', { nodes: options.nodes });
-    onReady();
-    await playing;
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-    stopper.abort(new ShutdownError('the simulated nodes stop'));
-    await Promise.allSettled(running);
   }
 }
 

@@ -26,3 +26,5 @@ export { runController } from './run-controller.js';
 export type { RunningController } from './run-controller.js';
 export { waitFor } from './wait-for.js';
 export type { WaitForOptions } from './wait-for.js';
+export { BUILT_IN_CONTROLLERS, startTestCluster } from '../test-cluster/index.js';
+export type * from '../test-cluster/index.js';

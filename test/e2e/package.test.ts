@@ -20,7 +20,8 @@ const STRANGER = `
 import { Deployment, createManager, defineController, defineKind, serverSideApply } from 'rollkeeper';
 import type { Condition, KubernetesObject, ReconcileContext, Reconciler, ReconcileRequest } from 'rollkeeper';
 import { Reconciles, RollkeeperModule } from 'rollkeeper/nest';
-import { FakeClock, memoryCoordination } from 'rollkeeper/testing';
+import { FakeClock, memoryCoordination, startTestCluster } from 'rollkeeper/testing';
+import type { TestCluster } from 'rollkeeper/testing';
 import { runWorkQueueContract } from 'rollkeeper/testing/contracts';
 
 interface Website extends KubernetesObject {
@@ -55,6 +56,7 @@ class Wrong implements Reconciler<Deployment> {
 
 export const module = RollkeeperModule.forRootAsync({ useFactory: () => ({ name: 'stranger' }) });
 export const manager = createManager({ name: 'stranger', coordination: memoryCoordination(new FakeClock()) });
+export const cluster: Promise<TestCluster> = startTestCluster({ nodes: 0, controllers: ['deployment', websites] });
 export const suites = [runWorkQueueContract, Wrong];
 `;
 
@@ -76,7 +78,10 @@ describe('the packed package in an empty project', () => {
 
   it.each([
     { door: 'rollkeeper/nest', names: ['RollkeeperModule', 'Reconciles', 'InjectLister'] },
-    { door: 'rollkeeper/testing', names: ['FakeClock', 'memoryCoordination', 'startInProcessApi'] },
+    {
+      door: 'rollkeeper/testing',
+      names: ['FakeClock', 'memoryCoordination', 'startInProcessApi', 'startTestCluster'],
+    },
   ])('has the door $door', ({ door, names }) => {
     const { exports, loaded } = project.evaluate<{ exports: string[]; loaded: string[] }>(importing(door));
     expect(exports).toEqual(expect.arrayContaining(names));

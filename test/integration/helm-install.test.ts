@@ -90,6 +90,24 @@ describe.skipIf(!helm)('the chart, installed and upgraded', () => {
     expect(delegated).toContain('nonResourceURLs');
   });
 
+  it('points out a password in sight, a single replica, and whom the network policy keeps out', async () => {
+    const theirToken = { admin: { existingSecret: 'theirs' } };
+    const warnings = [
+      'password in redis.url',
+      'nobody takes over when a node fails',
+      'lets in the replicas alone',
+    ];
+    const notes = await run('upgrade', {
+      redis: { url: 'redis://user:secret@redis' },
+      replicaCount: 1,
+      networkPolicy: { enabled: true },
+      ...theirToken,
+    });
+    for (const warning of warnings) expect(notes).toContain(warning);
+    const quiet = await run('upgrade', { redis: { url: 'redis://user:$(PASSWORD)@redis' }, ...theirToken });
+    for (const warning of warnings) expect(quiet).not.toContain(warning);
+  });
+
   it('lets go of its own token when another Secret is named', () => {
     expect(token()).toBeUndefined();
   });
@@ -112,9 +130,23 @@ describe.skipIf(!helm)('what the chart makes of the kinds that the embedded API 
           tolerations: [{ key: 'a', operator: 'Exists', effect: 'NoSchedule' }],
           affinity: { podAntiAffinity: {} },
         },
+        {
+          ...{ imagePullSecrets: [{ name: 'registry' }], podLabels: { a: 'b' } },
+          redis: {
+            url: 'rediss://redis?cert=/etc/rollkeeper/redis-tls/tls.crt&key=/etc/rollkeeper/redis-tls/tls.key',
+            tls: { existingSecret: 'redis', clientCertificate: true },
+          },
+          topologySpreadConstraints: [
+            { maxSkew: 1, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' },
+          ],
+          ...{ extraArgs: ['--recent-traces=5'], extraEnv: [{ name: 'A', value: 'b' }] },
+          extraEnvFrom: [{ configMapRef: { name: 'settings' } }],
+          extraVolumes: [{ name: 'extra', emptyDir: {} }],
+          extraVolumeMounts: [{ name: 'extra', mountPath: '/extra' }],
+        },
       ].flatMap((values) => render(values, { namespace: 'default' }));
       const known = rendered.filter(({ kind }) => kind in places);
-      expect(known).toHaveLength(6);
+      expect(known).toHaveLength(8);
       for (const object of known) {
         const path = `${places[object.kind]}?dryRun=All&fieldValidation=Strict`;
         const { body, status } = await server.call('POST', path, object);

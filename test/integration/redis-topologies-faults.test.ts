@@ -58,8 +58,8 @@ describe('when Sentinels fail over', () => {
       elector.run(stop.signal),
     ];
     const seen: string[] = [];
-    const watch = async (): Promise<void> => {
-      let after = await storage.currentRevision();
+    const watch = async (from: number): Promise<void> => {
+      let after = from;
       while (!stop.signal.aborted) {
         try {
           for await (const events of storage.watch({ resource: 'pods', after }, stop.signal)) {
@@ -71,7 +71,8 @@ describe('when Sentinels fail over', () => {
         }
       }
     };
-    const watching = watch();
+    // Before anything is written: a watch from behind the first write would never show it.
+    const watching = watch(await storage.currentRevision());
     const object = (name: string) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'ns' } });
     const create = (name: string) =>
       storage.create({ resource: 'pods', namespace: 'ns', name }, object(name));

@@ -70,3 +70,70 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if ne ($scope | default "") (include "rollkeeper.scope" .) }}true{{ end }}
 {{- end }}
 {{- end }}
+
+{{- /* Rather on different nodes, where the values say nothing; null says that nothing is wanted. */}}
+{{- define "rollkeeper.affinity" -}}
+{{- if .Values.affinity }}
+{{- toYaml .Values.affinity }}
+{{- else if kindIs "map" .Values.affinity -}}
+podAntiAffinity:
+  preferredDuringSchedulingIgnoredDuringExecution:
+    - weight: 100
+      podAffinityTerm:
+        topologyKey: kubernetes.io/hostname
+        labelSelector:
+          matchLabels:
+            {{- include "rollkeeper.selectorLabels" . | nindent 12 }}
+{{- end }}
+{{- end }}
+
+{{- /* As with the affinity. By default each ReplicaSet is spread for itself, where the cluster can do that (1.27). */}}
+{{- define "rollkeeper.topologySpreadConstraints" -}}
+{{- $own := dict "labelSelector" (dict "matchLabels" (include "rollkeeper.selectorLabels" . | fromYaml)) }}
+{{- $constraints := list }}
+{{- if .Values.topologySpreadConstraints }}
+{{- range .Values.topologySpreadConstraints }}
+{{- $constraints = append $constraints (merge (deepCopy .) (ternary dict $own (hasKey . "labelSelector"))) }}
+{{- end }}
+{{- else if kindIs "slice" .Values.topologySpreadConstraints }}
+{{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
+{{- $constraint := merge (dict "maxSkew" 1 "topologyKey" . "whenUnsatisfiable" "ScheduleAnyway") $own }}
+{{- if semverCompare ">=1.27-0" $.Capabilities.KubeVersion.Version }}
+{{- $constraint = set $constraint "matchLabelKeys" (list "pod-template-hash") }}
+{{- end }}
+{{- $constraints = append $constraints $constraint }}
+{{- end }}
+{{- end }}
+{{- with $constraints }}{{ toYaml . }}{{ end }}
+{{- end }}
+
+{{- /* What the program would refuse only in the pods. */}}
+{{- define "rollkeeper.checkRedis" -}}
+{{- with .Values.redis }}
+{{- if and .tls.clientCertificate (not .tls.existingSecret) }}
+{{- fail "redis.tls.clientCertificate needs redis.tls.existingSecret, the Secret that holds it" }}
+{{- end }}
+{{- if not (or .existingSecret .url) }}
+{{- fail "redis.url or redis.existingSecret is needed" }}
+{{- end }}
+{{- if and .tls.existingSecret (not .existingSecret) }}
+{{- if not (hasPrefix "rediss" .url) }}
+{{- fail "redis.tls.existingSecret needs a redis.url with TLS: rediss://, rediss+sentinel:// or rediss+cluster://" }}
+{{- end }}
+{{- if and .tls.clientCertificate (not (contains "cert=" .url)) }}
+{{- fail "redis.tls.clientCertificate needs a redis.url that names it: ?cert=/etc/rollkeeper/redis-tls/tls.crt&key=/etc/rollkeeper/redis-tls/tls.key" }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* A rule of a NetworkPolicy for egress: `to`, everywhere if empty, at `ports` of each of `protocols`. */}}
+{{- define "rollkeeper.egress" -}}
+{{- $ports := list }}
+{{- range $protocol := .protocols }}
+{{- range $.rule.ports }}{{ $ports = append $ports (dict "protocol" $protocol "port" (int .)) }}{{ end }}
+{{- end }}
+{{- $rule := dict "ports" $ports }}
+{{- with .rule.to }}{{ $rule = set $rule "to" . }}{{ end }}
+{{- list $rule | toYaml }}
+{{- end }}

@@ -1,2 +1,2 @@
-export { writeKubeconfig } from './write-kubeconfig.js';
-export type { KubeconfigOptions } from './write-kubeconfig.js';
+export { kubeconfigText, writeKubeconfig } from './write-kubeconfig.js';
+export type { KubeconfigContent, KubeconfigOptions } from './write-kubeconfig.js';

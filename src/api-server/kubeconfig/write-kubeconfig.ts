@@ -1,8 +1,7 @@
 import { chmod, rename, writeFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
 
-export interface KubeconfigOptions {
-  readonly path: string;
+export interface KubeconfigContent {
   /** `https://127.0.0.1:6443` */
   readonly server: string;
   /** Absent for plain HTTP. */
@@ -10,8 +9,12 @@ export interface KubeconfigOptions {
   readonly token: string;
 }
 
-/** Writes a kubeconfig with one context, readable by its owner only; replaces the file at once. */
-export async function writeKubeconfig({ path, server, caPem, token }: KubeconfigOptions): Promise<void> {
+export interface KubeconfigOptions extends KubeconfigContent {
+  readonly path: string;
+}
+
+/** A kubeconfig with one context, as text. */
+export function kubeconfigText({ server, caPem, token }: KubeconfigContent): string {
   const name = 'rollkeeper';
   const config = {
     apiVersion: 'v1',
@@ -29,8 +32,13 @@ export async function writeKubeconfig({ path, server, caPem, token }: Kubeconfig
     contexts: [{ name, context: { cluster: name, user: name, namespace: 'default' } }],
     'current-context': name,
   };
+  return stringify(config);
+}
+
+/** Writes a kubeconfig with one context, readable by its owner only; replaces the file at once. */
+export async function writeKubeconfig({ path, ...content }: KubeconfigOptions): Promise<void> {
   const draft = `${path}.${process.pid}.tmp`;
-  await writeFile(draft, stringify(config), { mode: 0o600 });
+  await writeFile(draft, kubeconfigText(content), { mode: 0o600 });
   await chmod(draft, 0o600);
   await rename(draft, path);
 }

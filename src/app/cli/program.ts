@@ -8,6 +8,7 @@ import { registerNodeCommand } from './node.command.js';
 import { registerPlanCommand } from './plan.command.js';
 import { registerQueueCommand } from './queue.command.js';
 import { registerStatusCommand } from './status.command.js';
+import { registerTestClusterCommand } from './test-cluster.command.js';
 import { registerUpCommand } from './up.command.js';
 
 /** The command line. @param main the program's own entry file, which `up` starts its children from */
@@ -26,5 +27,6 @@ export function createProgram(main: string): Command {
   registerControllerCommand(program);
   registerApiServerCommand(program);
   registerNodeCommand(program);
+  registerTestClusterCommand(program);
   return program;
 }

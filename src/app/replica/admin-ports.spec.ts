@@ -22,3 +22,15 @@ it('shows the options in force, and of secrets neither their text nor where they
     'sync-timeout-ms': { deployment: 60_000 },
   });
 });
+
+it.each([
+  ['redis://:hidden-1@hidden-2@redis:6379', 'redis://redis:6379'],
+  ['rediss://hidden-1@redis:6379/2?key=/hidden-2&ca=/ca', 'rediss://redis:6379/2'],
+  [
+    'redis+sentinel://u:hidden-1@a,b/main?sentinel-password=hidden-2',
+    'redis+sentinel://a:26379,b:26379/main',
+  ],
+])('shows where Redis is, and nothing of the login, whatever characters are in it: %s', (url, shown) => {
+  const options = compileReplicaOptions({ 'redis-url': url, identity: 'replica-1' });
+  expect(withoutSecrets(options)).toHaveProperty(['redis-url'], shown);
+});

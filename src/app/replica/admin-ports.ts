@@ -19,7 +19,8 @@ import {
   qualifiedResource,
 } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
-import { getLogLevel, setLogLevel } from '../../base/logging/index.js';
+import { getLogLevel, redactText, setLogLevel } from '../../base/logging/index.js';
+import { describeRedis } from '../../base/redis/index.js';
 import type { ManagedController } from '../../kit/manager/index.js';
 import type { ServedCertificate } from '../../base/tls/index.js';
 import type { RedisPeerRegistry } from './redis-peer-registry.js';
@@ -105,6 +106,7 @@ const SECRET = /token|password|secret|kubeconfig|private-key/i;
 export function withoutSecrets({
   adminTls,
   definitions,
+  'redis-url': redisUrl,
   scope,
   syncTimeoutMsOf,
   workersOf,
@@ -112,20 +114,15 @@ export function withoutSecrets({
 }: CompiledReplicaOptions): Record<string, unknown> {
   const shown = Object.entries(options).map(([name, value]) => {
     if (SECRET.test(name) && value !== undefined) return [name, HIDDEN] as const;
-    return [name, typeof value === 'string' ? withoutLogin(value) : value] as const;
+    return [name, typeof value === 'string' ? redactText(value) : value] as const;
   });
   return {
     ...Object.fromEntries(shown),
+    'redis-url': describeRedis(redisUrl),
     controllers: definitions.map(({ name }) => name),
     scope: { namespaces: scope.namespaces, selector: scope.selector },
     workers: Object.fromEntries(workersOf),
     'admin-serves': adminTls.serves,
     'sync-timeout-ms': Object.fromEntries(syncTimeoutMsOf),
   };
-}
-
-function withoutLogin(text: string): string {
-  return text
-    .replaceAll(/:\/\/[^@/]*@/g, `://${HIDDEN}@`)
-    .replaceAll(/(password|ca|key)=[^&]*/gi, `$1=${HIDDEN}`);
 }

@@ -5,6 +5,7 @@ describe('a log line hides', () => {
   it.each([
     ['redis://user:hunter2@redis:6379/0', 'hunter2'],
     ['rediss://:p%40ss@redis', 'p%40ss'],
+    ['redis://:hunter@2@redis', '2@'],
     ['cannot reach redis+sentinel://a:b,c/main?sentinel-password=hunter2&tls=1', 'hunter2'],
     ['Authorization: Bearer eyJhbGciOiJSUzI1NiJ9.e30.c2ln', 'eyJhbGciOiJSUzI1NiJ9'],
     ['authorization: basic dXNlcjpodW50ZXIy', 'dXNlcjpodW50ZXIy'],

@@ -6,7 +6,7 @@ const MAX_DEPTH = 8;
 
 /** Logins in URLs, passwords in queries, bearer tokens and private keys, wherever in a text they stand. */
 const SECRET_TEXTS: readonly (readonly [RegExp, string])[] = [
-  [/(:\/\/)[^\s/@"']+@/g, `$1${HIDDEN}@`],
+  [/(:\/\/)[^\s/"']+@/g, `$1${HIDDEN}@`],
   [/\b((?:\w+-)?password|passwd|pass|token|secret)=[^\s&"']+/gi, `$1=${HIDDEN}`],
   [/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${HIDDEN}`],
   [/\b(AUTH)\s+(?:\S+\s+)?\S+/g, `$1 ${HIDDEN}`],

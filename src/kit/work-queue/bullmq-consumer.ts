@@ -109,8 +109,8 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
       if (worker) await this.closeWorker(worker, connection, drainTimeout);
       this.worker = undefined;
       // BullMQ blocks on a copy, and closes it only once it is connected: without Redis it would try for ever, and
-      // keep the process alive.
-      for (const each of [connection, ...copies]) each.disconnect();
+      // keep the process alive. One that is closed already would keep it alive too, for as long as a close may take.
+      for (const each of [connection, ...copies]) if (each.status !== 'end') each.disconnect();
     }
   }
 

@@ -50,10 +50,10 @@ syncBuiltinESMExports();
 
 const load = (path) => import(pathToFileURL(join(CHAOS_DIST, path)).href);
 const [{ StoredActorRuntime }, { HttpTransport }, { Manager }, { Enqueuer }] = await Promise.all([
-  load('actor/stored-actor-runtime.js'),
-  load('api-client/http-transport.js'),
-  load('manager/manager.js'),
-  load('controller/enqueuer.js'),
+  load('kit/actor/stored-actor-runtime.js'),
+  load('kit/api-client/http-transport.js'),
+  load('kit/manager/manager.js'),
+  load('kit/controller/enqueuer.js'),
 ]);
 
 const activations = new AsyncLocalStorage();

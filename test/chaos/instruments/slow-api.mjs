@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
-const transport = pathToFileURL(join(process.env.CHAOS_DIST, 'api-client', 'http-transport.js')).href;
+const transport = pathToFileURL(join(process.env.CHAOS_DIST, 'kit', 'api-client', 'http-transport.js')).href;
 const { HttpTransport } = await import(transport);
 let latencyMs = 0;
 

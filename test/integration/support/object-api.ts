@@ -30,6 +30,7 @@ const KINDS: Readonly<Record<string, readonly KindNames[]>> = {
     { kind: 'ServiceAccount', resource: 'serviceaccounts', namespaced: true },
   ],
   'apps/v1': [{ kind: 'Deployment', resource: 'deployments', namespaced: true }],
+  'networking.k8s.io/v1': [{ kind: 'NetworkPolicy', resource: 'networkpolicies', namespaced: true }],
   'policy/v1': [{ kind: 'PodDisruptionBudget', resource: 'poddisruptionbudgets', namespaced: true }],
   'rbac.authorization.k8s.io/v1': [
     { kind: 'ClusterRole', resource: 'clusterroles', namespaced: false },

@@ -5,13 +5,14 @@ import { parse } from 'yaml';
 import { OPENAPI_DOCUMENT } from '../../../src/app/admin/openapi-document.js';
 import { replicaOptionsOf } from '../../../src/app/cli/controller.command.js';
 import { createProgram } from '../../../src/app/cli/program.js';
+import { parseRedisUrl } from '../../../src/base/redis/index.js';
 import type { CompiledReplicaOptions } from '../../../src/app/replica/replica.options.js';
 import { serviceAccountOf } from '../../../src/app/replica/controller-clients.js';
 import { compileReplicaOptions, stopsWithinMs } from '../../../src/app/replica/replica.options.js';
 import type { Binding } from '../support/chart.js';
 import { Chart } from '../support/chart.js';
 import type { Values } from '../support/helm.js';
-import { CHART, defaultValues, helm } from '../support/helm.js';
+import { CHART, defaultValues, helm, valueSchema } from '../support/helm.js';
 
 /** How long a health check may take, seconds: docs/HEALTH.md. */
 const CHECK_TIMEOUT_S = 1.5;
@@ -92,6 +93,31 @@ const SWITCHES: readonly Switch[] = [
     makes: [...BY_DEFAULT, 'ConfigMap/rk-rollkeeper-dashboard'],
   },
   { name: 'a Redis in a Secret', values: { redis: { existingSecret: 'redis' } }, makes: BY_DEFAULT },
+  {
+    name: 'an authority for Redis',
+    values: { redis: { url: 'rediss://redis', tls: { existingSecret: 'authority', caKey: 'root.pem' } } },
+    makes: BY_DEFAULT,
+  },
+  {
+    name: 'a client certificate for Redis',
+    values: {
+      redis: {
+        url: 'rediss://redis?cert=/etc/rollkeeper/redis-tls/tls.crt&key=/etc/rollkeeper/redis-tls/tls.key',
+        tls: { existingSecret: 'client', clientCertificate: true },
+      },
+    },
+    makes: BY_DEFAULT,
+  },
+  {
+    name: 'a network policy',
+    values: { networkPolicy: { enabled: true } },
+    makes: [...BY_DEFAULT, 'NetworkPolicy/rk-rollkeeper'],
+  },
+  {
+    name: 'no wish where pods run',
+    values: { affinity: null, topologySpreadConstraints: null },
+    makes: BY_DEFAULT,
+  },
   { name: 'spans', values: { otlp: { endpoint: 'http://otel:4318' } }, makes: BY_DEFAULT },
   { name: 'all controllers', values: { controllers: '*' }, makes: BY_DEFAULT },
   { name: 'keys that may take a minute to end', values: { drainTimeoutMs: 60_001 }, makes: BY_DEFAULT },
@@ -226,6 +252,7 @@ describe.skipIf(!helm)('the chart', () => {
         options['admin-token-file'],
         options['admin-tls-cert-file'],
         options['admin-tls-private-key-file'],
+        ...Object.values(parseRedisUrl(options['redis-url']).tls ?? {}),
       ];
       const mounted = (chart.container.volumeMounts ?? []).flatMap(
         ({ mountPath, name: volumeName, ...mount }) => {
@@ -439,6 +466,10 @@ describe.skipIf(!helm)('the chart', () => {
     for (const name of [
       'admin-auth',
       'admin-open-metrics',
+      'key-prefix',
+      'lease-duration-ms',
+      'renew-deadline-ms',
+      'retry-period-ms',
       'leader-elect-coordinated',
       'leader-elect-resource-lock',
       'leader-health-tolerance-ms',
@@ -493,20 +524,26 @@ describe.skipIf(!helm)('the chart', () => {
       'redis.existingSecretKey': { redis: { existingSecret: 'theirs' } },
       'admin.existingSecretKey': { admin: { existingSecret: 'theirs' } },
       'kubeApi.burst': { kubeApi: { qps: 5 } },
+      'redis.tls.existingSecret': { redis: { url: 'rediss://redis' } },
+      'redis.tls.caKey': { redis: { url: 'rediss://redis', tls: { existingSecret: 'theirs' } } },
+      'redis.tls.clientCertificate': { redis: { existingSecret: 'url', tls: { existingSecret: 'theirs' } } },
       'metrics.rules.labels': { metrics: { rules: { enabled: true } } },
       'metrics.serviceMonitor.labels': { metrics: { serviceMonitor: { enabled: true } } },
       'metrics.serviceMonitor.interval': { metrics: { serviceMonitor: { enabled: true } } },
       'metrics.dashboard.labels.grafana_dashboard': { metrics: { dashboard: { enabled: true } } },
     };
+    /** Those of the network policy, but whether there is one. */
+    const NETWORK: Values = { networkPolicy: { enabled: true }, otlp: { endpoint: 'http://otel:4318' } };
     const leaves = leavesOf(defaultValues());
 
     /** The token is another one each time. */
     const rendered = (values: Values) => new Chart(values).objects.filter(({ kind }) => kind !== 'Secret');
 
     it.each(leaves)('%s', (path, value) => {
-      const where = WHERE[path] ?? {};
-      const changed = merged(where, valueAt(path, another(path, value)));
-      expect(rendered(changed)).not.toEqual(rendered(where));
+      const where = WHERE[path] ?? (path.startsWith('networkPolicy.') ? NETWORK : {});
+      const before = path === 'networkPolicy.enabled' ? {} : where;
+      const changed = merged(before, valueAt(path, another(path, value)));
+      expect(rendered(changed)).not.toEqual(rendered(before));
     });
   });
 });
@@ -522,8 +559,11 @@ function leavesOf(values: Values, prefix = ''): [path: string, value: unknown][]
   });
 }
 
-/** A value of the same type that is not the default. */
+/** A value that the schema takes and that is not the default. */
 function another(path: string, value: unknown): unknown {
+  const { enum: choices, examples } = valueSchema(path);
+  if (examples) return examples[0];
+  if (choices) return choices.find((choice) => choice !== value);
   if (typeof value === 'boolean') return !value;
   if (typeof value === 'number') return value + 1;
   if (typeof value === 'string') return 'another';

@@ -87,3 +87,21 @@ export function render(values: Values = {}, { name = 'rk', namespace = 'ops' }: 
 export function defaultValues(): Values {
   return parse(readFileSync(join(CHART, 'values.yaml'), 'utf8')) as Values;
 }
+
+/** What the chart's schema says of a value, as far as tests look at it. */
+export interface ValueSchema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly examples?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, ValueSchema>>;
+  readonly additionalProperties?: boolean | ValueSchema;
+}
+
+/** @param path for example `admin.tls.enabled`; of what a map holds that is passed on, nothing is said */
+export function valueSchema(path?: string): ValueSchema {
+  const root = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8')) as ValueSchema;
+  return (path?.split('.') ?? []).reduce<ValueSchema>(
+    (schema, name) => schema.properties?.[name] ?? {},
+    root,
+  );
+}

@@ -1,0 +1,83 @@
+import type { Clock, RandomSource } from '../base/clock/index.js';
+import { ShutdownError } from '../base/errors/index.js';
+import type { Node, Pod } from '../base/kubernetes/index.js';
+import { NODES, PODS } from '../base/kubernetes/index.js';
+import type { Logger } from '../base/logging/index.js';
+import type { ApiClient } from '../kit/api-client/index.js';
+import { ApiEventRecorder } from '../kit/events/index.js';
+import type { Informer } from '../kit/informer/index.js';
+import { SharedInformer, dropManagedFields } from '../kit/informer/index.js';
+import { NodeSimulator } from './node-simulator.js';
+import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
+
+export interface SimulatedNodesDependencies {
+  readonly client: ApiClient;
+  /** The time that nodes and pods live by. */
+  readonly clock: Clock;
+  /** Everything else that takes time: caches, events, pauses after failures. @default clock */
+  readonly machineClock?: Clock;
+  readonly random: RandomSource;
+  readonly logger: Logger;
+}
+
+const COMPONENT = 'rollkeeper-node';
+
+/** The {@link NodeSimulator} with what it needs around it: its caches, and somebody who writes its events. */
+export class SimulatedNodes {
+  private readonly pods: SharedInformer<Pod>;
+  private readonly nodes: SharedInformer<Node>;
+  private readonly events: ApiEventRecorder;
+  private readonly simulator: NodeSimulator;
+
+  constructor(
+    private readonly dependencies: SimulatedNodesDependencies,
+    private readonly options: CompiledNodeSimulatorOptions,
+  ) {
+    const { clock, machineClock = clock, ...shared } = dependencies;
+    const cached = { ...shared, clock: machineClock, trim: dropManagedFields };
+    this.pods = new SharedInformer<Pod>({ ...cached, type: PODS });
+    this.nodes = new SharedInformer<Node>({ ...cached, type: NODES });
+    this.events = new ApiEventRecorder({
+      ...shared,
+      clock: machineClock,
+      component: COMPONENT,
+      host: COMPONENT,
+    });
+    const { pods, nodes, events } = this;
+    this.simulator = new NodeSimulator(
+      { ...shared, clock, pauses: machineClock, pods, nodes, events },
+      options,
+    );
+  }
+
+  /** What the nodes know of the API. */
+  get informers(): readonly Informer[] {
+    return [this.pods, this.nodes];
+  }
+
+  /**
+   * Plays until aborted.
+   * @param onReady told once, when the nodes are registered and the pods known
+   */
+  async run(signal: AbortSignal, onReady: () => void): Promise<void> {
+    const { events, nodes, pods, simulator } = this;
+    // One part that fails stops the others, and all are waited for.
+    const stopper = new AbortController();
+    const onAbort = (): void => stopper.abort(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    const running = [pods.run(stopper.signal), nodes.run(stopper.signal), events.run(stopper.signal)];
+    try {
+      await simulator.register(stopper.signal);
+      await Promise.all([pods.waitForSync(stopper.signal), nodes.waitForSync(stopper.signal)]);
+      const playing = simulator.run(stopper.signal);
+      this.dependencies.logger.info('simulated nodes are ready', { nodes: this.options.nodes });
+      onReady();
+      await playing;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      stopper.abort(new ShutdownError('the simulated nodes stop'));
+      await Promise.allSettled(running);
+    }
+  }
+}

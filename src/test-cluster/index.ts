@@ -1,0 +1,11 @@
+export { startTestCluster } from './start-test-cluster.js';
+export type { SettleOptions, TestCluster } from './test-cluster.js';
+export type { TestClusterOptions } from './test-cluster.options.js';
+export { BUILT_IN_CONTROLLERS } from './test-cluster.options.js';
+export type { TestClusterClock } from './cluster-clock.js';
+export type { ListFilter, WaitOptions } from './cluster-objects.js';
+export type { ClusterAccess } from './control-plane.js';
+export type { ManifestFile, ManifestObject, Manifests } from './manifests.js';
+export type { ObjectName, ResourceName } from './resource-names.js';
+export type { SnapshotObject, TestClusterSnapshot } from './snapshot.js';
+export type { WaitCondition } from './wait-conditions.js';

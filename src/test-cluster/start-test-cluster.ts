@@ -1,0 +1,290 @@
+import { randomUUID } from 'node:crypto';
+import { MemoryStorage, RedisStorage } from '../api-server/index.js';
+import type { Storage } from '../api-server/index.js';
+import { LinkedAbort } from '../base/cancellation/index.js';
+import type { Clock, RandomSource } from '../base/clock/index.js';
+import { SystemClock, SystemRandom } from '../base/clock/index.js';
+import { ShutdownError } from '../base/errors/index.js';
+import { assertUsableRedis } from '../base/redis/index.js';
+import type { HttpApiClient } from '../kit/api-client/index.js';
+import { bearerToken, createHttpApiClient } from '../kit/api-client/index.js';
+import { SimulatedNodes } from '../node-simulator/index.js';
+import { VERSION } from '../base/version.js';
+import { Activity } from './activity.js';
+import { ManualClusterClock, SystemClusterClock } from './cluster-clock.js';
+import { ClusterObjects } from './cluster-objects.js';
+import { ControlPlane } from './control-plane.js';
+import type { ClusterAccess } from './control-plane.js';
+import { Controllers } from './controllers.js';
+import type { RedisPlace } from './coordination.js';
+import { memoryCoordination } from './coordination.js';
+import { observedStorage } from './observed-storage.js';
+import type { TestClusterSnapshot } from './snapshot.js';
+import { assertSnapshot, restoreSnapshot, takeSnapshot } from './snapshot.js';
+import type { SettleOptions, TestCluster } from './test-cluster.js';
+import type { CompiledTestClusterOptions, TestClusterOptions } from './test-cluster.options.js';
+import { compileTestClusterOptions } from './test-cluster.options.js';
+import { Workloads } from './workloads.js';
+
+/** A Redis that is not there at the start is waited for so long, milliseconds. */
+const REDIS_TIMEOUT_MS = 3000;
+/** Between two looks at whether the cluster is at rest: what is on its way to Redis is nowhere to be seen. */
+const REDIS_LOOK_PAUSE_MS = 5;
+
+/**
+ * Starts a Kubernetes API with working controllers in this process: on a port of its own, with everything in memory unless
+ * told otherwise. Any number of them live side by side.
+ * @throws InvalidOptionError naming the option; StartupError; the signal's reason
+ */
+export async function startTestCluster(options?: TestClusterOptions): Promise<TestCluster> {
+  const compiled = compileTestClusterOptions(options);
+  compiled.signal.throwIfAborted();
+  if (compiled.snapshot) assertSnapshot(compiled.snapshot);
+  const cluster = new RunningTestCluster(compiled);
+  try {
+    await cluster.start();
+    return cluster;
+  } catch (error) {
+    // What made the start fail says more than what a stop of half a cluster may run into.
+    await cluster.stop().catch(() => undefined);
+    throw error;
+  }
+}
+
+class RunningTestCluster implements TestCluster {
+  readonly clock: ManualClusterClock | SystemClusterClock;
+  private readonly machine = new SystemClock();
+  private readonly random: RandomSource = new SystemRandom();
+  private readonly activity: Activity;
+  /** Shows the cluster's time, and measures the machine's. */
+  private readonly working: Clock;
+  private readonly place: RedisPlace | undefined;
+  private readonly storage: Storage;
+  /** Aborts with why the cluster is of no use any more. */
+  private readonly ended = new AbortController();
+  private readonly onAbort = (): void => void this.stop().catch(() => undefined);
+  private plane: ControlPlane | undefined;
+  private api!: HttpApiClient;
+  private access!: ClusterAccess;
+  private objects!: ClusterObjects;
+  private workloads: Workloads | undefined;
+  private workloadRuns = 0;
+  private restoring: Promise<void> = Promise.resolve();
+  private stopping: Promise<void> | undefined;
+  private failure: { readonly error: unknown } | undefined;
+
+  constructor(private readonly options: CompiledTestClusterOptions) {
+    const { clock, logger, redisUrl } = options;
+    const { machine } = this;
+    this.activity = new Activity(machine, redisUrl === undefined ? 0 : REDIS_LOOK_PAUSE_MS);
+    this.activity.watch((resources) => ({
+      queues: this.workloads?.queues ?? [],
+      caches: this.workloads?.cachesOf(resources) ?? [],
+    }));
+    this.clock =
+      clock === 'system'
+        ? new SystemClusterClock(machine)
+        : new ManualClusterClock(clock.startMs ?? machine.now(), () => this.settled());
+    this.working = this.activity.clockOf(this.clock.clock);
+    this.place = redisUrl === undefined ? undefined : { redisUrl, keyPrefix: `test-cluster-${randomUUID()}` };
+    const storage = this.place
+      ? new RedisStorage({
+          url: this.place.redisUrl,
+          keyPrefix: `${this.place.keyPrefix}:`,
+          clock: machine,
+          logger,
+        })
+      : new MemoryStorage({ clock: machine });
+    this.storage = observedStorage(storage, (...write) => this.activity.wrote(...write));
+  }
+
+  get url(): string {
+    return this.access.url;
+  }
+
+  get ca(): string {
+    return this.access.ca;
+  }
+
+  get token(): string {
+    return this.access.token;
+  }
+
+  get kubeconfig(): ClusterAccess['kubeconfig'] {
+    return this.access.kubeconfig;
+  }
+
+  get env(): TestCluster['env'] {
+    return { KUBECONFIG: this.access.kubeconfig.path };
+  }
+
+  get client(): HttpApiClient {
+    return this.api;
+  }
+
+  async start(): Promise<void> {
+    const { manifests, signal, snapshot } = this.options;
+    await this.startPlane();
+    signal.throwIfAborted();
+    if (snapshot) await this.putBack(snapshot);
+    await this.startWorkloads();
+    await this.objects.apply(manifests);
+    signal.throwIfAborted();
+    signal.addEventListener('abort', this.onAbort, { once: true });
+  }
+
+  readonly apply: TestCluster['apply'] = (manifests) => this.objects.apply(manifests);
+  readonly get: TestCluster['get'] = (name) => this.objects.get(name);
+  readonly list: TestCluster['list'] = (resource, filter) => this.objects.list(resource, filter);
+  readonly patch: TestCluster['patch'] = (name, body, options) => this.objects.patch(name, body, options);
+  readonly delete: TestCluster['delete'] = (name, options) => this.objects.delete(name, options);
+  readonly waitFor: TestCluster['waitFor'] = (name, condition, options) =>
+    this.objects.waitFor(name, condition, options);
+
+  async settled({ signal, timeoutMs }: SettleOptions = {}): Promise<void> {
+    const either = new LinkedAbort(this.ended.signal, ...(signal ? [signal] : []));
+    try {
+      either.signal.throwIfAborted();
+      await this.activity.settled(either.signal, timeoutMs);
+    } finally {
+      either.close();
+    }
+  }
+
+  async snapshot(): Promise<TestClusterSnapshot> {
+    this.ended.signal.throwIfAborted();
+    return takeSnapshot(this.storage, this.activity.resources, this.clock.clock.now());
+  }
+
+  restore(snapshot: TestClusterSnapshot): Promise<void> {
+    const restored = this.restoring.then(async () => {
+      this.ended.signal.throwIfAborted();
+      assertSnapshot(snapshot);
+      await this.workloads?.stop();
+      await this.putBack(snapshot);
+      await this.startWorkloads();
+    });
+    this.restoring = restored.catch(() => undefined);
+    return restored;
+  }
+
+  stop(): Promise<void> {
+    this.stopping ??= this.stopAll();
+    return this.stopping;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  private async startPlane(): Promise<void> {
+    const { logger, port, signal } = this.options;
+    const { ended, machine, place, random, storage, working } = this;
+    if (place)
+      await assertUsableRedis(place.redisUrl, {
+        clock: machine,
+        timeoutMs: REDIS_TIMEOUT_MS,
+        option: 'store.redisUrl',
+        signal,
+        logger,
+      });
+    const machineNowMs = machine.now();
+    const plane = await ControlPlane.start({ storage, port, clock: working, machineNowMs, random, logger });
+    this.plane = plane;
+    this.access = plane.access;
+    plane.ended.then(
+      () => this.stopping ?? this.fail(new ShutdownError('the API server has stopped')),
+      (error: unknown) => this.fail(error),
+    );
+    const { ca, token, url } = plane.access;
+    this.api = createHttpApiClient({
+      connection: { serverUrl: url, tls: { ca }, credentials: bearerToken(token), source: 'test cluster' },
+      userAgent: `rollkeeper/${VERSION} (test-cluster)`,
+      clock: machine,
+      random,
+      logger,
+    });
+    this.objects = new ClusterObjects({
+      client: this.api,
+      clock: machine,
+      random,
+      logger,
+      ended: ended.signal,
+    });
+  }
+
+  private async startWorkloads(): Promise<void> {
+    const { controllers: definitions, logger, nodes: nodeOptions, signal } = this.options;
+    const { clock, place, random, working } = this;
+    const client = this.activity.clientOf(this.api);
+    const shared = { client, random, logger };
+    // What an earlier run remembers is about objects that are others now.
+    const run = `${place?.keyPrefix}:${++this.workloadRuns}`;
+    // Redis and its clients know the machine's time alone.
+    const coordinationDependencies = { clock: this.activity.clockOf(this.machine), logger };
+    const coordination = place
+      ? (await redisParts()).redisCoordination(
+          { redisUrl: place.redisUrl, keyPrefix: run },
+          coordinationDependencies,
+        )
+      : memoryCoordination(coordinationDependencies);
+    const requeueClock = clock.isManual ? clock.clock : undefined;
+    const controllers =
+      definitions.length === 0
+        ? undefined
+        : new Controllers(definitions, { ...shared, clock: working, requeueClock, coordination });
+    const nodes =
+      nodeOptions &&
+      new SimulatedNodes({ ...shared, clock: clock.clock, machineClock: working }, nodeOptions);
+    this.workloads = new Workloads({ controllers, nodes });
+    const either = new LinkedAbort(signal, this.ended.signal);
+    try {
+      await this.workloads.start(either.signal, (error) => this.fail(error));
+    } finally {
+      either.close();
+    }
+  }
+
+  private async putBack(snapshot: TestClusterSnapshot): Promise<void> {
+    const resources = new Set([
+      ...this.activity.resources,
+      ...snapshot.objects.map(({ resource }) => resource),
+    ]);
+    await restoreSnapshot(this.storage, [...resources], snapshot);
+    if (this.clock instanceof ManualClusterClock) this.clock.setTime(Date.parse(snapshot.time));
+  }
+
+  /** A part has failed for good: nobody shall wait for what will not happen. */
+  private fail(error: unknown): void {
+    this.options.logger.error('a part of the test cluster has failed', { error });
+    this.failure ??= { error };
+    this.ended.abort(error);
+  }
+
+  private async stopAll(): Promise<void> {
+    const { logger, signal } = this.options;
+    signal.removeEventListener('abort', this.onAbort);
+    this.ended.abort(new ShutdownError('the test cluster has stopped'));
+    await this.restoring;
+    const failures: unknown[] = this.failure ? [this.failure.error] : [];
+    const steps = [
+      () => this.workloads?.stop(),
+      () => (this.plane ? this.api.close() : undefined),
+      () => this.plane?.stop(),
+      async () => this.place && (await redisParts()).clearRedis(this.place, logger),
+    ];
+    // Whatever fails, the rest stops as well.
+    for (const step of steps) {
+      try {
+        await step();
+      } catch (error) {
+        if (!failures.includes(error)) failures.push(error);
+      }
+    }
+    if (failures.length > 1) throw new AggregateError(failures, 'the test cluster did not stop cleanly');
+    if (failures.length === 1) throw failures[0];
+  }
+}
+
+/** Loaded by those who need it. */
+const redisParts = () => import('./redis-coordination.js');

@@ -1,0 +1,72 @@
+import { ShutdownError } from '../base/errors/index.js';
+import type { WorkQueue } from '../kit/work-queue/index.js';
+import type { SimulatedNodes } from '../node-simulator/index.js';
+import type { CacheOf } from './activity.js';
+import { cachesOf } from './activity.js';
+import type { Controllers } from './controllers.js';
+
+export interface WorkloadParts {
+  readonly controllers?: Controllers;
+  readonly nodes?: SimulatedNodes;
+}
+
+/** What works on the cluster, from a start to a stop: its controllers and nodes. */
+export class Workloads {
+  private readonly stopper = new AbortController();
+  private readonly work: Promise<void>[] = [];
+
+  constructor(private readonly parts: WorkloadParts) {}
+
+  get queues(): readonly WorkQueue[] {
+    return this.parts.controllers?.queues ?? [];
+  }
+
+  /** What they know of the API; of the caches that come and go, those of `resources`. */
+  cachesOf(resources: readonly string[]): readonly CacheOf[] {
+    const { controllers, nodes } = this.parts;
+    return [...(controllers?.cachesOf(resources) ?? []), ...cachesOf(nodes?.informers ?? [])];
+  }
+
+  /**
+   * Resolves when all of it works; rejects, everything stopped, when a part fails first or `signal` aborts.
+   * @param onFailure told of a part that fails later
+   */
+  async start(signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> {
+    const { controllers, nodes } = this.parts;
+    let isReady = false;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const fail = (error: unknown): void => {
+          if (this.stopper.signal.aborted) return;
+          if (isReady) onFailure(error);
+          else reject(error instanceof Error ? error : new Error(String(error)));
+        };
+        const ready = [controllers, nodes]
+          .filter((part) => part !== undefined)
+          .map((part) => {
+            return new Promise<void>((onReady) => {
+              const work = part.run(this.stopper.signal, onReady);
+              this.work.push(work.catch(fail));
+            });
+          });
+        const onAbort = (): void => reject(signal.reason as Error);
+        if (signal.aborted) onAbort();
+        signal.addEventListener('abort', onAbort, { once: true });
+        void Promise.all(ready).then(() => {
+          signal.removeEventListener('abort', onAbort);
+          resolve();
+        });
+      });
+      isReady = true;
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  /** Keys that are worked on are finished; then nothing is left. */
+  async stop(): Promise<void> {
+    this.stopper.abort(new ShutdownError('the test cluster stops'));
+    await Promise.all(this.work);
+  }
+}
