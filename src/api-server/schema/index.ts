@@ -5,6 +5,8 @@ export type { DecodeOptions, DecodedObject } from './decode-object.js';
 export type { Descriptions, FieldFinding, ObjectSchema, SchemaRegistry } from './object-schema.js';
 export { checkValue, DocumentLimitError, MAX_VALUES } from './document-limits.js';
 export { JsonSyntaxError, readJsonText } from './json-text.js';
+export { PatternSyntaxError, linearPattern } from './linear-pattern.js';
+export type { LinearPattern } from './linear-pattern.js';
 export { canonicalQuantity, formatQuantity, parseQuantity } from './quantity.js';
 export type { Quantity } from './quantity.js';
 export { createSchemaRegistry } from './schema-registry.js';
