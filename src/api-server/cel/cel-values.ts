@@ -32,9 +32,8 @@ abstract class DeclaredObject {
   protected read(key: string, type: DeclaredType): unknown {
     if (this.values.has(key)) return this.values.get(key);
     const json = Object.hasOwn(this.json, key) ? this.json[key] : undefined;
-    // Where null may stand, the field is declared to be anything.
-    const value =
-      json === undefined || (json === null && type.name !== 'dyn') ? undefined : type.toValue(json);
+    // A field that is null counts as one that is not there.
+    const value = json === undefined || json === null ? undefined : type.toValue(json);
     this.values.set(key, value);
     return value;
   }

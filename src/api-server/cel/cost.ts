@@ -13,7 +13,7 @@ export const COST_OF_ONE_CALL = 1_000_000;
 export class CostExceeded extends Error {}
 
 const EXCEEDED = new CostExceeded('operation cancelled: actual cost limit exceeded');
-const UNITS_OF_AN_ERROR = 50;
+const UNITS_OF_AN_ERROR = 200;
 const CHARACTERS_OF_A_UNIT = 10;
 
 /** Counts what the evaluation under way costs. Evaluations are synchronous and never nested, so there is one. */

@@ -66,7 +66,8 @@ export const CUSTOM_RESOURCE_DEFINITION_KIND = defineKind<Definition>({
         status: 'True',
         lastTransitionTime: toRfc3339(nowMs),
         reason: 'InstanceDeletionPending',
-        message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will be initiated soon',
+        message:
+          'CustomResourceDefinition marked for deletion; CustomResource deletion will be initiated soon',
       },
     ];
   },

@@ -36,13 +36,21 @@ function aDefinition(version: object = {}): Definition {
     spec: {
       group: 'example.com',
       scope: 'Namespaced',
-      names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList', shortNames: ['th'] },
+      names: {
+        plural: 'things',
+        singular: 'thing',
+        kind: 'Thing',
+        listKind: 'ThingList',
+        shortNames: ['th'],
+      },
       versions: [
         {
           name: 'v1',
           served: true,
           storage: true,
-          schema: { openAPIV3Schema: { type: 'object', properties: { spec: SPEC, status: { type: 'object' } } } },
+          schema: {
+            openAPIV3Schema: { type: 'object', properties: { spec: SPEC, status: { type: 'object' } } },
+          },
           subresources: {
             status: {},
             scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' },
@@ -60,7 +68,13 @@ function kindOf(definition: Definition = aDefinition()) {
   schemas.put(kind.schema, schema);
   const read = (spec: unknown, extra: object = {}) =>
     decodeJson(
-      JSON.stringify({ apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' }, spec, ...extra }),
+      JSON.stringify({
+        apiVersion: 'example.com/v1',
+        kind: 'Thing',
+        metadata: { name: 'a' },
+        spec,
+        ...extra,
+      }),
       schemas,
       kind.schema,
     );
@@ -76,7 +90,13 @@ describe('an object of a kind that a user has defined', () => {
         extra: 1,
         open: { any: { thing: [null] } },
         labels: { a: 'b' },
-        template: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x' }, spec: { a: 'b', c: 'd' }, more: 1 },
+        template: {
+          apiVersion: 'v1',
+          kind: 'Pod',
+          metadata: { name: 'x' },
+          spec: { a: 'b', c: 'd' },
+          more: 1,
+        },
         parts: [{ name: 'p', odd: true }],
       },
       { other: true },

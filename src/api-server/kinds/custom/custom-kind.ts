@@ -5,11 +5,21 @@ import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import type { ObjectSchema, StructuralSchema } from '../../schema/index.js';
 import type { Definition } from '../apiextensions/custom-resource-definition.kind.js';
 import { defineKind } from '../define-kind.js';
-import type { FieldError, KindDefinition, StoredView, Subresource } from '../kind-definition.js';
+import type {
+  FieldError,
+  FieldErrorType,
+  KindDefinition,
+  StoredView,
+  Subresource,
+} from '../kind-definition.js';
+import { invalid } from '../validation/field-errors.js';
 import { customColumns } from './custom-columns.js';
 import { customScale } from './custom-scale.js';
 import { compileJsonPath } from './json-path.js';
 import { applyStructuralDefaults, hasDefaults, isFields } from './structural-defaults.js';
+import { ruleTreeOf } from './rules/rule-tree.js';
+import type { RuleNode } from './rules/rule-tree.js';
+import { validateRules } from './rules/validate-rules.js';
 import { validateStructural } from './structural-validation.js';
 
 type Spec = ICustomResourceDefinitionSpec;
@@ -32,9 +42,7 @@ const IDENTITY: NonNullable<ObjectSchema['properties']> = {
 export function customKindsOf(definition: Readonly<Definition>): CustomKind[] {
   const { spec } = definition;
   if (!spec) return [];
-  return spec.versions
-    .filter(({ served }) => served)
-    .map((version) => customKind(definition, spec, version));
+  return spec.versions.filter(({ served }) => served).map((version) => customKind(definition, spec, version));
 }
 
 /** The kind in the version in which the objects of a definition are stored, served or not. */
@@ -61,6 +69,7 @@ function customKind(definition: Readonly<Definition>, spec: Spec, version: Versi
     kind: names.kind,
     namespaced: spec.scope === 'Namespaced',
   };
+  const rules = ruleTreeOf(structural);
   const withDefaults = hasDefaults(structural);
   const needsView = withDefaults || spec.versions.length > 1 || storedVersions.length > 1;
   const kind = defineKind({
@@ -85,9 +94,13 @@ function customKind(definition: Readonly<Definition>, spec: Spec, version: Versi
       if (subresource === 'status') keepAllButStatus(object, old);
     },
     selectableFields: selectableFieldsOf(version),
-    validate: (object, errors) => validateStructural(described(object), structural, '', errors),
+    validate(object, errors) {
+      validateStructural(described(object), structural, '', errors);
+      if (rules) validateByRules(rules, object, undefined, errors);
+    },
     validateUpdate(object, old, subresource, errors) {
       validateCustomUpdate(object, old, subresource, structural, errors);
+      if (rules) validateByRules(rules, object, old, errors);
     },
   });
   return { kind, schema: { type: 'object', properties: IDENTITY, structural } };
@@ -100,7 +113,11 @@ function servedNames({ status }: Readonly<Definition>, spec: Spec): Spec['names'
 }
 
 /** `com.example.stable.v1.CronTab`: what the schema of a kind is called in OpenAPI documents. */
-function schemaName(type: { readonly group: string; readonly version: string; readonly kind: string }): string {
+function schemaName(type: {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}): string {
   return `${type.group.split('.').reverse().join('.')}.${type.version}.${type.kind}`;
 }
 
@@ -161,6 +178,31 @@ function validateCustomUpdate(
   const status = structural.properties?.['status'];
   if (status && object.status !== undefined)
     validateStructural(object.status, status, 'status', errors, old.status);
+}
+
+/** What has no type, or is too long, cannot be judged by rules. Source: hasBlockingErr in apiextensions-apiserver/pkg/registry/customresource. */
+const BLOCKING: ReadonlySet<FieldErrorType> = new Set([
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+]);
+
+function validateByRules(
+  rules: RuleNode,
+  object: Readonly<UnstructuredObject>,
+  old: Readonly<UnstructuredObject> | undefined,
+  errors: FieldError[],
+): void {
+  if (errors.some(({ type }) => BLOCKING.has(type)))
+    errors.push(
+      invalid(
+        '<nil>',
+        'null',
+        'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+      ),
+    );
+  else validateRules(rules, object, old, errors);
 }
 
 /** Objects are stored in one version of theirs; without conversion, the others differ in the name of the version alone. */

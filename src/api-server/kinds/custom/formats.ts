@@ -9,7 +9,8 @@ const matches =
 
 const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 const HOST_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/i;
-const DURATION = /^[-+]?(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)(((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))*)$/;
+const DURATION =
+  /^[-+]?(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)(((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))*)$/;
 const WORDED_DURATION =
   /^\d+\s*(ns|nano|us|µs|micro|ms|milli|s|sec|second|m|min|minute|h|hr|hour|d|day|w|wk|week)s?$/;
 
@@ -27,7 +28,11 @@ const CHECKS: Readonly<Record<string, Check>> = {
   email: matches(/^[^\s@]+@[^\s@]+$/),
   hexcolor: matches(/^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/),
   hostname: (text) =>
-    text.length <= 255 && text.replace(/(?<=.)\.$/, '').split('.').every((label) => HOST_LABEL.test(label)),
+    text.length <= 255 &&
+    text
+      .replace(/(?<=.)\.$/, '')
+      .split('.')
+      .every((label) => HOST_LABEL.test(label)),
   ipv4: isIPv4,
   ipv6: isIPv6,
   mac: matches(/^([0-9a-fA-F]{2}[:-]){5}([0-9a-fA-F]{2})$|^([0-9a-fA-F]{4}\.){2}[0-9a-fA-F]{4}$/),

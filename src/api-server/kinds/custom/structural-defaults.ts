@@ -25,7 +25,8 @@ export function applyStructuralDefaults(value: unknown, schema: StructuralSchema
   const { additionalProperties } = schema;
   for (const name in value) {
     const described =
-      ownField(schema.properties, name) ?? (isSchema(additionalProperties) ? additionalProperties : undefined);
+      ownField(schema.properties, name) ??
+      (isSchema(additionalProperties) ? additionalProperties : undefined);
     if (!described) continue;
     if (value[name] === null && !described.nullable) {
       if (described.default === undefined) delete value[name];

@@ -39,7 +39,12 @@ const CASES: readonly Case[] = [
     value: null,
     complaints: ['spec: Invalid value: "null": spec in body must be of type string: "null"'],
   },
-  { name: 'a null where one may be', schema: { type: 'string', nullable: true }, value: null, complaints: [] },
+  {
+    name: 'a null where one may be',
+    schema: { type: 'string', nullable: true },
+    value: null,
+    complaints: [],
+  },
   {
     name: 'a field that is missing',
     schema: { type: 'object', required: ['size'], properties: { size: { type: 'integer' } } },
@@ -129,7 +134,11 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'none of several alternatives',
-    schema: { type: 'object', properties: { a: {}, b: {} }, oneOf: [{ required: ['a'] }, { required: ['b'] }] },
+    schema: {
+      type: 'object',
+      properties: { a: {}, b: {} },
+      oneOf: [{ required: ['a'] }, { required: ['b'] }],
+    },
     value: {},
     complaints: [
       '<nil>: Invalid value: "": "spec" must validate one and only one schema (oneOf). Found none valid',
@@ -145,7 +154,16 @@ describe('values of custom resources', () => {
   it('are not judged again where an update left them alone', () => {
     const old = [{ name: 'a', size: 9 }];
     expect(complaintsOf([{ name: 'a', size: 9 }], NAMED, old)).toEqual([]);
-    expect(complaintsOf([{ name: 'b', size: 1 }, { name: 'a', size: 9 }], NAMED, old)).toEqual([]);
+    expect(
+      complaintsOf(
+        [
+          { name: 'b', size: 1 },
+          { name: 'a', size: 9 },
+        ],
+        NAMED,
+        old,
+      ),
+    ).toEqual([]);
     expect(complaintsOf([{ name: 'a', size: 8 }], NAMED, old)).toHaveLength(1);
   });
 });

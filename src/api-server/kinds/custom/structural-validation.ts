@@ -1,9 +1,10 @@
 import { ownField, sameJson, stringifyJson } from '../../../base/kubernetes/index.js';
+import { linearPattern } from '../../schema/index.js';
 import type { StructuralSchema } from '../../schema/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, notSupported, required, tooLong, tooMany } from '../validation/field-errors.js';
 import { hasFormat } from './formats.js';
-import { compilePattern } from './patterns.js';
+import { correlatedItems, validateUnique } from './correlated-items.js';
 import { isFields, isSchema } from './structural-defaults.js';
 
 /**
@@ -90,7 +91,7 @@ function validateString(value: string, schema: StructuralSchema, path: string, e
   if (maxLength !== undefined && length > maxLength) errors.push(tooLong(path, maxLength));
   if (minLength !== undefined && length < minLength)
     errors.push(invalid(path, value, `${named(path)} should be at least ${minLength} chars long`));
-  if (pattern && compilePattern(pattern)?.test(value) === false)
+  if (pattern && !linearPattern(pattern).test(value))
     errors.push(invalid(path, value, `${named(path)} should match '${pattern}'`));
   if (format && !hasFormat(value, format)) {
     const message = `${named(path)} must be of type ${format}: ${JSON.stringify(value)}`;
@@ -126,43 +127,10 @@ function validateList(
   if (minItems !== undefined && list.length < minItems)
     errors.push(invalid(path, list.length, `${named(path)} should have at least ${minItems} items`));
   if (isSchema(items)) {
-    const before = correlated(old, schema);
-    list.forEach((item, index) =>
-      validateStructural(item, items, `${path}[${index}]`, errors, before(item)),
-    );
+    const before = correlatedItems(old, schema);
+    list.forEach((item, index) => validateStructural(item, items, `${path}[${index}]`, errors, before(item)));
   }
   validateUnique(list, schema, path, errors);
-}
-
-/** Only the items of a list that is a map can be told apart: the one with the same keys is the one of before. */
-function correlated(old: unknown, schema: StructuralSchema): (item: unknown) => unknown {
-  const keys = schema['x-kubernetes-list-map-keys'];
-  if (schema['x-kubernetes-list-type'] !== 'map' || !keys || !Array.isArray(old)) return () => undefined;
-  const known = new Map(old.map((item) => [stringifyJson(keysOf(item, keys)), item as unknown]));
-  return (item) => known.get(stringifyJson(keysOf(item, keys)));
-}
-
-function validateUnique(
-  list: readonly unknown[],
-  schema: StructuralSchema,
-  path: string,
-  errors: FieldError[],
-): void {
-  const listType = schema['x-kubernetes-list-type'];
-  if (listType !== 'set' && listType !== 'map') return;
-  const keys = schema['x-kubernetes-list-map-keys'] ?? [];
-  const seen = new Set<string>();
-  list.forEach((item, index) => {
-    const identity = listType === 'set' ? item : keysOf(item, keys);
-    const text = stringifyJson(identity);
-    if (seen.has(text)) errors.push(duplicate(`${path}[${index}]`, identity));
-    seen.add(text);
-  });
-}
-
-function keysOf(item: unknown, keys: readonly string[]): Record<string, unknown> {
-  const fields = isFields(item) ? item : {};
-  return Object.fromEntries([...keys].sort().map((key) => [key, ownField(fields, key)]));
 }
 
 function validateFields(
