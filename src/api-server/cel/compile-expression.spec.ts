@@ -55,6 +55,8 @@ describe('expressions', () => {
     'self.containers.exists(c, c.port == 443) && self.containers[1].name == "y"',
     'self.containers.map(c, c.port).sum() == 523',
     'self.containers[0] == self.first && self.first in self.containers',
+    'has(self.containers[0].port) && has(self.containers.filter(c, c.port == 80)[0].name)',
+    'has(self.labels.app) && !has(self.labels.nope) && "has(x)" != \'has("\' && has( self.any.deep )',
     '!has(self.first.port) || self.first.port == 80',
     'self.any.deep[0] == 1 && self.any.deep[1] > 1.2 && self.any.deep[2] == "z"',
     'self.start < timestamp("2027-01-01T00:00:00Z") && self.start.getFullYear() == 2026',
@@ -89,6 +91,8 @@ describe('expressions', () => {
     ['self.names.all(n, n > 1)', "found no matching overload for '_>_' applied to '(string, int)'"],
     ['self.first == 1', "applied to '(container, int)'"],
     ['"a".matches("(")', 'missing'],
+    ['has(self)', 'invalid argument to has() macro'],
+    ['has(self.first.nope)', "undefined field 'nope'"],
     ['self.replicas >', 'ERROR: <input>:1:'],
   ])('that cannot be meant are refused before they run: %s', (expression, words) => {
     expect(compileExpression(expression, { variables: { self: SELF } }).problem).toContain(words);

@@ -4,6 +4,7 @@ import { TypeDeclarations } from './cel-values.js';
 import type { CostBudget, ExpressionNode } from './cost.js';
 import { COST_OF_ONE_CALL, CostExceeded, meter, meterExpression, nodesIn } from './cost.js';
 import { kubernetesEnvironment } from './environment.js';
+import { withOwnMacros } from './library/macros.js';
 import { describeFailure, describeProblem } from './problems.js';
 
 export interface CelDeclarations {
@@ -50,7 +51,7 @@ export function compileExpression(expression: string, { variables }: CelDeclarat
       declared.set(name, known);
       environment.registerVariable(name, known.name);
     }
-    const parsed = environment.parse(expression);
+    const parsed = environment.parse(withOwnMacros(expression));
     const { valid, type, error } = parsed.check();
     if (!valid) return { problem: describeProblem(expression, error, declarations.shownNames) };
     const root = parsed.ast as unknown as ExpressionNode;

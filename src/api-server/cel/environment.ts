@@ -26,6 +26,8 @@ function createBase(): Environment {
   registerLists(environment);
   registerQuantities(environment);
   registerAddresses(environment);
+  // Optionals may be held against null, and are never it.
+  environment.registerOperator('optional == null', () => false);
   register(environment, {
     'OptionalNamespace.ofNonZeroValue(A): optional<A>': (_optional, value: unknown) =>
       isZero(value) ? Optional.none() : Optional.of(value),

@@ -13,7 +13,13 @@ function aDefinition(status?: Definition['status']): Definition {
     spec: {
       group: 'example.com',
       scope: 'Namespaced',
-      names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList', shortNames: ['th'] },
+      names: {
+        plural: 'things',
+        singular: 'thing',
+        kind: 'Thing',
+        listKind: 'ThingList',
+        shortNames: ['th'],
+      },
       versions: [],
     },
     ...(status && { status }),

@@ -58,7 +58,9 @@ export function decideDefinitionStatus(
 
 /** Whether the resources of a definition are served. */
 export function isEstablished({ status }: Readonly<Definition>): boolean {
-  return status?.conditions?.some(({ type, status: state }) => type === 'Established' && state === 'True') ?? false;
+  return (
+    status?.conditions?.some(({ type, status: state }) => type === 'Established' && state === 'True') ?? false
+  );
 }
 
 type Refusal = Pick<Condition, 'status' | 'reason' | 'message'>;

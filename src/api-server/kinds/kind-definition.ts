@@ -144,8 +144,6 @@ export interface ScaleMapping {
 /** The kinds that the server has. They come and go while it runs. */
 export interface KindRegistry {
   readonly kinds: readonly KindDefinition[];
-  /** Grows with every change: what was made from the kinds is good for as long as it stays the same. */
-  readonly revision: number;
   /** By group, version and plural, as in a path. */
   find(group: string, version: string, resource: string): KindDefinition | undefined;
   findByKind(apiVersion: string, kind: string): KindDefinition | undefined;

@@ -15,20 +15,17 @@ const ATOMIC: Shape = { kind: 'atomic' };
 /** Keys of list items that may be left out. Source: `default` of the published OpenAPI document. */
 const KEY_DEFAULTS: Readonly<Record<string, unknown>> = { protocol: 'TCP' };
 
-interface KnownShapes {
-  readonly revision: number;
-  readonly byName: Map<string, Shape>;
-}
-
-const shapes = new WeakMap<SchemaRegistry, KnownShapes>();
+/** By the schema itself: a name may come to stand for another one. */
+const shapes = new WeakMap<SchemaRegistry, WeakMap<ObjectSchema, Shape>>();
 
 /** The shape of the type of that name; types that nobody knows count as one value. */
 export function shapeOfType(schemas: SchemaRegistry, name: string): Shape {
   let known = shapes.get(schemas);
-  if (known?.revision !== schemas.revision)
-    shapes.set(schemas, (known = { revision: schemas.revision, byName: new Map() }));
-  let shape = known.byName.get(name);
-  if (!shape) known.byName.set(name, (shape = makeShape(schemas, schemas.get(name))));
+  if (!known) shapes.set(schemas, (known = new WeakMap()));
+  const schema = schemas.get(name);
+  if (!schema) return ATOMIC;
+  let shape = known.get(schema);
+  if (!shape) known.set(schema, (shape = makeShape(schemas, schema)));
   return shape;
 }
 
@@ -39,7 +36,9 @@ function makeShape(schemas: SchemaRegistry, schema: ObjectSchema | undefined): S
       return shapeOfType(schemas, schema.ref ?? '');
     case 'object':
       if (schema.structural) return customShape(schemas, schema, schema.structural);
-      return schema.properties ? structShape((field) => makeShape(schemas, field), schema.properties) : ATOMIC;
+      return schema.properties
+        ? structShape((field) => makeShape(schemas, field), schema.properties)
+        : ATOMIC;
     case 'map':
       return { kind: 'map', item: makeShape(schemas, schema.items) };
     case 'array':

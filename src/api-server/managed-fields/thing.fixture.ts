@@ -41,7 +41,6 @@ const schemas: SchemaRegistry = {
   get: (name) => types[name],
   describe: () => ({}),
   names: Object.keys(types),
-  revision: 0,
   put: () => undefined,
   remove: () => undefined,
 };

@@ -37,38 +37,29 @@ export interface FieldDecoder {
 const NONE: ReadonlyMap<string, FieldDecoder> = new Map();
 const NOTHING: ReadonlySet<string> = new Set();
 
-interface Compiled {
-  readonly revision: number;
-  readonly decoders: Map<string, FieldDecoder>;
-}
+/** By the schema itself: a name may come to stand for another one. */
+type CompiledSchemas = WeakMap<ObjectSchema, FieldDecoder>;
 
-const cache = new WeakMap<SchemaRegistry, Compiled>();
+const cache = new WeakMap<SchemaRegistry, CompiledSchemas>();
 
-/** The decoder of a schema by name; compiled once for a state of the registry. @throws RangeError for an unknown name */
+/** The decoder of a schema by name, compiled once. @throws RangeError for an unknown name */
 export function fieldDecoder(schemas: SchemaRegistry, name: string): FieldDecoder {
   let compiled = cache.get(schemas);
-  if (compiled?.revision !== schemas.revision) {
-    compiled = { revision: schemas.revision, decoders: new Map() };
-    cache.set(schemas, compiled);
-  }
-  return compileNamed(schemas, name, compiled.decoders);
+  if (!compiled) cache.set(schemas, (compiled = new WeakMap()));
+  return compileNamed(schemas, name, compiled);
 }
 
-function compileNamed(
-  schemas: SchemaRegistry,
-  name: string,
-  compiled: Map<string, FieldDecoder>,
-): FieldDecoder {
-  const known = compiled.get(name);
-  if (known) return known;
+function compileNamed(schemas: SchemaRegistry, name: string, compiled: CompiledSchemas): FieldDecoder {
   const schema = schemas.get(name);
   if (!schema) throw new RangeError(`no schema is named ${name}`);
+  const known = compiled.get(schema);
+  if (known) return known;
   const parts = name.split('.');
   const goType = parts.slice(-2).join('.');
   if (schema.type !== 'object') {
     const scalar = { ...compile(schemas, schema, compiled), goType };
     const decoder = name.endsWith('.MicroTime') ? { ...scalar, kind: 'micro-time' as const } : scalar;
-    compiled.set(name, decoder);
+    compiled.set(schema, decoder);
     return decoder;
   }
   // Registered before its properties are read: types refer to themselves.
@@ -82,18 +73,14 @@ function compileNamed(
     omit: 'empty',
     ...(schema.structural && { structural: schema.structural }),
   };
-  compiled.set(name, decoder);
+  compiled.set(schema, decoder);
   for (const [property, shape] of Object.entries(schema.properties ?? {})) {
     properties.set(property, compile(schemas, shape, compiled));
   }
   return decoder;
 }
 
-function compile(
-  schemas: SchemaRegistry,
-  schema: ObjectSchema,
-  compiled: Map<string, FieldDecoder>,
-): FieldDecoder {
+function compile(schemas: SchemaRegistry, schema: ObjectSchema, compiled: CompiledSchemas): FieldDecoder {
   if (schema.type === 'ref') return compileNamed(schemas, schema.ref ?? '', compiled);
   const kind = kindOf(schema);
   const items = schema.items && compile(schemas, schema.items, compiled);

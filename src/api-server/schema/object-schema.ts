@@ -50,8 +50,6 @@ export interface SchemaRegistry {
   describe(name: string): Descriptions;
   /** Reads them all: for documents about everything. */
   readonly names: readonly string[];
-  /** Grows with every change: what was made from the schemas is good for as long as it stays the same. */
-  readonly revision: number;
   /** Adds a schema, or replaces the one of that name, for as long as the server runs. */
   put(name: string, schema: ObjectSchema): void;
   /** Takes away what was put. */

@@ -12,23 +12,14 @@ export function createSchemaRegistry(): SchemaRegistry {
   const types = new PackageFiles<ObjectSchema>('types');
   const descriptions = new PackageFiles<Descriptions>('descriptions');
   const added = new Map<string, ObjectSchema>();
-  let revision = 0;
   return {
     get: (name) => types.get(name) ?? added.get(name),
     describe: (name) => descriptions.get(name) ?? {},
     get names() {
       return [...types.names(), ...added.keys()];
     },
-    get revision() {
-      return revision;
-    },
-    put(name, schema) {
-      added.set(name, schema);
-      revision++;
-    },
-    remove(name) {
-      if (added.delete(name)) revision++;
-    },
+    put: (name, schema) => void added.set(name, schema),
+    remove: (name) => void added.delete(name),
   };
 }
 

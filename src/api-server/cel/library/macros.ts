@@ -36,12 +36,53 @@ export function registerMacros(environment: Environment): void {
   // Of the macros of one name the last one counts, whatever it is declared for: this one replaces the library's
   // function for texts, whose patterns may backtrack.
   environment.registerFunction('list.matches(ast): bool', matches);
+  environment.registerFunction(`${OWN_HAS}(ast): bool`, has);
   environment.registerFunction('optional.optMap(ast, ast): optional<dyn>', (call: MacroCall) =>
     mapOptional(call, 'optMap'),
   );
   environment.registerFunction('optional.optFlatMap(ast, ast): optional<dyn>', (call: MacroCall) =>
     mapOptional(call, 'optFlatMap'),
   );
+}
+
+/**
+ * What `has` is called in the expressions that the library gets: its own one knows no fields of list items or of results.
+ * As long as the word it stands for, so that all places stay the same.
+ */
+const OWN_HAS = 'haS';
+/** Texts and comments, in which nothing is called, or the word. */
+const HAS_CALLS =
+  /[rR][bB]?(?:'''[^]*?'''|"""[^]*?"""|'[^'\n]*'|"[^"\n]*")|'''[^]*?'''|"""[^]*?"""|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|\/\/[^\n]*|(?<![\w.])has(?=\s*\()/g;
+
+/** The expression as the library should read it. */
+export function withOwnMacros(expression: string): string {
+  return expression.replace(HAS_CALLS, (found) => (found === 'has' ? OWN_HAS : found));
+}
+
+function has({ ast, args }: Pick<MacroCall, 'ast' | 'args'>): object {
+  const [field] = args as [ExpressionNode];
+  return {
+    async: false,
+    typeCheck(checker: Checker, _macro: unknown, context: Context): Type {
+      if (field.op !== '.')
+        throw checker.createError('invalid_macro_argument', 'invalid argument to has() macro', ast);
+      checker.check(field, context);
+      return checker.getType('bool');
+    },
+    evaluate(evaluator: Evaluator, _macro: unknown, context: Context): boolean {
+      const [owner, name] = field.args as [ExpressionNode, string];
+      const found = evaluator.run(owner, context);
+      return hasField(found instanceof Optional ? found.orValue(undefined) : found, name);
+    },
+  };
+}
+
+function hasField(owner: unknown, name: string): boolean {
+  if (owner === undefined) return false;
+  if (owner instanceof Map) return owner.get(name) !== undefined;
+  if (typeof owner !== 'object' || owner === null || Array.isArray(owner))
+    throw new EvaluationError('no such overload');
+  return name in owner && (owner as Record<string, unknown>)[name] !== undefined;
 }
 
 function matches({ ast, args, receiver }: MacroCall): object {
