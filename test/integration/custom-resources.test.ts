@@ -22,7 +22,13 @@ function aDefinition(group: string, change: (definition: Body) => void = () => u
     spec: {
       group,
       scope: 'Namespaced',
-      names: { plural: 'crontabs', singular: 'crontab', kind: 'CronTab', shortNames: ['ct'], categories: ['all'] },
+      names: {
+        plural: 'crontabs',
+        singular: 'crontab',
+        kind: 'CronTab',
+        shortNames: ['ct'],
+        categories: ['all'],
+      },
       versions: [
         {
           name: 'v1',
@@ -134,6 +140,41 @@ describe('custom resources', () => {
       aCronTab(group, 'a', { odd: true }),
     );
     expect(strict.body.message).toContain('strict decoding error: unknown field "spec.odd"');
+  });
+
+  it('are judged by the rules of their schema, which a definition may not have wrong', async () => {
+    const group = 'ruled.example.com';
+    const withRules = (rules: Body[]) => (definition: Body) => {
+      const { spec } = definition.spec.versions[0].schema.openAPIV3Schema.properties;
+      spec['x-kubernetes-validations'] = rules;
+      spec.properties.zone = { type: 'string', default: '' };
+    };
+    const wrong = aDefinition(group, withRules([{ rule: 'self.nope > 1' }]));
+    const refused = await server.call('POST', DEFINITIONS, wrong);
+    expect(refused.status).toBe(422);
+    expect(refused.body.details.causes[0].field).toBe(
+      'spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule',
+    );
+    expect(refused.body.message).toContain("undefined field 'nope'");
+    const path = await defined(
+      group,
+      withRules([
+        { rule: 'self.zone == "" ? self.replicas < 5 : true', message: 'five need a zone' },
+        { rule: 'self.cronSpec == oldSelf.cronSpec', message: 'fixed', fieldPath: '.cronSpec' },
+      ]),
+    );
+    const many = await server.call('POST', path, aCronTab(group, 'a', { replicas: 5 }));
+    expect(many.body.message).toBe(
+      'CronTab.ruled.example.com "a" is invalid: spec: Invalid value: "object": five need a zone',
+    );
+    const created = await server.call('POST', path, aCronTab(group, 'a', { replicas: 4 }));
+    expect(created.body.spec.zone).toBe('');
+    const moved = await server.call('PATCH', `${path}/a`, { spec: { cronSpec: '1 2 3 4 5' } }, MERGE);
+    expect(moved.body.details.causes).toEqual([
+      { reason: 'FieldValueInvalid', field: 'spec.cronSpec', message: 'Invalid value: "object": fixed' },
+    ]);
+    const scaled = await server.call('PATCH', `${path}/a/scale`, { spec: { replicas: 5 } }, MERGE);
+    expect(scaled.status).toBe(422);
   });
 
   it('are patched, except by strategic merges, and applied with an owner for each field', async () => {

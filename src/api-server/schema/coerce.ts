@@ -265,7 +265,8 @@ function base64(text: string): string {
 
 /** Whether encoding leaves the value out of an optional field. Empty structs stay: `emptyDir: {}`. */
 function isEmpty(value: unknown, field: FieldDecoder): boolean {
-  if (field.omit === 'nothing') return false;
+  // What may be anything is held by a pointer: an empty text is a value.
+  if (field.omit === 'nothing' || field.kind === 'any') return false;
   if (value === '') return true;
   if (field.omit === 'zero') return value === 0 || value === false;
   if (field.kind === 'array') return (value as unknown[]).length === 0;
