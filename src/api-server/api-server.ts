@@ -8,6 +8,7 @@ import type { ApiServerMetrics } from './api-server-metrics.js';
 import { noApiServerMetrics } from './api-server-metrics.js';
 import { NamespaceLifecycle } from './admission/index.js';
 import { bearerTokenCheck } from './auth/index.js';
+import { CustomResources } from './custom-resources/index.js';
 import { countRequest } from './count-request.js';
 import { translateDocumentLimit } from './decoding/index.js';
 import { ensureInitialNamespaces } from './bootstrap/index.js';
@@ -72,6 +73,7 @@ export class ApiServer {
 
   private readonly server: Server;
   private readonly context: RegistryContext;
+  private readonly definitions: CustomResources;
   private readonly router: Router;
   private readonly metrics: ApiServerMetrics;
   private readonly signals = new RequestSignals();
@@ -92,7 +94,9 @@ export class ApiServer {
       this.metrics.stored(...operation),
     );
     const namespaces = new NamespaceLifecycle(storage, clock, logger);
-    this.context = { storage, kinds, schemas, clock, random, logger, namespaces, events: new SharedEvents() };
+    const common = { storage, kinds, schemas, clock, random, logger, namespaces, events: new SharedEvents() };
+    this.definitions = new CustomResources(common, () => this.context);
+    this.context = { ...common, definitions: this.definitions };
     this.isAuthorized = token === undefined ? () => true : bearerTokenCheck(token);
     this.router = new Router(this.context, () => new URL(this.url).host, identitiesOf(token));
     this.limits = compileServerLimits(options.limits);
@@ -100,11 +104,11 @@ export class ApiServer {
     const { maxAnswerBytes, maxBodyBytes, maxWatchBytes, patienceMs, stallMs, watchPatienceMs } = this.limits;
     const onGivenUp = (requests: readonly ApiRequest[], length: number): void =>
       this.tellUnread(requests, length);
-    const common = { clock, patienceMs, stallMs };
-    this.bodies = new ByteBudget({ ...common, limit: maxBodyBytes });
-    this.answers = new ByteBudget<ApiRequest>({ ...common, limit: maxAnswerBytes, onGivenUp });
+    const waits = { clock, patienceMs, stallMs };
+    this.bodies = new ByteBudget({ ...waits, limit: maxBodyBytes });
+    this.answers = new ByteBudget<ApiRequest>({ ...waits, limit: maxAnswerBytes, onGivenUp });
     this.watches = new ByteBudget<ApiRequest>({
-      ...common,
+      ...waits,
       limit: maxWatchBytes,
       patienceMs: watchPatienceMs,
       onGivenUp,
@@ -136,9 +140,11 @@ export class ApiServer {
     const inner = new AbortController();
     const background = [
       this.context.namespaces.run(inner.signal),
+      this.definitions.run(inner.signal),
       new EventExpiry({ storage, clock, logger }).run(inner.signal),
     ];
     try {
+      await this.definitions.load();
       await ensureInitialNamespaces(this.context);
       await this.listen();
       this.settleReady.resolve({ url: this.url });

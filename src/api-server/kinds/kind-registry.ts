@@ -7,26 +7,21 @@ import type { KindDefinition, KindRegistry } from './kind-definition.js';
 export function createKindRegistry(kinds: readonly KindDefinition[] = BUILT_IN_KINDS): KindRegistry {
   const byPath = new Map<string, KindDefinition>();
   const byKind = new Map<string, KindDefinition>();
-  let revision = 0;
   const put = (kind: KindDefinition): void => {
     byPath.set(pathKey(kind.type.group, kind.type.version, kind.type.resource), kind);
     byKind.set(kindKey(kind.type), kind);
-    revision++;
   };
   for (const kind of kinds) put(kind);
   return {
     get kinds() {
       return [...byPath.values()];
     },
-    get revision() {
-      return revision;
-    },
     find: (group, version, resource) => byPath.get(pathKey(group, version, resource)),
     findByKind: (apiVersion, kind) => byKind.get(`${apiVersion}/${kind}`),
     put,
     remove(type) {
       byKind.delete(kindKey(type));
-      if (byPath.delete(pathKey(type.group, type.version, type.resource))) revision++;
+      byPath.delete(pathKey(type.group, type.version, type.resource));
     },
   };
 }

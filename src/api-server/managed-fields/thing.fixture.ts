@@ -41,6 +41,8 @@ const schemas: SchemaRegistry = {
   get: (name) => types[name],
   describe: () => ({}),
   names: Object.keys(types),
+  put: () => undefined,
+  remove: () => undefined,
 };
 export const shape = shapeOfType(schemas, 'Thing');
 

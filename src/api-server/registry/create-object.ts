@@ -3,8 +3,9 @@ import { toRfc3339 } from '../../base/clock/index.js';
 import { errorMessage } from '../../base/errors/index.js';
 import { SERVICE_ACCOUNTS } from '../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
-import { alreadyExists, badRequest, invalid, StatusError } from '../errors/index.js';
+import { alreadyExists, badRequest, invalid, methodNotAllowed, StatusError } from '../errors/index.js';
 import type { ManagedFieldsEntry, Manager } from '../managed-fields/index.js';
+import { observeWrite } from './observe-write.js';
 import { applyGeneratedName } from './object-names.js';
 import { isNamespace, storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
@@ -53,6 +54,7 @@ async function tryCreate(
   object: UnstructuredObject,
   options: CreateOptions,
 ): Promise<UnstructuredObject> {
+  if (kind.refusesCreation) throw methodNotAllowed(kind.refusesCreation);
   applyGeneratedName(object, context.random);
   const target: ObjectTarget = { kind, namespace, name: object.metadata.name };
   await context.namespaces.admitCreate(kind, namespace, target.name);
@@ -66,10 +68,8 @@ async function tryCreate(
   stampTrace(context, kind, object);
   try {
     const stored = await context.storage.create(storageKeyOf(target), object);
-    if (isNamespace(kind)) {
-      context.namespaces.observe(stored.object);
-      await ensureDefaultServiceAccount(context, target.name);
-    }
+    await observeWrite(context, kind, stored.object);
+    if (isNamespace(kind)) await ensureDefaultServiceAccount(context, target.name);
     return stored.object;
   } catch (error) {
     await reserved.undo();

@@ -1,6 +1,7 @@
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import type { Revision } from '../storage/index.js';
-import { isNamespace, storageKeyOf } from './registry-context.js';
+import { observeRemoval } from './observe-write.js';
+import { storageKeyOf } from './registry-context.js';
 import { releaseReservations } from './reservations.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 
@@ -15,7 +16,7 @@ export async function removeObject(
   revision: Revision,
 ): Promise<UnstructuredObject> {
   const removed = await context.storage.delete(storageKeyOf(target), revision);
-  if (isNamespace(target.kind)) context.namespaces.forget(target.name);
+  observeRemoval(context, target, removed.revision);
   await releaseReservations(context, target.kind, last);
   last.metadata.resourceVersion = String(removed.revision);
   return last;

@@ -6,7 +6,8 @@ import type { Subresource } from '../kinds/index.js';
 import { StorageConflictError } from '../storage/index.js';
 import { fromNewest } from './from-newest.js';
 import type { Newest } from './from-newest.js';
-import { isNamespace, storageKeyOf } from './registry-context.js';
+import { observeWrite } from './observe-write.js';
+import { storageKeyOf } from './registry-context.js';
 import { reserve } from './reservations.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { isReadyToGo } from './ready-to-go.js';
@@ -76,7 +77,7 @@ async function tryOnce(
   try {
     if (isReadyToGo(candidate)) return await removeObject(context, target, candidate, newest.revision);
     const written = await context.storage.update(storageKeyOf(target), candidate, newest.revision);
-    if (isNamespace(target.kind)) context.namespaces.observe(written.object);
+    await observeWrite(context, target.kind, written.object);
     await reserved.settle();
     return written.object;
   } catch (error) {

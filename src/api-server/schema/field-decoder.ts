@@ -1,4 +1,5 @@
 import type { ObjectSchema, SchemaRegistry } from './object-schema.js';
+import type { StructuralSchema } from './structural-schema.js';
 
 /** A schema made ready for decoding: references resolved once, properties in a Map. */
 export interface FieldDecoder {
@@ -29,34 +30,36 @@ export interface FieldDecoder {
   readonly anyOf?: readonly FieldDecoder[];
   /** Which empty value of an optional field is left out. */
   readonly omit: 'empty' | 'zero' | 'nothing';
+  /** For `object`: by what the fields beyond `properties` are pruned. */
+  readonly structural?: StructuralSchema;
 }
 
 const NONE: ReadonlyMap<string, FieldDecoder> = new Map();
 const NOTHING: ReadonlySet<string> = new Set();
-const cache = new WeakMap<SchemaRegistry, Map<string, FieldDecoder>>();
 
-/** The decoder of a schema by name; compiled once for a registry. @throws RangeError for an unknown name */
+/** By the schema itself: a name may come to stand for another one. */
+type CompiledSchemas = WeakMap<ObjectSchema, FieldDecoder>;
+
+const cache = new WeakMap<SchemaRegistry, CompiledSchemas>();
+
+/** The decoder of a schema by name, compiled once. @throws RangeError for an unknown name */
 export function fieldDecoder(schemas: SchemaRegistry, name: string): FieldDecoder {
-  const compiled = cache.get(schemas) ?? new Map<string, FieldDecoder>();
-  cache.set(schemas, compiled);
+  let compiled = cache.get(schemas);
+  if (!compiled) cache.set(schemas, (compiled = new WeakMap()));
   return compileNamed(schemas, name, compiled);
 }
 
-function compileNamed(
-  schemas: SchemaRegistry,
-  name: string,
-  compiled: Map<string, FieldDecoder>,
-): FieldDecoder {
-  const known = compiled.get(name);
-  if (known) return known;
+function compileNamed(schemas: SchemaRegistry, name: string, compiled: CompiledSchemas): FieldDecoder {
   const schema = schemas.get(name);
   if (!schema) throw new RangeError(`no schema is named ${name}`);
+  const known = compiled.get(schema);
+  if (known) return known;
   const parts = name.split('.');
   const goType = parts.slice(-2).join('.');
   if (schema.type !== 'object') {
     const scalar = { ...compile(schemas, schema, compiled), goType };
     const decoder = name.endsWith('.MicroTime') ? { ...scalar, kind: 'micro-time' as const } : scalar;
-    compiled.set(name, decoder);
+    compiled.set(schema, decoder);
     return decoder;
   }
   // Registered before its properties are read: types refer to themselves.
@@ -68,19 +71,16 @@ function compileNamed(
     properties,
     required: new Set(schema.required),
     omit: 'empty',
+    ...(schema.structural && { structural: schema.structural }),
   };
-  compiled.set(name, decoder);
+  compiled.set(schema, decoder);
   for (const [property, shape] of Object.entries(schema.properties ?? {})) {
     properties.set(property, compile(schemas, shape, compiled));
   }
   return decoder;
 }
 
-function compile(
-  schemas: SchemaRegistry,
-  schema: ObjectSchema,
-  compiled: Map<string, FieldDecoder>,
-): FieldDecoder {
+function compile(schemas: SchemaRegistry, schema: ObjectSchema, compiled: CompiledSchemas): FieldDecoder {
   if (schema.type === 'ref') return compileNamed(schemas, schema.ref ?? '', compiled);
   const kind = kindOf(schema);
   const items = schema.items && compile(schemas, schema.items, compiled);
