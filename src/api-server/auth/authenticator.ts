@@ -45,7 +45,7 @@ export class Authenticator {
     if (this.isAdmin(authorization)) return ADMIN;
     const user = userOfCertificate(socket);
     if (user) return user;
-    if (authorization === undefined) return ANONYMOUS;
+    if (!authorization) return ANONYMOUS;
     const token = BEARER.exec(authorization)?.[1];
     if (token === undefined) return undefined;
     return this.authenticate(token, []).then((owner) => owner?.user);
