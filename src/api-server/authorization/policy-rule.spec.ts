@@ -12,7 +12,7 @@ function onPods(over: Partial<AccessAttributes> = {}): AccessAttributes {
     namespace: 'a',
     name: 'p',
     ...over,
-  } as AccessAttributes;
+  };
 }
 
 const RULE: PolicyRule = { apiGroups: [''], resources: ['pods'], verbs: ['get'] };

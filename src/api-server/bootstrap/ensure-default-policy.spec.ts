@@ -8,7 +8,7 @@ type ClusterRole = IClusterRole & UnstructuredObject;
 
 function aRole(name: string, content: object, labels: Record<string, string> = {}): ClusterRole {
   const apiVersion = 'rbac.authorization.k8s.io/v1';
-  return { apiVersion, kind: 'ClusterRole', metadata: { name, labels }, ...content } as ClusterRole;
+  return { apiVersion, kind: 'ClusterRole', metadata: { name, labels }, ...content };
 }
 
 const GET = { apiGroups: [''], resources: ['pods'], verbs: ['get'] };

@@ -116,9 +116,7 @@ async function findBound(
   switch (`${apiVersion}/${kind}`) {
     case 'v1/Pod': {
       const pod = expect('pods', await find('pods', namespace, name)) as Pod;
-      const { nodeName, serviceAccountName = 'default' } = pod.spec as Pod['spec'] & {
-        serviceAccountName?: string;
-      };
+      const { nodeName, serviceAccountName = 'default' } = pod.spec;
       if (serviceAccountName !== account)
         throw badRequest(
           `cannot bind token for serviceaccount "${account}" to pod running with different serviceaccount name.`,
