@@ -8,7 +8,10 @@ import { startTestCluster } from 'rollkeeper/testing';
 /** @type {import('rollkeeper/testing').TestCluster} */
 let cluster;
 before(async () => {
-  cluster = await startTestCluster({ manifests: new URL('shop.yaml', import.meta.url) });
+  cluster = await startTestCluster({
+    manifests: [new URL('shop.yaml', import.meta.url), new URL('access.yaml', import.meta.url)],
+    users: [{ name: 'jane', groups: ['support'] }],
+  });
 });
 after(() => cluster?.stop());
 
@@ -29,6 +32,33 @@ test('people see it too', async () => {
     env,
   });
   assert.match(stdout, /web\s+3\/3/);
+});
+
+test('support looks, and touches nothing', async () => {
+  const { env } = await cluster.user('jane');
+  const kubectl = (...args) =>
+    promisify(execFile)('kubectl', ['-n', 'shop', ...args], { env: { ...process.env, ...env } });
+  assert.match((await kubectl('get', 'deployment', 'web')).stdout, /web/);
+  await assert.rejects(
+    kubectl('delete', 'deployment', 'web'),
+    /User "jane" cannot delete resource "deployments"/,
+  );
+  await assert.rejects(kubectl('get', 'secrets'), /forbidden/);
+});
+
+test('the deployer rolls out, and reads no secrets', async () => {
+  const { client } = await cluster.user('system:serviceaccount:shop:deployer');
+  const deployments = {
+    group: 'apps',
+    version: 'v1',
+    resource: 'deployments',
+    kind: 'Deployment',
+    namespaced: true,
+  };
+  const secrets = { group: '', version: 'v1', resource: 'secrets', kind: 'Secret', namespaced: true };
+  const body = { metadata: { annotations: { 'shop/ticket': '1' } } };
+  await client.patch(deployments, { namespace: 'shop', name: 'web' }, { type: 'merge', body });
+  await assert.rejects(client.list(secrets, { namespace: 'shop' }), /cannot list resource "secrets"/);
 });
 
 test('pods that are deleted come back', async () => {

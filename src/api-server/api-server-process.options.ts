@@ -15,6 +15,10 @@ export interface ApiServerProcessOptions {
   kubeconfig?: string;
   /** Holds the bearer token; made when it is missing. @default `token` in the data folder */
   tokenFile?: string;
+  /** Further users, as kube-apiserver's `--token-auth-file`: a line `token,name,uid,"group,group"` each. @default none */
+  tokenAuthFile?: string;
+  /** Certificates, PEM, whose clients are known by their own. @default `ca.crt` of the data folder */
+  clientCaFile?: string;
   /** Plain HTTP, for measurements. @default false */
   insecure?: boolean;
 }
@@ -27,6 +31,8 @@ const schema = z.object({
   'advertise-host': z.string().min(1).optional(),
   kubeconfig: z.string().min(1, 'must name a file').optional(),
   'token-file': z.string().min(1).optional(),
+  'token-auth-file': z.string().min(1).optional(),
+  'client-ca-file': z.string().min(1).optional(),
   insecure: z.boolean().default(false),
 });
 
@@ -44,6 +50,8 @@ export function compileApiServerProcessOptions(
     'advertise-host': options.advertiseHost,
     kubeconfig: options.kubeconfig,
     'token-file': options.tokenFile,
+    'token-auth-file': options.tokenAuthFile,
+    'client-ca-file': options.clientCaFile,
     insecure: options.insecure,
   });
 }

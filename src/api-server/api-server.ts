@@ -7,11 +7,18 @@ import type { Logger } from '../base/logging/index.js';
 import type { ApiServerMetrics } from './api-server-metrics.js';
 import { noApiServerMetrics } from './api-server-metrics.js';
 import { NamespaceLifecycle } from './admission/index.js';
-import { bearerTokenCheck } from './auth/index.js';
+import { ANONYMOUS, Authenticator, createSigningKey, isMaster, ServiceAccountTokens } from './auth/index.js';
+import type { SigningKey, TokenUser, UserInfo } from './auth/index.js';
+import {
+  Authorizer,
+  ClusterRoleAggregation,
+  isImpersonating,
+  readImpersonation,
+} from './authorization/index.js';
 import { CustomResources } from './custom-resources/index.js';
 import { countRequest } from './count-request.js';
 import { translateDocumentLimit } from './decoding/index.js';
-import { ensureInitialNamespaces } from './bootstrap/index.js';
+import { ensureApiEndpoints, ensureInitialObjects } from './bootstrap/index.js';
 import { internalError, StatusError, unauthorized } from './errors/index.js';
 import { EventExpiry } from './event-expiry/index.js';
 import {
@@ -31,9 +38,7 @@ import type { KindRegistry } from './kinds/index.js';
 import type { RegistryContext } from './registry/index.js';
 import { translateStoreFailure } from './registry/index.js';
 import { inRequestSpan } from './request-span.js';
-import { ADMIN, ANONYMOUS } from './reviews/index.js';
-import type { Identities } from './reviews/index.js';
-import { Router } from './routing/index.js';
+import { attributesOf, Router } from './routing/index.js';
 import type { SchemaRegistry } from './schema/index.js';
 import type { Storage } from './storage/index.js';
 import { withStorageMetrics } from './storage/index.js';
@@ -50,8 +55,14 @@ export interface ApiServerOptions {
   readonly logger: Logger;
   /** Absent: plain HTTP. */
   readonly tls?: Pick<TlsMaterial, 'cert' | 'key'>;
-  /** Absent: everybody may do everything. */
+  /** Of the administrator, who may do everything. Absent: everybody may do everything. */
   readonly token?: string;
+  /** Users beside the administrator, who may do what roles and bindings say. @default none */
+  readonly users?: readonly TokenUser[];
+  /** Certificates, PEM, whose holders a client certificate may be signed by: its CN is the user, its O the groups. @default none */
+  readonly clientCa?: string;
+  /** Signs the tokens of service accounts. @default one of its own, so that they end with the server */
+  readonly signingKey?: SigningKey;
   /** @default '127.0.0.1' */
   readonly host?: string;
   /** 0 lets the system choose. @default 0 */
@@ -82,7 +93,9 @@ export class ApiServer {
   private readonly bodies: ByteBudget;
   private readonly answers: ByteBudget<ApiRequest>;
   private readonly watches: ByteBudget<ApiRequest>;
-  private readonly isAuthorized: (authorization: string | undefined) => boolean;
+  private readonly authenticator: Authenticator;
+  private readonly authorizer: Authorizer;
+  private readonly aggregation: ClusterRoleAggregation;
   private settleReady!: { resolve: (value: { url: string }) => void; reject: (error: unknown) => void };
   private hasRun = false;
   private isDraining = false;
@@ -90,15 +103,30 @@ export class ApiServer {
   constructor(private readonly options: ApiServerOptions) {
     const { kinds, schemas, clock, random, logger, token } = options;
     this.metrics = options.metrics ?? noApiServerMetrics;
-    const storage = withStorageMetrics(options.storage, clock, (...operation) =>
+    this.authorizer = new Authorizer({ clock, logger, isOpen: token === undefined });
+    const measured = withStorageMetrics(options.storage, clock, (...operation) =>
       this.metrics.stored(...operation),
     );
+    const storage = this.authorizer.observed(measured);
+    const tokens = new ServiceAccountTokens(options.signingKey ?? createSigningKey(), storage, clock);
+    this.authenticator = new Authenticator({ token, users: options.users, serviceAccounts: tokens });
     const namespaces = new NamespaceLifecycle(storage, clock, logger);
-    const common = { storage, kinds, schemas, clock, random, logger, namespaces, events: new SharedEvents() };
+    const common = {
+      storage,
+      kinds,
+      schemas,
+      clock,
+      random,
+      logger,
+      namespaces,
+      events: new SharedEvents(),
+      tokens,
+    };
     this.definitions = new CustomResources(common, () => this.context);
     this.context = { ...common, definitions: this.definitions };
-    this.isAuthorized = token === undefined ? () => true : bearerTokenCheck(token);
-    this.router = new Router(this.context, () => new URL(this.url).host, identitiesOf(token));
+    this.aggregation = new ClusterRoleAggregation(this.context, this.authorizer);
+    const { authenticator, authorizer } = this;
+    this.router = new Router(this.context, () => new URL(this.url).host, { authenticator, authorizer });
     this.limits = compileServerLimits(options.limits);
     this.gate = new RequestGate(this.limits);
     const { maxAnswerBytes, maxBodyBytes, maxWatchBytes, patienceMs, stallMs, watchPatienceMs } = this.limits;
@@ -115,7 +143,11 @@ export class ApiServer {
     });
     const listener = (message: IncomingMessage, response: ServerResponse): void =>
       void this.handle(message, response);
-    this.server = createListener(listener, this.limits, options.tls);
+    this.server = createListener(
+      listener,
+      this.limits,
+      options.tls && { ...options.tls, clientCa: options.clientCa },
+    );
     this.ready = new Promise((resolve, reject) => (this.settleReady = { resolve, reject }));
     // Whoever waits for `ready` hears of a failure there, everybody else from `run`.
     this.ready.catch(() => undefined);
@@ -145,8 +177,9 @@ export class ApiServer {
     ];
     try {
       await this.definitions.load();
-      await ensureInitialNamespaces(this.context);
+      await this.prepare(inner.signal, background);
       await this.listen();
+      await ensureApiEndpoints(this.context, this.url);
       this.settleReady.resolve({ url: this.url });
       logger.info('the API server listens', { url: this.url });
       if (!signal.aborted) await once(signal, 'abort');
@@ -161,6 +194,14 @@ export class ApiServer {
       this.watches.stop();
       await Promise.all(background);
     }
+  }
+
+  /** What has to be there before the first request: the objects of every cluster, and who may do what. */
+  private async prepare(signal: AbortSignal, background: Promise<void>[]): Promise<void> {
+    await ensureInitialObjects(this.context);
+    await this.authorizer.load(this.context.storage);
+    await this.aggregation.aggregate();
+    background.push(this.authorizer.run(this.context.storage, signal), this.aggregation.run(signal));
   }
 
   private async listen(): Promise<void> {
@@ -202,9 +243,7 @@ export class ApiServer {
       clock: this.options.clock,
       metrics: this.metrics,
     });
-    const isKnown = this.isAuthorized(request.headers.authorization);
-    // Nobody who is not known keeps a connection by sending slowly.
-    if (!isKnown && hasBody(message)) response.shouldKeepAlive = false;
+    let isKnown = false;
     let leave: (() => void) | undefined;
     const leavePlace = (): void => {
       leave?.();
@@ -212,7 +251,10 @@ export class ApiServer {
     };
     try {
       if (!PUBLIC_PATHS.has(request.path)) {
-        if (!isKnown) throw unauthorized();
+        const identified = this.authenticator.identify(message);
+        const user = identified instanceof Promise ? await identified : identified;
+        isKnown = this.authorizer.isOpen || (user !== undefined && user !== ANONYMOUS);
+        this.admit(request, message, user);
         // A place is for work: neither who sends slowly nor who reads slowly keeps others from theirs.
         if (hasBody(message)) await request.receiveBody();
         leave = await this.gate.enter(counted.sort, request);
@@ -221,6 +263,8 @@ export class ApiServer {
       if (counted.sort !== 'watch') leavePlace();
       await this.send(request, response, answer);
     } catch (error) {
+      // Nobody who is not known keeps a connection by sending slowly.
+      if (!isKnown && hasBody(message)) response.shouldKeepAlive = false;
       if (error instanceof StatusError && error.status.code === 429) counted.terminated(429);
       this.refuse(request, response, error);
     }
@@ -228,6 +272,22 @@ export class ApiServer {
     if (!response.writableEnded) response.end();
     counted.done(response.statusCode);
     this.leaveConnection(message, response, isKnown);
+  }
+
+  /**
+   * Lets those through who may do what they ask for.
+   * @throws StatusError 401, 403
+   */
+  private admit(request: ApiRequest, message: IncomingMessage, user: UserInfo | undefined): void {
+    if (!user) throw unauthorized();
+    request.user = user;
+    const other = isImpersonating(message.headers) ? readImpersonation(message.headersDistinct) : undefined;
+    if (other) {
+      for (const need of other.needs) this.authorizer.assertAllowed(user, need);
+      request.user = other.user;
+    }
+    if (isMaster(request.user) || this.authorizer.isOpen) return;
+    this.authorizer.assertAllowed(request.user, attributesOf(request));
   }
 
   private async send(request: ApiRequest, response: ServerResponse, answer: ApiResponse): Promise<void> {
@@ -294,11 +354,4 @@ function isAbort(error: unknown): boolean {
 
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
-
-/** One user, who has the token; or none, and all doors open. */
-function identitiesOf(token: string | undefined): Identities {
-  if (token === undefined) return { knows: () => false, self: ANONYMOUS, isOpen: true };
-  const isRight = bearerTokenCheck(token);
-  return { knows: (given) => isRight(`Bearer ${given}`), self: ADMIN, isOpen: false };
 }

@@ -1,5 +1,7 @@
 export { ApiServer } from './api-server.js';
 export type { ApiServerOptions } from './api-server.js';
+export type { TokenUser } from './auth/index.js';
+export { accountOfUsername } from './auth/index.js';
 export type { ServerLimits } from './http/index.js';
 export { compileApiServerProcessOptions } from './api-server-process.options.js';
 export type { ApiServerProcessOptions } from './api-server-process.options.js';
@@ -12,7 +14,7 @@ export { runApiServerProcess } from './run-api-server-process.js';
 export type { ApiServerProcess } from './run-api-server-process.js';
 export { createSchemaRegistry } from './schema/index.js';
 export type { SchemaRegistry } from './schema/index.js';
-export { MemoryStorage, RedisStorage } from './storage/index.js';
+export { MemoryStorage, RedisStorage, StorageConflictError } from './storage/index.js';
 export type { Storage, StorageKey, StoredObject } from './storage/index.js';
 export { ensureTlsFiles } from './tls/index.js';
 export type { TlsMaterial } from './tls/index.js';

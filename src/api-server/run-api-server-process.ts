@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SystemClock, SystemRandom } from '../base/clock/index.js';
 import { errorMessage, StartupError } from '../base/errors/index.js';
@@ -10,13 +10,14 @@ import type {
   CompiledApiServerProcessOptions,
 } from './api-server-process.options.js';
 import { compileApiServerProcessOptions } from './api-server-process.options.js';
-import { ensureTokenFile } from './auth/index.js';
+import { ensureSigningKeyFile, ensureTokenFile, readTokenUsers } from './auth/index.js';
 import { assertUsableRedis } from '../base/redis/index.js';
 import { createKindRegistry } from './kinds/index.js';
 import { writeKubeconfig } from './kubeconfig/index.js';
 import { createSchemaRegistry } from './schema/index.js';
 import { RedisStorage } from './storage/index.js';
 import { ensureTlsFiles } from './tls/index.js';
+import type { TlsMaterial } from './tls/index.js';
 
 /** How long a Redis that is not there at the start is waited for. */
 const REDIS_TIMEOUT_MS = 30_000;
@@ -88,7 +89,24 @@ async function prepareDataDir(options: CompiledApiServerProcessOptions, nowMs: n
   });
   const token = await ensureTokenFile(options['token-file'] ?? join(dir, 'token'));
   const tls = options.insecure ? undefined : await ensureTlsFiles({ dir, nowMs, hosts: hostsOf(options) });
-  return { token, tls };
+  const authFile = options['token-auth-file'];
+  return {
+    token,
+    tls,
+    users: authFile === undefined ? [] : await readTokenUsers(authFile),
+    clientCa: await readClientCa(options, tls),
+    signingKey: await ensureSigningKeyFile(join(dir, 'service-account.key')),
+  };
+}
+
+async function readClientCa(
+  { 'client-ca-file': path }: CompiledApiServerProcessOptions,
+  tls: TlsMaterial | undefined,
+): Promise<string | undefined> {
+  if (path === undefined) return tls?.ca;
+  return readFile(path, 'utf8').catch((error: Error) => {
+    throw new StartupError(`cannot read --client-ca-file: ${error.message}`, { cause: error });
+  });
 }
 
 function hostsOf({ 'advertise-host': advertised, host }: CompiledApiServerProcessOptions): string[] {

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Storage } from '../api-server/index.js';
+import type { Storage, TokenUser } from '../api-server/index.js';
 import {
   ApiServer,
   createKindRegistry,
@@ -21,19 +21,20 @@ export interface ControlPlaneOptions {
   readonly port: number;
   /** Shows the cluster's time, for stamps; its pauses are the machine's. */
   readonly clock: Clock;
+  readonly users: readonly TokenUser[];
   /** Certificates are for clients whose clock nobody moves. */
   readonly machineNowMs: number;
   readonly random: RandomSource;
   readonly logger: Logger;
 }
 
-/** How a client of the cluster comes in, as its administrator. */
+/** How a client of the cluster comes in: as its administrator, unless it says otherwise. */
 export interface ClusterAccess {
   /** `https://127.0.0.1:PORT` */
   readonly url: string;
   /** The certificate of the authority behind the server's. PEM. */
   readonly ca: string;
-  /** A bearer token, which grants everything. */
+  /** A bearer token: of the administrator it grants everything. */
   readonly token: string;
   readonly kubeconfig: {
     readonly text: string;
@@ -59,7 +60,7 @@ export class ControlPlane {
   ) {}
 
   static async start(options: ControlPlaneOptions): Promise<ControlPlane> {
-    const { clock, logger, machineNowMs, port, random, storage } = options;
+    const { clock, logger, machineNowMs, port, random, storage, users } = options;
     const authority = await createAuthority(machineNowMs);
     const tls = await createServerCertificate(authority, ['127.0.0.1', '::1', 'localhost'], machineNowMs);
     const ca = authority.pem.cert;
@@ -72,7 +73,9 @@ export class ControlPlane {
       random,
       logger,
       tls,
+      clientCa: ca,
       token,
+      users,
       port,
       drainTimeoutMs: DRAIN_TIMEOUT_MS,
     });
@@ -88,16 +91,20 @@ export class ControlPlane {
     const { url } = await Promise.race([server.ready, ended.then(() => server.ready)]);
     try {
       const dir = await makeFolder();
-      const content = { server: url, caPem: ca, token };
-      const path = join(dir, 'kubeconfig');
-      await writeKubeconfig({ path, ...content });
-      const kubeconfig = { text: kubeconfigText(content), path };
-      return new ControlPlane({ url, ca, token, kubeconfig }, ended, { ...stops, dir });
+      const access = await writeAccess({ url, ca, token }, join(dir, 'kubeconfig'));
+      return new ControlPlane(access, ended, { ...stops, dir });
     } catch (error) {
       stops.server.abort();
       await ended;
       throw error;
     }
+  }
+
+  /** How somebody else comes in, with a kubeconfig of their own. */
+  accessWith(name: string, token: string): Promise<ClusterAccess> {
+    const { access, parts } = this;
+    const file = `kubeconfig-${encodeURIComponent(name)}`;
+    return writeAccess({ ...access, token }, join(parts.dir, file));
   }
 
   /** Ends watches and requests, then the store, and removes the kubeconfig. Rejects when the server had failed. */
@@ -110,6 +117,15 @@ export class ControlPlane {
       await removeFolder(dir);
     }
   }
+}
+
+async function writeAccess(
+  { ca, token, url }: Pick<ClusterAccess, 'url' | 'ca' | 'token'>,
+  path: string,
+): Promise<ClusterAccess> {
+  const content = { server: url, caPem: ca, token };
+  await writeKubeconfig({ path, ...content });
+  return { url, ca, token, kubeconfig: { text: kubeconfigText(content), path } };
 }
 
 /** Folders of clusters that nobody has stopped: a process that ends takes them with it. */

@@ -1,3 +1,4 @@
+import { StorageConflictError } from '../api-server/index.js';
 import type { Storage } from '../api-server/index.js';
 import { InvalidOptionError, TimeoutError } from '../base/errors/index.js';
 import type { KubernetesObject } from '../base/kubernetes/index.js';
@@ -55,7 +56,7 @@ export function assertSnapshot(snapshot: TestClusterSnapshot): void {
 
 /**
  * Brings the store to the state of the snapshot, by writes that every watch sees. Revisions go on from where they are: what
- * has been handed out once never means anything else. Nobody else may write meanwhile.
+ * has been handed out once never means anything else. Nobody but the server itself may write meanwhile.
  */
 export async function restoreSnapshot(
   storage: Storage,
@@ -71,16 +72,29 @@ export async function restoreSnapshot(
       const next = target && (parseJson(target.json) as KubernetesObject);
       // One of another UID is another object, and its watchers shall see it go.
       if (!next || next.metadata.uid !== object.metadata.uid) {
-        await storage.delete(key, revision);
+        await whileNewer(revision, (at) => storage.delete(key, at));
         continue;
       }
       wanted.delete(keyOf(key));
       if (!sameJson(withoutRevision(object), withoutRevision(next)))
-        await storage.update(key, next, revision);
+        await whileNewer(revision, (at) => storage.update(key, next, at));
     }
   }
   for (const { json, name, namespace, resource } of wanted.values())
     await storage.create({ resource, namespace, name }, parseJson(json) as KubernetesObject);
+}
+
+/** The server's own writes, such as those of aggregated ClusterRoles, follow upon ours; the last of them is right again. */
+async function whileNewer(revision: number, write: (at: number) => Promise<unknown>): Promise<void> {
+  for (let at: number | undefined = revision; at !== undefined;) {
+    try {
+      await write(at);
+      return;
+    } catch (error) {
+      if (!(error instanceof StorageConflictError)) throw error;
+      at = error.current.revision;
+    }
+  }
 }
 
 function keyOf({ name, namespace, resource }: Omit<SnapshotObject, 'json'>): string {

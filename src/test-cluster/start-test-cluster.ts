@@ -15,6 +15,7 @@ import { VERSION } from '../base/version.js';
 import { Activity } from './activity.js';
 import { ManualClusterClock, SystemClusterClock } from './cluster-clock.js';
 import { ClusterObjects } from './cluster-objects.js';
+import { ClusterUsers } from './cluster-users.js';
 import { ControlPlane } from './control-plane.js';
 import type { ClusterAccess } from './control-plane.js';
 import { Controllers } from './controllers.js';
@@ -70,6 +71,7 @@ class RunningTestCluster implements TestCluster {
   private api!: HttpApiClient;
   private access!: ClusterAccess;
   private objects!: ClusterObjects;
+  private users!: ClusterUsers;
   private workloads: Workloads | undefined;
   private workloadRuns = 0;
   private restoring: Promise<void> = Promise.resolve();
@@ -136,6 +138,7 @@ class RunningTestCluster implements TestCluster {
     signal.addEventListener('abort', this.onAbort, { once: true });
   }
 
+  readonly user: TestCluster['user'] = (name) => this.users.get(name);
   readonly apply: TestCluster['apply'] = (manifests) => this.objects.apply(manifests);
   readonly get: TestCluster['get'] = (name) => this.objects.get(name);
   readonly list: TestCluster['list'] = (resource, filter) => this.objects.list(resource, filter);
@@ -181,7 +184,7 @@ class RunningTestCluster implements TestCluster {
   }
 
   private async startPlane(): Promise<void> {
-    const { logger, port, signal } = this.options;
+    const { logger, port, signal, users } = this.options;
     const { ended, machine, place, random, storage, working } = this;
     if (place)
       await assertUsableRedis(place.redisUrl, {
@@ -192,20 +195,27 @@ class RunningTestCluster implements TestCluster {
         logger,
       });
     const machineNowMs = machine.now();
-    const plane = await ControlPlane.start({ storage, port, clock: working, machineNowMs, random, logger });
+    const plane = await ControlPlane.start({
+      storage,
+      port,
+      users,
+      clock: working,
+      machineNowMs,
+      random,
+      logger,
+    });
     this.plane = plane;
     this.access = plane.access;
     plane.ended.then(
       () => this.stopping ?? this.fail(new ShutdownError('the API server has stopped')),
       (error: unknown) => this.fail(error),
     );
-    const { ca, token, url } = plane.access;
-    this.api = createHttpApiClient({
-      connection: { serverUrl: url, tls: { ca }, credentials: bearerToken(token), source: 'test cluster' },
-      userAgent: `rollkeeper/${VERSION} (test-cluster)`,
-      clock: machine,
-      random,
-      logger,
+    this.api = this.connect(plane.access.token);
+    this.users = new ClusterUsers({
+      users,
+      client: this.api,
+      accessWith: (name, token) => plane.accessWith(name, token),
+      connect: (token) => this.connect(token),
     });
     this.objects = new ClusterObjects({
       client: this.api,
@@ -213,6 +223,18 @@ class RunningTestCluster implements TestCluster {
       random,
       logger,
       ended: ended.signal,
+    });
+  }
+
+  private connect(token: string): HttpApiClient {
+    const { access, machine, options, random } = this;
+    const tls = { ca: access.ca };
+    return createHttpApiClient({
+      connection: { serverUrl: access.url, tls, credentials: bearerToken(token), source: 'test cluster' },
+      userAgent: `rollkeeper/${VERSION} (test-cluster)`,
+      clock: machine,
+      random,
+      logger: options.logger,
     });
   }
 
@@ -276,6 +298,7 @@ class RunningTestCluster implements TestCluster {
     const failures: unknown[] = this.failure ? [this.failure.error] : [];
     const steps = [
       () => this.workloads?.stop(),
+      () => this.plane && this.users.close(),
       () => (this.plane ? this.api.close() : undefined),
       () => this.plane?.stop(),
       async () => this.place && (await redisParts()).clearRedis(this.place, logger),

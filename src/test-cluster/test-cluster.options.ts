@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { TokenUser } from '../api-server/index.js';
 import { InvalidOptionError } from '../base/errors/index.js';
 import type { Logger } from '../base/logging/index.js';
 import { silentLogger } from '../base/logging/index.js';
@@ -8,6 +9,8 @@ import { CONTROLLERS, selectControllers } from '../controllers/registry.js';
 import type { ControllerDefinition } from '../kit/controller/index.js';
 import type { CompiledNodeSimulatorOptions, NodeSimulatorOptions } from '../node-simulator/index.js';
 import { compileNodeSimulatorOptions } from '../node-simulator/index.js';
+import { compileTestUsers } from './cluster-users.js';
+import type { TestUser } from './cluster-users.js';
 import type { Manifests } from './manifests.js';
 import type { TestClusterSnapshot } from './snapshot.js';
 
@@ -26,6 +29,11 @@ export interface TestClusterOptions {
   controllers?: string | readonly (string | ControllerDefinition)[];
   /** Simulated nodes, on which pods become Running and Ready; 0: none, and pods stay Pending. @default 3 */
   nodes?: number | NodeSimulatorOptions;
+  /**
+   * Who else comes in, beside the administrator: names, or `{ name, groups }`. They may do what roles and bindings say,
+   * which are among the manifests; see `user(name)`. @default nobody
+   */
+  users?: readonly (string | TestUser)[];
   /** Applied, in their order, before the cluster is handed out; what they set off may still be under way. @default none */
   manifests?: Manifests;
   /** What is in the cluster from the beginning: see `snapshot()`. @default an empty cluster */
@@ -49,6 +57,7 @@ export interface CompiledTestClusterOptions {
   readonly controllers: readonly ControllerDefinition[];
   /** Absent: none. */
   readonly nodes: CompiledNodeSimulatorOptions | undefined;
+  readonly users: readonly TokenUser[];
   readonly manifests: Manifests;
   readonly snapshot: TestClusterSnapshot | undefined;
   /** Milliseconds since the epoch, or the machine's clock. */
@@ -66,6 +75,7 @@ const NAMES: ReadonlySet<string> = new Set<keyof TestClusterOptions>([
   'store',
   'controllers',
   'nodes',
+  'users',
   'manifests',
   'snapshot',
   'clock',
@@ -83,6 +93,7 @@ export function compileTestClusterOptions(options: TestClusterOptions = {}): Com
     redisUrl: redisUrlOf(options.store),
     controllers: controllersOf(options.controllers ?? '*'),
     nodes: nodesOf(options.nodes ?? {}),
+    users: compileTestUsers(options.users ?? []),
     manifests: options.manifests ?? [],
     snapshot: options.snapshot,
     clock: clockOf(options.clock ?? 'system'),

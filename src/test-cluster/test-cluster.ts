@@ -2,6 +2,7 @@ import type { DeepReadonly, KubernetesObject } from '../base/kubernetes/index.js
 import type { ApiClient, DeleteOptions } from '../kit/api-client/index.js';
 import type { TestClusterClock } from './cluster-clock.js';
 import type { ListFilter, WaitOptions } from './cluster-objects.js';
+import type { ClusterUser } from './cluster-users.js';
 import type { ClusterAccess } from './control-plane.js';
 import type { Manifests } from './manifests.js';
 import type { ObjectName, ResourceName } from './resource-names.js';
@@ -24,6 +25,12 @@ export interface TestCluster extends ClusterAccess, AsyncDisposable {
   /** The API as controllers see it; for everything that is not among the methods here. */
   readonly client: ApiClient;
   readonly clock: TestClusterClock;
+  /**
+   * The way in of somebody else, with a kubeconfig and a client of their own: of one of the option `users`, or of a service
+   * account that exists, by its name as a user (`system:serviceaccount:NAMESPACE:NAME`).
+   * @throws InvalidOptionError for a name that is nobody's
+   */
+  user(name: string): Promise<ClusterUser>;
   /**
    * Server-side apply with the field manager `test-cluster`, in the order of the manifests, namespaces and definitions
    * first; fields of other managers are taken over. Resolves with what is stored.

@@ -14,7 +14,6 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   '/ReplicationController': 'nobody creates its pods',
   '/ResourceQuota': 'stored; creations are not counted',
   '/Service': '`proxy`; nobody balances load',
-  '/ServiceAccount': '`token`',
   'admissionregistration.k8s.io/MutatingWebhookConfiguration': 'stored; webhooks are not called',
   'admissionregistration.k8s.io/ValidatingAdmissionPolicy':
     'stored; expressions are neither compiled nor asked',
@@ -36,10 +35,6 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   'networking.k8s.io/ServiceCIDR':
     'stored; services get their addresses from 10.96.0.0/12 and fd00:10:96::/108',
   'policy/PodDisruptionBudget': 'its status is not kept; evictions do not ask for it',
-  'rbac.authorization.k8s.io/ClusterRole': 'stored; nobody is refused by it',
-  'rbac.authorization.k8s.io/ClusterRoleBinding': 'stored',
-  'rbac.authorization.k8s.io/Role': 'stored; nobody is refused by it',
-  'rbac.authorization.k8s.io/RoleBinding': 'stored',
   'scheduling.k8s.io/PriorityClass': 'pods do not get its value',
   'storage.k8s.io/StorageClass': 'claims do not get the default one',
 };

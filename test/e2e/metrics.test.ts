@@ -65,7 +65,7 @@ describe('the metrics', () => {
     const { caPem, token } = await readCredentials(up.dataDir);
     const dispatcher = new Agent({ connect: { ca: caPem } });
     const url = `${apiServer?.url}/metrics`;
-    expect((await undiciFetch(url, { dispatcher })).status).toBe(401);
+    expect((await undiciFetch(url, { dispatcher })).status).toBe(403);
     const headers = { authorization: `Bearer ${token}` };
     parseText(await (await undiciFetch(url, { dispatcher, headers })).text(), served);
     await dispatcher.close();

@@ -164,6 +164,6 @@ describe('a process that has had a test cluster', () => {
 it('the example for Node’s own test runner passes', async () => {
   const example = join(ROOT, 'examples', 'test-your-app', 'shop.test.mjs');
   const { code, stdout } = await start(['--test', '--test-reporter=tap', example]).ended;
-  expect(stdout).toContain('# pass 3');
+  expect(stdout).toContain('# pass 5');
   expect(code).toBe(0);
 });

@@ -11,7 +11,7 @@ import {
   MemoryStorage,
   writeKubeconfig,
 } from '../../src/api-server/index.js';
-import type { ServerLimits, Storage } from '../../src/api-server/index.js';
+import type { ServerLimits, Storage, TokenUser } from '../../src/api-server/index.js';
 import { SystemClock, SystemRandom } from '../../src/base/clock/index.js';
 import { silentLogger } from '../../src/base/logging/index.js';
 
@@ -40,7 +40,13 @@ export interface ApiAnswer {
 
 /** A real server on a real port, on its own store in memory. */
 export async function startApiServer(
-  options: { tls?: boolean; storage?: Storage; drainTimeoutMs?: number; limits?: ServerLimits } = {},
+  options: {
+    tls?: boolean;
+    storage?: Storage;
+    drainTimeoutMs?: number;
+    limits?: ServerLimits;
+    users?: readonly TokenUser[];
+  } = {},
 ): Promise<RunningApiServer> {
   const clock = new SystemClock();
   const storage = options.storage ?? new MemoryStorage({ clock });
@@ -55,7 +61,8 @@ export async function startApiServer(
     logger: silentLogger,
     token: TOKEN,
     drainTimeoutMs: options.drainTimeoutMs ?? 1000,
-    ...(tls && { tls }),
+    ...(tls && { tls, clientCa: tls.ca }),
+    users: options.users,
     ...(options.limits && { limits: options.limits }),
   });
   const stop = new AbortController();

@@ -67,10 +67,9 @@ describe('reviews', () => {
     expect(answer.status).toMatchObject({ authenticated: true, audiences: [AUDIENCE] });
   });
 
-  it('let the server’s user do everything, and nobody else anything', async () => {
+  it('let masters do everything, and nobody else what no role allows', async () => {
     const nonResource = { nonResourceAttributes: { path: '/admin/status', verb: 'get' } };
     for (const asked of [attributes, nonResource]) {
-      expect((await access({ ...asked, user: 'admin' })).answer.status).toMatchObject({ allowed: true });
       expect((await access({ ...asked, groups: ['system:masters'] })).answer.status.allowed).toBe(true);
       expect((await access({ ...asked, user: 'eve', groups: ['staff'] })).answer.status.allowed).toBe(false);
     }
@@ -97,11 +96,10 @@ describe('reviews', () => {
     const rules = await review(`${AUTHORIZATION}/selfsubjectrulesreviews`, 'SelfSubjectRulesReview', {
       namespace: 'default',
     });
-    expect(rules.answer.status).toEqual({
-      resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
-      nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
-      incomplete: false,
-    });
+    expect(rules.answer.status).toMatchObject({ incomplete: false });
+    const { nonResourceRules, resourceRules } = rules.answer.status;
+    expect(resourceRules).toContainEqual({ verbs: ['*'], apiGroups: ['*'], resources: ['*'] });
+    expect(nonResourceRules).toContainEqual({ verbs: ['*'], nonResourceURLs: ['*'] });
   });
 
   it('refuse what asks nothing, in the words of a genuine server', async () => {

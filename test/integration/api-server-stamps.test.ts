@@ -120,7 +120,7 @@ describe('the API server', () => {
 
   it('serves its metrics to those with the token only', async () => {
     const url = `${server.url}/metrics`;
-    expect((await fetch(url)).status).toBe(401);
+    expect((await fetch(url)).status).toBe(403);
     expect((await server.call('GET', '/metrics')).status).toBe(200);
   });
 });

@@ -240,6 +240,46 @@ describe('a test cluster', () => {
     }
   }, 240_000);
 
+  it('has users and service accounts that may do what roles say', async () => {
+    const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1' };
+    const binding = (name: string, role: string, subject: object) => ({
+      ...rbac,
+      kind: 'RoleBinding',
+      metadata: { name, namespace: 'default' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+      subjects: [subject],
+    });
+    const account = {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name: 'app', namespace: 'default' },
+    };
+    await using cluster = await startTestCluster({
+      controllers: [],
+      nodes: 0,
+      users: ['jane', { name: 'bob', groups: ['dev'] }],
+      manifests: [
+        web(),
+        account,
+        binding('dev', 'view', { kind: 'Group', name: 'dev' }),
+        binding('app', 'edit', { kind: 'ServiceAccount', name: 'app' }),
+      ],
+    });
+    const list = async (name: string) => {
+      const { client } = await cluster.user(name);
+      return (await client.list(DEPLOYMENTS, { namespace: 'default' })).items.length;
+    };
+    expect(await list('bob')).toBe(1);
+    await expect(list('jane')).rejects.toThrow('User "jane" cannot list resource "deployments"');
+    const app = await cluster.user('system:serviceaccount:default:app');
+    await app.client.delete(DEPLOYMENTS, { namespace: 'default', name: 'web' });
+    expect(await list('bob')).toBe(0);
+    expect(app.kubeconfig.text).toContain(app.token);
+    expect(new Set([app, await cluster.user('jane'), cluster].map(({ token }) => token)).size).toBe(3);
+    await expect(cluster.user('eve')).rejects.toThrow('knows jane, bob, and system:serviceaccount');
+    await expect(cluster.user('system:serviceaccount:default:eve')).rejects.toThrow('"eve" not found');
+  });
+
   it('tells what it waited for in vain, and how things stood', async () => {
     await using cluster = await startTestCluster({ manifests: web({}, 'nginx:does-not-exist') });
     await cluster.settled(PATIENT);

@@ -1,2 +1,19 @@
-export { bearerTokenCheck } from './bearer-token.js';
+export { Authenticator } from './authenticator.js';
+export { ISSUER, ServiceAccountTokens } from './service-account-tokens.js';
+export type { AuthenticatedToken, BoundObject } from './service-account-tokens.js';
+export { createSigningKey, ensureSigningKeyFile } from './signing-key.js';
+export type { SigningKey } from './signing-key.js';
 export { ensureTokenFile } from './token-file.js';
+export { readTokenUsers } from './token-users.js';
+export type { TokenUser } from './token-users.js';
+export {
+  accountOfUsername,
+  ADMIN,
+  ANONYMOUS,
+  AUTHENTICATED,
+  groupsOfAccount,
+  isMaster,
+  UNAUTHENTICATED,
+  usernameOfAccount,
+} from './user-info.js';
+export type { ServiceAccountName, UserInfo } from './user-info.js';

@@ -42,6 +42,8 @@ export function subresourceFacts(kind: KindDefinition, subresource: string): Sub
       return { group: '', version: 'v1', kind: 'Binding', verbs: ['create'] };
     case 'eviction':
       return { group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] };
+    case 'token':
+      return { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest', verbs: ['create'] };
     case 'finalize':
       return { ...own, verbs: ['update'] };
     default:

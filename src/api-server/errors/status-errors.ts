@@ -64,12 +64,15 @@ export function applyConflict(message: string, causes: readonly StatusCause[]): 
   return new StatusError(409, 'Conflict', message, { details: { causes } });
 }
 
+/** @param subject with an empty resource: a path that is no resource's */
 export function forbidden(
   subject: StatusSubject,
   name: string,
   problem: string,
   causes?: readonly { reason?: string; message?: string; field?: string }[],
 ): StatusError {
+  if (subject.resource === '')
+    return new StatusError(403, 'Forbidden', `forbidden: ${problem}`, { details: {} });
   const object = name === '' ? subjectText(subject) : `${subjectText(subject)} "${name}"`;
   return new StatusError(403, 'Forbidden', `${object} is forbidden: ${problem}`, {
     details: { ...subjectDetails(subject, name), ...(causes && { causes }) },

@@ -8,5 +8,6 @@ export type { Handler, ResourceCall } from './handler.js';
 export { handleList } from './list.js';
 export { handlePatch } from './patch.js';
 export { handleScale } from './scale.js';
+export { handleTokenRequest } from './token-request.js';
 export { handleFinalize, handleUpdate } from './update.js';
 export { handleWatch } from './watch.js';

@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { nextTurn } from '../../base/clock/index.js';
+import { ANONYMOUS } from '../auth/index.js';
+import type { UserInfo } from '../auth/index.js';
 import { badRequest, bodyTooLarge, tooManyRequests } from '../errors/index.js';
 import type { ByteBudget, Holder, Reservation } from './byte-budget.js';
 
@@ -34,6 +36,8 @@ export class ApiRequest implements Holder {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
+  /** Who asks; the server says so before anybody works on the request. */
+  user: UserInfo = ANONYMOUS;
   private readonly room: ByteBudget<ApiRequest>;
   private ownSignal: AbortSignal | undefined;
   private body: Promise<Buffer> | undefined;

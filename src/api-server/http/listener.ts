@@ -7,6 +7,8 @@ import type { CompiledServerLimits } from './server-limits.js';
 export interface ListenerTls {
   readonly cert: string;
   readonly key: string;
+  /** Whose client certificates are taken, PEM. @default none is asked for */
+  readonly clientCa?: string;
 }
 
 /** Idle connections are kept longer than clients keep theirs, so that it is never us who closes under a request. */
@@ -31,7 +33,10 @@ export function createListener(
     ? createHttpsServer(
         {
           ...options,
-          ...tls,
+          cert: tls.cert,
+          key: tls.key,
+          // Who has none, or one of others, may still have a token.
+          ...(tls.clientCa && { ca: tls.clientCa, requestCert: true, rejectUnauthorized: false }),
           ALPNProtocols: ['http/1.1'],
           minVersion: 'TLSv1.2',
           handshakeTimeout: limits.headersTimeoutMs,

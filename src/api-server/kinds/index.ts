@@ -18,4 +18,5 @@ export type { CustomKind } from './custom/custom-kind.js';
 export { createKindRegistry } from './kind-registry.js';
 export { humanDuration } from './common/human-duration.js';
 export { invalid as invalidField } from './validation/field-errors.js';
+export { RBAC_GROUP } from './rbac/rules.js';
 export { semanticEqual } from './common/semantic-equal.js';

@@ -59,6 +59,7 @@ async function tryCreate(
   const target: ObjectTarget = { kind, namespace, name: object.metadata.name };
   await context.namespaces.admitCreate(kind, namespace, target.name);
   prepare(context, target, object);
+  context.guard?.(target, object);
   const errors = kind.validateCreate(object);
   if (errors.length > 0) throw invalid(kind.type, target.name ?? '', errors);
   trackCreate(context, target, object, options.manager);

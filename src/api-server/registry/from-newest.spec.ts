@@ -4,6 +4,7 @@ import { qualifiedResource } from '../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { silentLogger } from '../../base/logging/index.js';
 import { NamespaceLifecycle } from '../admission/index.js';
+import { createSigningKey, ServiceAccountTokens } from '../auth/index.js';
 import { badRequest } from '../errors/index.js';
 import { createKindRegistry } from '../kinds/index.js';
 import { createSchemaRegistry } from '../schema/index.js';
@@ -62,6 +63,7 @@ beforeEach(async () => {
     logger: silentLogger,
     namespaces: new NamespaceLifecycle(storage, clock, silentLogger),
     events: new SharedEvents(),
+    tokens: new ServiceAccountTokens(createSigningKey(), storage, clock),
   };
   await storage.create(key, aReplicaSet('first'));
   await storage.remember();

@@ -1,6 +1,7 @@
 import type { Clock, RandomSource } from '../../base/clock/index.js';
-import type { KubernetesObject } from '../../base/kubernetes/index.js';
+import type { KubernetesObject, UnstructuredObject } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
+import type { ServiceAccountTokens } from '../auth/index.js';
 import type { NamespaceLifecycle } from '../admission/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
@@ -19,6 +20,10 @@ export interface RegistryContext {
   readonly logger: Logger;
   readonly namespaces: NamespaceLifecycle;
   readonly events: SharedEvents;
+  /** Issues the tokens of service accounts. */
+  readonly tokens: ServiceAccountTokens;
+  /** Of one request. @default nothing is refused */
+  readonly guard?: WriteGuard;
   /** @default what users define is stored, and not served */
   readonly definitions?: DefinitionObserver;
 }
@@ -32,6 +37,16 @@ export interface DefinitionObserver {
   /** For a resource that is not known here: another server may have it from a definition already. */
   find(group: string, version: string, resource: string): Promise<KindDefinition | undefined>;
 }
+
+/**
+ * Looks at an object, completed, before it is validated and written; refuses by throwing a StatusError.
+ * @param old its state before; absent for a creation
+ */
+export type WriteGuard = (
+  target: ObjectTarget,
+  object: Readonly<UnstructuredObject>,
+  old?: Readonly<UnstructuredObject>,
+) => void;
 
 /** One object's address together with its kind. */
 export interface ObjectTarget {

@@ -63,7 +63,7 @@ async function tryOnce(
   const candidate = await tryUpdate(current);
   const asked = candidate.metadata.resourceVersion;
   if (asked && asked !== current.metadata.resourceVersion) throw conflict(target.kind.type, target.name);
-  prepareUpdate(target, candidate, current, options.subresource);
+  prepareUpdate(context, target, candidate, current, options.subresource);
   trackUpdate(context, target, candidate, current, options.manager);
   const isSame = semanticEqual(candidate, current);
   if ((isSame || options.dryRun) && !newest.isFresh) return undefined;
@@ -89,11 +89,13 @@ async function tryOnce(
 
 /** Completes and validates the new state; `candidate` has the current resourceVersion afterwards. */
 function prepareUpdate(
-  { kind, name }: ObjectTarget,
+  context: RegistryContext,
+  target: ObjectTarget,
   candidate: UnstructuredObject,
   current: Readonly<UnstructuredObject>,
   subresource: UpdatedPart,
 ): void {
+  const { kind, name } = target;
   const meta = candidate.metadata;
   const old = current.metadata;
   if (meta.uid && meta.uid !== old.uid) {
@@ -110,6 +112,7 @@ function prepareUpdate(
   const ofKind = subresource !== 'binding';
   kind.applyDefaults(candidate);
   if (ofKind) kind.prepareForUpdate(candidate, current, subresource);
+  context.guard?.(target, candidate, current);
   const errors = ofKind ? kind.validateUpdate(candidate, current, subresource) : [];
   if (errors.length > 0) throw invalid(kind.type, name, errors);
 }

@@ -1,46 +1,61 @@
 import { describe, expect, it } from 'vitest';
-import type { Identities, Review } from './decide-review.js';
-import { ADMIN, ANONYMOUS, decideReview } from './decide-review.js';
+import { FakeClock } from '../../base/clock/index.js';
+import { silentLogger } from '../../base/logging/index.js';
+import { ADMIN, ANONYMOUS } from '../auth/index.js';
+import type { UserInfo } from '../auth/index.js';
+import { Authorizer } from '../authorization/index.js';
+import type { Review } from './decide-review.js';
+import { decideReview } from './decide-review.js';
 import { REVIEW_TYPES } from './review-types.js';
 
-const CLOSED: Identities = { knows: (token) => token === 'right', self: ADMIN, isOpen: false };
-const OPEN: Identities = { knows: () => false, self: ANONYMOUS, isOpen: true };
+const AUDIENCE = 'here';
 
-function decide(kind: string, review: Review, identities: Identities): object {
+function decide(kind: string, review: Review, isOpen = false, self: UserInfo = ADMIN): Promise<object> {
   const type = REVIEW_TYPES.find((each) => each.kind === kind);
   if (!type) throw new Error(`there is no ${kind}`);
-  return decideReview(type, review, identities);
+  const authorizer = new Authorizer({ clock: new FakeClock(), logger: silentLogger, isOpen });
+  const reviewer = {
+    authenticate: (token: string) =>
+      Promise.resolve(token === 'right' ? { user: ADMIN, audiences: [AUDIENCE] } : undefined),
+    decide: authorizer.decide.bind(authorizer),
+    rulesHeldBy: authorizer.rulesHeldBy.bind(authorizer),
+  };
+  return decideReview(type, review, reviewer, { self });
 }
 
 describe('a review', () => {
   const eve = { spec: { user: 'eve', nonResourceAttributes: { path: '/', verb: 'get' } } };
 
-  it('allows everybody everything where everybody is let in, and still knows nobody by a token', () => {
-    expect(decide('SubjectAccessReview', eve, OPEN)).toMatchObject({ allowed: true });
-    expect(decide('SubjectAccessReview', eve, CLOSED)).toMatchObject({ allowed: false });
-    expect(decide('TokenReview', { spec: { token: 'right' } }, OPEN)).not.toHaveProperty('authenticated');
-    expect(decide('TokenReview', { spec: { token: 'right' } }, CLOSED)).toMatchObject({
-      authenticated: true,
-    });
+  it('allows everybody everything where everybody is let in, and nobody anything without a role', async () => {
+    expect(await decide('SubjectAccessReview', eve, true)).toMatchObject({ allowed: true });
+    expect(await decide('SubjectAccessReview', eve)).toEqual({ allowed: false });
   });
 
-  it('tells who asks without a token that they are nobody in particular', () => {
-    expect(decide('SelfSubjectReview', {}, OPEN)).toEqual({
+  it('tells whose a token is', async () => {
+    const status = { authenticated: true, user: ADMIN, audiences: [AUDIENCE] };
+    expect(await decide('TokenReview', { spec: { token: 'right' } })).toEqual(status);
+    expect(await decide('TokenReview', { spec: { token: 'wrong' } })).not.toHaveProperty('authenticated');
+  });
+
+  it('tells who asks who they are', async () => {
+    expect(await decide('SelfSubjectReview', {}, true, ANONYMOUS)).toEqual({
       userInfo: { username: 'system:anonymous', groups: ['system:unauthenticated'] },
     });
   });
 
-  it('takes nobody for the admin by a name that is like it', () => {
-    for (const user of ['Admin', 'admin ', 'system:serviceaccount:default:admin', 'system:masters'])
+  it('takes nobody for a master by a name that is like it', async () => {
+    for (const user of ['admin', 'Admin', 'system:serviceaccount:default:admin', 'system:masters'])
       expect(
-        decide('SubjectAccessReview', { spec: { ...eve.spec, user, groups: ['masters'] } }, CLOSED),
+        await decide('SubjectAccessReview', { spec: { ...eve.spec, user, groups: ['masters'] } }),
       ).toMatchObject({ allowed: false });
+    const master = { spec: { ...eve.spec, groups: ['system:masters'] } };
+    expect(await decide('SubjectAccessReview', master)).toEqual({ allowed: true });
   });
 
-  it('without anything in it is refused', () => {
-    expect(() => decide('TokenReview', {}, CLOSED)).toThrow('token is required');
-    expect(() => decide('SubjectAccessReview', {}, CLOSED)).toThrow('exactly one of');
-    expect(() => decide('SelfSubjectAccessReview', {}, OPEN)).toThrow('exactly one of');
-    expect(() => decide('SelfSubjectRulesReview', {}, CLOSED)).toThrow('no namespace on request');
+  it('without anything in it is refused', async () => {
+    await expect(decide('TokenReview', {})).rejects.toThrow('token is required');
+    await expect(decide('SubjectAccessReview', {})).rejects.toThrow('exactly one of');
+    await expect(decide('SelfSubjectAccessReview', {}, true)).rejects.toThrow('exactly one of');
+    await expect(decide('SelfSubjectRulesReview', {})).rejects.toThrow('no namespace on request');
   });
 });

@@ -1,21 +1,16 @@
+import type { AuthenticatedToken, UserInfo } from '../auth/index.js';
+import type { AccessAttributes, AccessDecision, HeldRules } from '../authorization/index.js';
 import { badRequest, invalid } from '../errors/index.js';
 import type { FieldError } from '../kinds/index.js';
 import { invalidField } from '../kinds/index.js';
 import type { ReviewType } from './review-types.js';
 
-export interface UserInfo {
-  readonly username: string;
-  readonly groups: readonly string[];
-}
-
-/** Whom the server knows. */
-export interface Identities {
-  /** Whether this is the token of the server's one user. */
-  knows(token: string): boolean;
-  /** Who asks. Without a token everybody is let in as nobody in particular. */
-  readonly self: UserInfo;
-  /** Whether everybody may do everything. */
-  readonly isOpen: boolean;
+/** What reviews ask about. */
+export interface Reviewer {
+  /** Whose a token is, and for which of `audiences` it is good, none given: for the API itself. Absent: it is nobody's. */
+  authenticate(token: string, audiences: readonly string[]): Promise<AuthenticatedToken | undefined>;
+  decide(user: UserInfo, attributes: AccessAttributes): AccessDecision;
+  rulesHeldBy(user: UserInfo, namespace: string): HeldRules;
 }
 
 /** A review as it was sent. */
@@ -27,66 +22,100 @@ interface ReviewSpec {
   readonly token?: string;
   readonly audiences?: readonly string[];
   readonly user?: string;
+  readonly uid?: string;
   readonly groups?: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
   readonly namespace?: string;
-  readonly resourceAttributes?: { readonly namespace?: string };
-  readonly nonResourceAttributes?: object;
+  readonly resourceAttributes?: {
+    readonly namespace?: string;
+    readonly verb?: string;
+    readonly group?: string;
+    readonly resource?: string;
+    readonly subresource?: string;
+    readonly name?: string;
+  };
+  readonly nonResourceAttributes?: { readonly path?: string; readonly verb?: string };
 }
-
-/** Whoever has the server's token. */
-export const ADMIN: UserInfo = { username: 'admin', groups: ['system:masters', 'system:authenticated'] };
-export const ANONYMOUS: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
-
-/** Whom tokens are for: kube-apiserver's default. */
-const AUDIENCES = ['https://kubernetes.default.svc.cluster.local'];
 
 /**
  * The `status` of a review, in the words and with the refusals of kube-apiserver (pkg/registry/authentication and
- * authorization). One user has all rights, nobody else any.
+ * authorization).
+ * @param self who asks
+ * @param namespace of the path
  * @throws StatusError 400, 422
  */
-export function decideReview(
+export async function decideReview(
   type: ReviewType,
   { spec = {} }: Review,
-  identities: Identities,
-  namespace = '',
-): object {
+  reviewer: Reviewer,
+  { namespace = '', self }: { readonly namespace?: string; readonly self: UserInfo },
+): Promise<object> {
   switch (type.kind) {
     case 'TokenReview':
-      return reviewToken(spec, identities);
+      return reviewToken(spec, reviewer);
     case 'SelfSubjectReview':
-      return { userInfo: identities.self };
+      return { userInfo: self };
     case 'SelfSubjectRulesReview':
       if (!spec.namespace) throw badRequest('no namespace on request');
-      return EVERYTHING;
+      return reviewRules(reviewer.rulesHeldBy(self, spec.namespace));
     case 'SelfSubjectAccessReview':
       refuseIfAny(type, attributeErrors(spec));
-      return { allowed: true, reason: 'the bearer token may do everything' };
+      return reviewAccess(self, spec, reviewer);
     default:
       refuseIfAny(type, [...attributeErrors(spec), ...subjectErrors(spec), ...localErrors(type, spec)]);
       if (type.namespaced) checkNamespace(spec, namespace);
-      return reviewAccess(spec, identities);
+      return reviewAccess(userOf(spec), spec, reviewer);
   }
 }
 
-const EVERYTHING = {
-  resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
-  nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
-  incomplete: false,
-};
-
-function reviewToken({ audiences = [], token }: ReviewSpec, identities: Identities): object {
-  if (!token) throw badRequest('token is required for TokenReview in authentication');
-  const common = audiences.length === 0 ? AUDIENCES : AUDIENCES.filter((each) => audiences.includes(each));
-  if (common.length === 0 || !identities.knows(token)) return { user: {}, error: 'invalid bearer token' };
-  return { authenticated: true, user: ADMIN, audiences: common };
+function userOf({ extra, groups = [], uid, user = '' }: ReviewSpec): UserInfo {
+  return { username: user, groups, ...(uid && { uid }), ...(extra && { extra }) };
 }
 
-function reviewAccess({ groups = [], user }: ReviewSpec, { isOpen }: Identities): object {
-  if (isOpen) return { allowed: true, reason: 'everybody may do everything' };
-  if (user === ADMIN.username || groups.includes('system:masters'))
-    return { allowed: true, reason: 'the bearer token may do everything' };
-  return { allowed: false, reason: 'the server has one user, who is another' };
+async function reviewToken({ audiences = [], token }: ReviewSpec, reviewer: Reviewer): Promise<object> {
+  if (!token) throw badRequest('token is required for TokenReview in authentication');
+  const owner = await reviewer.authenticate(token, audiences);
+  if (!owner) return { user: {}, error: 'invalid bearer token' };
+  return { authenticated: true, ...owner };
+}
+
+function reviewAccess(user: UserInfo, spec: ReviewSpec, reviewer: Reviewer): object {
+  const { allowed, reason } = reviewer.decide(user, attributesOf(spec));
+  return { allowed, ...(reason !== '' && { reason }) };
+}
+
+function attributesOf({ nonResourceAttributes, resourceAttributes }: ReviewSpec): AccessAttributes {
+  if (!resourceAttributes) {
+    const { path = '', verb = '' } = nonResourceAttributes ?? {};
+    return { path, verb };
+  }
+  const {
+    group = '',
+    name = '',
+    namespace = '',
+    resource = '',
+    subresource = '',
+    verb = '',
+  } = resourceAttributes;
+  return { group, name, namespace, resource, subresource, verb };
+}
+
+function reviewRules({ problems, rules }: HeldRules): object {
+  return {
+    resourceRules: rules
+      .filter(({ resources }) => resources?.length)
+      .map(({ apiGroups, resourceNames, resources, verbs }) => ({
+        verbs,
+        apiGroups,
+        resources,
+        ...(resourceNames?.length && { resourceNames }),
+      })),
+    nonResourceRules: rules
+      .filter(({ nonResourceURLs }) => nonResourceURLs?.length)
+      .map(({ nonResourceURLs, verbs }) => ({ verbs, nonResourceURLs })),
+    incomplete: false,
+    ...(problems.length > 0 && { evaluationError: problems.join(', ') }),
+  };
 }
 
 function attributeErrors({ nonResourceAttributes, resourceAttributes }: ReviewSpec): FieldError[] {

@@ -5,7 +5,7 @@ import { created } from '../http/index.js';
 import type { ApiRequest, ApiResponse } from '../http/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import { decideReview } from './decide-review.js';
-import type { Identities, Review } from './decide-review.js';
+import type { Review, Reviewer } from './decide-review.js';
 import type { ReviewType } from './review-types.js';
 
 export interface ReviewCall {
@@ -20,7 +20,7 @@ export interface ReviewCall {
 /** `POST` of a review: its answer is its status. Nothing is stored. */
 export async function handleReview(
   { name, namespace, request, type }: ReviewCall,
-  { identities, schemas }: { readonly identities: Identities; readonly schemas: SchemaRegistry },
+  { reviewer, schemas }: { readonly reviewer: Reviewer; readonly schemas: SchemaRegistry },
 ): Promise<ApiResponse> {
   if (name !== '' || type.namespaced !== (namespace !== '')) throw unknownPath();
   if (request.method !== 'POST') throw methodNotAllowed();
@@ -35,7 +35,7 @@ export async function handleReview(
   const apiVersion = apiVersionOf(type);
   if ((object.kind ?? kind) !== kind || (object.apiVersion ?? apiVersion) !== apiVersion)
     throw badRequest(`${object.kind} in version "${object.apiVersion}" cannot be handled as a ${kind}`);
-  const status = decideReview(type, object as Review, identities, namespace);
+  const status = await decideReview(type, object as Review, reviewer, { namespace, self: request.user });
   const { spec } = object;
   const metadata = { creationTimestamp: null, ...(type.namespaced && { namespace }) };
   return created({ kind, apiVersion, metadata, ...(spec !== undefined && { spec }), status }, warnings);

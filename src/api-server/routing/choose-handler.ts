@@ -11,6 +11,7 @@ import {
   handleList,
   handlePatch,
   handleScale,
+  handleTokenRequest,
   handleUpdate,
   handleWatch,
 } from '../handlers/index.js';
@@ -36,6 +37,7 @@ const SUBRESOURCES: Readonly<Record<string, ByMethod>> = {
   scale: { GET: handleScale, PUT: handleScale, PATCH: handleScale },
   binding: { POST: handleBinding },
   eviction: { POST: handleEviction },
+  token: { POST: handleTokenRequest },
   finalize: { PUT: handleFinalize },
   approval: { GET: handleGet, PUT: handleUpdate, PATCH: handlePatch },
   ephemeralcontainers: { GET: handleGet, PUT: handleUpdate, PATCH: handlePatch },

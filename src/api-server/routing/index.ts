@@ -1,1 +1,2 @@
+export { attributesOf } from './request-attributes.js';
 export { Router } from './router.js';

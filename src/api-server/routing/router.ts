@@ -8,6 +8,9 @@ import {
   resourceList,
   serverVersion,
 } from '../discovery/index.js';
+import type { Authenticator } from '../auth/index.js';
+import { isMaster, ISSUER } from '../auth/index.js';
+import type { Authorizer, ResourceAttributes } from '../authorization/index.js';
 import { methodNotAllowed, unknownPath } from '../errors/index.js';
 import { negotiate, ok, tagged, unlessKnown } from '../http/index.js';
 import type { ApiRequest, ApiResponse } from '../http/index.js';
@@ -16,23 +19,37 @@ import { OpenApiDocuments } from '../openapi/index.js';
 import { contextOf } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { findReviewType, handleReview } from '../reviews/index.js';
-import type { Identities } from '../reviews/index.js';
+import type { Reviewer } from '../reviews/index.js';
 import { checkView } from '../table/index.js';
 import { chooseHandler } from './choose-handler.js';
 import { missingGroup } from './missing-group.js';
 import { handleHealth, isHealthPath } from './health.js';
+import { attributesOf } from './request-attributes.js';
 import { parseResourcePath } from './resource-path.js';
+
+/** Who knows users and their rights. */
+export interface AccessControl {
+  readonly authenticator: Authenticator;
+  readonly authorizer: Authorizer;
+}
 
 /** Finds who answers a request. */
 export class Router {
   private readonly openApi: OpenApiDocuments;
+  private readonly reviewer: Reviewer;
 
   constructor(
     private readonly context: RegistryContext,
     /** `host:port` as clients reach it. */
     private readonly address: () => string,
-    private readonly identities: Identities,
+    private readonly access: AccessControl,
   ) {
+    const { authenticator, authorizer } = access;
+    this.reviewer = {
+      authenticate: (token, audiences) => authenticator.authenticate(token, audiences),
+      decide: (user, attributes) => authorizer.decide(user, attributes),
+      rulesHeldBy: (user, namespace) => authorizer.rulesHeldBy(user, namespace),
+    };
     this.openApi = new OpenApiDocuments(context.kinds, context.schemas);
   }
 
@@ -44,9 +61,12 @@ export class Router {
     if (path === '/version' || path === '/version/') return ok(serverVersion());
     const document = this.openApi.answer(request);
     if (document) return document;
+    if (path === '/openid/v1/jwks') return ok(await this.context.tokens.publicKeys());
+    if (path === '/.well-known/openid-configuration') return ok(openIdConfiguration(this.address()));
     if (path === '/')
       return ok({
         paths: [
+          '/.well-known/openid-configuration',
           '/api',
           '/api/v1',
           '/apis',
@@ -54,6 +74,7 @@ export class Router {
           '/livez',
           '/openapi/v2',
           '/openapi/v3',
+          '/openid/v1/jwks',
           '/readyz',
           '/version',
         ],
@@ -67,7 +88,7 @@ export class Router {
     const review = findReviewType(path);
     if (review) {
       const { schemas } = this.context;
-      return handleReview({ ...path, type: review, request }, { identities: this.identities, schemas });
+      return handleReview({ ...path, type: review, request }, { reviewer: this.reviewer, schemas });
     }
     const kind =
       this.context.kinds.find(path.group, path.version, path.resource) ??
@@ -78,7 +99,15 @@ export class Router {
     const accept = negotiate(request.headers.accept);
     checkView({ accept, request });
     const call = { request, kind, namespace, name, subresource, accept };
-    return chooseHandler(call)(contextOf(this.context, kind), call);
+    return chooseHandler(call)(this.guarded(contextOf(this.context, kind), request), call);
+  }
+
+  /** What somebody who may not do everything has to obey beyond the right to the request. */
+  private guarded(context: RegistryContext, request: ApiRequest): RegistryContext {
+    if (isMaster(request.user) || request.method === 'GET') return context;
+    const attributes = attributesOf(request) as ResourceAttributes;
+    const guard = this.access.authorizer.guardFor(request.user, attributes);
+    return guard ? { ...context, guard } : context;
   }
 
   private discover(request: ApiRequest): ApiResponse {
@@ -103,6 +132,17 @@ export class Router {
     if (root === 'apis') return ok(groupList(this.context.kinds));
     throw unknownPath();
   }
+}
+
+/** Where others find what checks the tokens of service accounts (OpenID Connect Discovery 1.0). */
+function openIdConfiguration(address: string): object {
+  return {
+    issuer: ISSUER,
+    jwks_uri: `https://${address}/openid/v1/jwks`,
+    response_types_supported: ['id_token'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['ES256'],
+  };
 }
 
 function aggregated(

@@ -31,6 +31,8 @@ export type {
   StorageWatchOptions,
   StoredObject,
 } from './storage.js';
+export { mirroredStorage, ResourceMirror } from './mirrored-storage.js';
+export type { MirrorOptions } from './mirrored-storage.js';
 export { withStorageMetrics } from './with-storage-metrics.js';
 export type { ObserveStorage } from './with-storage-metrics.js';
 export { ViewedStorage } from './viewed-storage.js';

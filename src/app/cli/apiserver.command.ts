@@ -14,6 +14,8 @@ interface ApiServerCommandOptions extends RedisFlags {
   advertiseHost?: string;
   kubeconfig?: string;
   tokenFile?: string;
+  tokenAuthFile?: string;
+  clientCaFile?: string;
   insecure?: boolean;
 }
 
@@ -29,6 +31,11 @@ export function registerApiServerCommand(program: Command): void {
     .option(
       '--token-file <file>',
       'bearer token; made when it is missing (default: token in the data folder)',
+    )
+    .option('--token-auth-file <file>', 'further users: token,name,uid,"group,group" a line (default: none)')
+    .option(
+      '--client-ca-file <file>',
+      'whose client certificates are taken (default: ca.crt in the data folder)',
     )
     .option('--insecure', 'plain HTTP without TLS, for measurements')
     .action((options: ApiServerCommandOptions) => runUntilStopped((signal) => run(options, signal)));

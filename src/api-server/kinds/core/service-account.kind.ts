@@ -8,6 +8,7 @@ export const SERVICE_ACCOUNT_KIND = defineKind({
   ownershipFrom: 'creation',
   schema: 'io.k8s.api.core.v1.ServiceAccount',
   shortNames: ['sa'],
+  subresources: ['token'],
   ...printed<IServiceAccount>(
     NAME,
     shown('Secrets', 'How many secrets its pods may use.', ({ secrets }) => secrets?.length ?? 0),

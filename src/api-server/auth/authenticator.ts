@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { bearerTokenCheck } from './bearer-token.js';
+import { userOfCertificate } from './client-certificate.js';
+import type { AuthenticatedToken, ServiceAccountTokens } from './service-account-tokens.js';
+import { ISSUER } from './service-account-tokens.js';
+import { userOfToken } from './token-users.js';
+import type { TokenUser } from './token-users.js';
+import { ADMIN, ANONYMOUS } from './user-info.js';
+import type { UserInfo } from './user-info.js';
+
+/** For whom tokens are that say nothing else: kube-apiserver's default. */
+const API_AUDIENCES = [ISSUER];
+const BEARER = /^Bearer +(\S+) *$/i;
+
+export interface AuthenticatorOptions {
+  /** Of the administrator. Absent: nobody is asked who they are. */
+  readonly token?: string;
+  /** @default none */
+  readonly users?: readonly TokenUser[];
+  readonly serviceAccounts: ServiceAccountTokens;
+}
+
+/** Finds out who sends a request: by the server's own token, a client certificate, a user's or a service account's token. */
+export class Authenticator {
+  private readonly isAdmin: ((authorization: string | undefined) => boolean) | undefined;
+  /** By the digest of the token: how long it takes to find one tells nothing of the others. */
+  private readonly users: ReadonlyMap<string, UserInfo>;
+  private readonly serviceAccounts: ServiceAccountTokens;
+
+  constructor({ serviceAccounts, token, users = [] }: AuthenticatorOptions) {
+    this.isAdmin = token === undefined ? undefined : bearerTokenCheck(token);
+    this.users = new Map(users.map((user) => [digest(user.token), userOfToken(user)]));
+    this.serviceAccounts = serviceAccounts;
+  }
+
+  /**
+   * Who sends a request: without any credentials, nobody in particular. The administrator, who sends nearly all, is known
+   * at once.
+   * @returns undefined for credentials that are nobody's
+   */
+  identify({ headers, socket }: IncomingMessage): UserInfo | Promise<UserInfo | undefined> | undefined {
+    const { authorization } = headers;
+    if (!this.isAdmin) return ANONYMOUS;
+    if (this.isAdmin(authorization)) return ADMIN;
+    const user = userOfCertificate(socket);
+    if (user) return user;
+    if (!authorization) return ANONYMOUS;
+    const token = BEARER.exec(authorization)?.[1];
+    if (token === undefined) return undefined;
+    return this.authenticate(token, []).then((owner) => owner?.user);
+  }
+
+  /**
+   * Whose a token is, and for which of `audiences` it is good.
+   * @param audiences none: the API's own
+   */
+  async authenticate(token: string, audiences: readonly string[]): Promise<AuthenticatedToken | undefined> {
+    const asked = audiences.length === 0 ? API_AUDIENCES : audiences;
+    const user = this.isAdmin?.(`Bearer ${token}`) ? ADMIN : this.users.get(digest(token));
+    if (!user) return this.serviceAccounts.authenticate(token, asked);
+    const common = API_AUDIENCES.filter((audience) => asked.includes(audience));
+    return common.length === 0 ? undefined : { user, audiences: common };
+  }
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
+}

@@ -1,0 +1,37 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { StartupError } from '../../base/errors/index.js';
+
+/** What a cluster signs the tokens of its service accounts with: an elliptic curve key, P-256. */
+export interface SigningKey {
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+}
+
+export function createSigningKey(): SigningKey {
+  return generateKeyPairSync('ec', { namedCurve: 'P-256' });
+}
+
+/** Reads the key that `path` holds (PEM); makes one, readable by its owner only, where there is none. */
+export async function ensureSigningKeyFile(path: string): Promise<SigningKey> {
+  try {
+    const pem = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw error;
+    });
+    if (pem !== undefined) {
+      const privateKey = createPrivateKey(pem);
+      await chmod(path, 0o600).catch(() => undefined);
+      return { privateKey, publicKey: createPublicKey(privateKey) };
+    }
+    const made = createSigningKey();
+    await writeFile(path, made.privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+    return made;
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new StartupError(`cannot use the key of service account tokens ${path}: ${problem}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,26 @@
+/** What somebody wants to do to an object, or to all of a resource. Empty: not named. */
+export interface ResourceAttributes {
+  readonly path?: undefined;
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource: string;
+  /** Empty: cluster scope, or all namespaces. */
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A path that addresses no resource: `/version`, `/apis`. */
+export interface PathAttributes {
+  readonly path: string;
+  /** The method in lower case. */
+  readonly verb: string;
+}
+
+/** The question that an authoriser answers (apiserver's `authorizer.Attributes`, without the user). */
+export type AccessAttributes = ResourceAttributes | PathAttributes;
+
+/** `pods/log`: how rules name a subresource. */
+export function combinedResource({ resource, subresource }: ResourceAttributes): string {
+  return subresource === '' ? resource : `${resource}/${subresource}`;
+}

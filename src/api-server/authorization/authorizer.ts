@@ -1,0 +1,120 @@
+import type { Clock } from '../../base/clock/index.js';
+import type { Logger } from '../../base/logging/index.js';
+import type { UserInfo } from '../auth/index.js';
+import { isMaster } from '../auth/index.js';
+import { forbidden, notFound } from '../errors/index.js';
+import { RBAC_GROUP } from '../kinds/index.js';
+import type { WriteGuard } from '../registry/index.js';
+import { mirroredStorage, ResourceMirror } from '../storage/index.js';
+import type { Storage } from '../storage/index.js';
+import type { AccessAttributes, ResourceAttributes } from './access-attributes.js';
+import { decideAccess, describeRefusal, rulesHeldBy } from './decide-access.js';
+import type { AccessDecision, HeldRules } from './decide-access.js';
+import { decideEscalation } from './decide-escalation.js';
+import { Policy, POLICY_RESOURCES } from './policy.js';
+
+export interface AuthorizerOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Everybody may do everything: there is no token to keep anybody out. */
+  readonly isOpen: boolean;
+}
+
+/**
+ * Who may do what, by the roles and bindings of the store, which it knows from a watch and from the writes of this
+ * process: no decision reads the store.
+ */
+export class Authorizer {
+  readonly isOpen: boolean;
+  readonly policy = new Policy();
+  private readonly mirrors: readonly ResourceMirror[];
+  private onRoles: (() => void) | undefined;
+
+  constructor({ clock, isOpen, logger }: AuthorizerOptions) {
+    this.isOpen = isOpen;
+    this.mirrors = POLICY_RESOURCES.map(
+      (resource) =>
+        new ResourceMirror({
+          resource,
+          clock,
+          logger,
+          onChange: (key, object) => {
+            this.policy.put(key, object);
+            if (resource === POLICY_RESOURCES[0]) this.onRoles?.();
+          },
+        }),
+    );
+  }
+
+  /** `storage`, whose writes of roles and bindings count for every decision after them. */
+  observed(storage: Storage): Storage {
+    return mirroredStorage(storage, this.mirrors);
+  }
+
+  /** Reads all roles and bindings: until then nobody but masters may do anything. */
+  async load(storage: Storage): Promise<void> {
+    await Promise.all(this.mirrors.map((mirror) => mirror.load(storage)));
+  }
+
+  /** Follows them until aborted. */
+  async run(storage: Storage, signal: AbortSignal): Promise<void> {
+    await Promise.all(this.mirrors.map((mirror) => mirror.run(storage, signal)));
+  }
+
+  /** Calls back at every change of a ClusterRole. */
+  watchClusterRoles(callback: () => void): void {
+    this.onRoles = callback;
+  }
+
+  decide(user: UserInfo, attributes: AccessAttributes): AccessDecision {
+    return this.isOpen ? OPEN : decideAccess(user, attributes, this.policy);
+  }
+
+  rulesHeldBy(user: UserInfo, namespace: string): HeldRules {
+    return this.isOpen ? EVERYTHING : rulesHeldBy(user, namespace, this.policy);
+  }
+
+  /** @throws StatusError 403 */
+  assertAllowed(user: UserInfo, attributes: AccessAttributes): void {
+    const { allowed, reason } = this.decide(user, attributes);
+    if (allowed) return;
+    const problem = describeRefusal(user, attributes, reason);
+    if (attributes.path !== undefined) throw forbidden({ group: '', resource: '' }, '', problem);
+    throw forbidden(attributes, attributes.name, problem);
+  }
+
+  /**
+   * What a write has to obey beyond the right to it: nobody gives away by a role or binding what they have not got, and
+   * an update or patch that turns out to be a creation takes the right to create. Absent where neither can happen.
+   */
+  guardFor(user: UserInfo, attributes: ResourceAttributes): WriteGuard | undefined {
+    if (this.isOpen || isMaster(user)) return undefined;
+    const mayCreate = attributes.verb === 'update' || attributes.verb === 'patch';
+    const isPolicy = attributes.group === RBAC_GROUP;
+    if (!mayCreate && !isPolicy) return undefined;
+    return (target, object, old) => {
+      if (mayCreate && !old) this.assertAllowed(user, { ...attributes, verb: 'create' });
+      if (isPolicy) this.assertNoEscalation(user, target, object, old);
+    };
+  }
+
+  private assertNoEscalation(user: UserInfo, ...[target, object, old]: Parameters<WriteGuard>): void {
+    const { kind, name, namespace } = target;
+    const write = { user, resource: kind.type.resource, namespace, name, object, old };
+    const outcome = decideEscalation(write, this.policy);
+    if (outcome.verdict === 'escalation') throw forbidden(kind.type, name, outcome.problem);
+    if (outcome.verdict === 'missing role') {
+      const { kind: role, name: missing } = outcome.roleRef;
+      throw notFound({ group: RBAC_GROUP, resource: role.toLowerCase() }, missing);
+    }
+  }
+}
+
+const OPEN: AccessDecision = { allowed: true, reason: 'everybody may do everything' };
+const EVERYTHING: HeldRules = {
+  rules: [
+    { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+    { verbs: ['*'], nonResourceURLs: ['*'] },
+  ],
+  problems: [],
+};

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { isImpersonating, readImpersonation } from './impersonation.js';
+
+describe('impersonation', () => {
+  it('is asked for by headers that nearly nobody sends', () => {
+    expect(isImpersonating({ authorization: 'x' })).toBe(false);
+    expect(isImpersonating({ 'impersonate-extra-a': 'x' })).toBe(true);
+  });
+
+  it('of a user takes the right to each part, and puts them among the authenticated', () => {
+    const found = readImpersonation({
+      'impersonate-user': ['jane'],
+      'impersonate-group': ['dev', 'ops'],
+      'impersonate-uid': ['7'],
+      'impersonate-extra-example.com%2fscope': ['a', 'b'],
+    });
+    expect(found?.user).toEqual({
+      username: 'jane',
+      uid: '7',
+      groups: ['dev', 'ops', 'system:authenticated'],
+      extra: { 'example.com/scope': ['a', 'b'] },
+    });
+    expect(
+      found?.needs.map(({ group, resource, subresource, name }) => [group, resource, subresource, name]),
+    ).toEqual([
+      ['', 'users', '', 'jane'],
+      ['', 'groups', '', 'dev'],
+      ['', 'groups', '', 'ops'],
+      ['authentication.k8s.io', 'uids', '', '7'],
+      ['authentication.k8s.io', 'userextras', 'example.com/scope', 'a'],
+      ['authentication.k8s.io', 'userextras', 'example.com/scope', 'b'],
+    ]);
+  });
+
+  it('of a service account takes the right to it in its namespace, and gives it its groups', () => {
+    const found = readImpersonation({ 'impersonate-user': ['system:serviceaccount:shop:app'] });
+    expect(found?.needs).toEqual([
+      {
+        verb: 'impersonate',
+        group: '',
+        resource: 'serviceaccounts',
+        subresource: '',
+        namespace: 'shop',
+        name: 'app',
+      },
+    ]);
+    expect(found?.user.groups).toEqual([
+      'system:serviceaccounts',
+      'system:serviceaccounts:shop',
+      'system:authenticated',
+    ]);
+  });
+
+  it('of nobody is among the unauthenticated', () => {
+    const found = readImpersonation({ 'impersonate-user': ['system:anonymous'] });
+    expect(found?.user.groups).toEqual(['system:unauthenticated']);
+  });
+
+  it('of groups without a user is refused', () => {
+    expect(() => readImpersonation({ 'impersonate-group': ['system:masters'] })).toThrow('without a user');
+  });
+});

@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+import type { ApiRequest } from '../http/index.js';
+import { attributesOf } from './request-attributes.js';
+
+function ask(method: string, url: string): unknown {
+  const [path = '', query] = url.split('?');
+  const parameters = new URLSearchParams(query);
+  const flag = (name: string): boolean => parameters.get(name) === 'true';
+  return attributesOf({ method, path, query: parameters, flag } as unknown as ApiRequest);
+}
+
+const pods = { group: '', resource: 'pods', subresource: '', namespace: 'shop', name: '' };
+
+it.each([
+  ['GET', '/api/v1/namespaces/shop/pods', { ...pods, verb: 'list' }],
+  ['GET', '/api/v1/namespaces/shop/pods?watch=true', { ...pods, verb: 'watch' }],
+  ['DELETE', '/api/v1/namespaces/shop/pods', { ...pods, verb: 'deletecollection' }],
+  [
+    'POST',
+    '/api/v1/namespaces/shop/pods/p/eviction',
+    { ...pods, verb: 'create', name: 'p', subresource: 'eviction' },
+  ],
+  ['HEAD', '/api/v1/namespaces/shop/pods/p', { ...pods, verb: 'get', name: 'p' }],
+  [
+    'PATCH',
+    '/apis/apps/v1/namespaces/shop/deployments/d/scale',
+    {
+      verb: 'patch',
+      group: 'apps',
+      resource: 'deployments',
+      subresource: 'scale',
+      namespace: 'shop',
+      name: 'd',
+    },
+  ],
+  ['PUT', '/api/v1/namespaces/shop', { ...pods, verb: 'update', resource: 'namespaces', name: 'shop' }],
+  [
+    'PUT',
+    '/api/v1/namespaces/shop/finalize',
+    { ...pods, verb: 'update', resource: 'namespaces', name: 'shop', subresource: 'finalize' },
+  ],
+  [
+    'GET',
+    '/api/v1/namespaces/shop/pods?fieldSelector=metadata.name%3Dp',
+    { ...pods, verb: 'list', name: 'p' },
+  ],
+  [
+    'GET',
+    '/api/v1/namespaces/shop/pods?fieldSelector=metadata.name%3Dp,status.phase%3DRunning',
+    { ...pods, verb: 'list' },
+  ],
+  ['GET', '/apis/apps/v1', { path: '/apis/apps/v1', verb: 'get' }],
+  ['POST', '/metrics', { path: '/metrics', verb: 'post' }],
+])('%s %s is asked about as kube-apiserver does', (method, url, attributes) => {
+  expect(ask(method, url)).toEqual(attributes);
+});

@@ -1,0 +1,34 @@
+import type { AccessAttributes } from '../authorization/index.js';
+import type { ApiRequest } from '../http/index.js';
+import { parseResourcePath } from './resource-path.js';
+
+const VERBS: Readonly<Record<string, string>> = {
+  GET: 'get',
+  HEAD: 'get',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
+
+const ONE_NAME = /^metadata\.name==?([^,=!]+)$/;
+
+/**
+ * What a request asks for, as an authoriser is asked about it (apiserver's `RequestInfo`).
+ * @throws StatusError 400 for a path that is not well-formed
+ */
+export function attributesOf(request: ApiRequest): AccessAttributes {
+  const { method, path, query } = request;
+  const found = path.startsWith('/api') ? parseResourcePath(path) : undefined;
+  if (!found) return { path, verb: method.toLowerCase() };
+  const { group, name, resource, subresource } = found;
+  let verb = VERBS[method] ?? '';
+  if (name === '' && verb === 'get') verb = request.flag('watch') ? 'watch' : 'list';
+  else if (name === '' && verb === 'delete') verb = 'deletecollection';
+  else if (verb === 'get' && subresource === '' && request.flag('watch')) verb = 'watch';
+  // A namespace is in itself: who may read all in it may read it.
+  const namespace = resource === 'namespaces' && group === '' ? name : found.namespace;
+  // One object may also be listed and watched by who has a right on its name alone.
+  const selected = name === '' ? ONE_NAME.exec(query.get('fieldSelector') ?? '')?.[1] : undefined;
+  return { verb, group, resource, subresource, namespace, name: selected ?? name };
+}

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { Authorizer } from '../../src/api-server/authorization/index.js';
+import type { ResourceAttributes } from '../../src/api-server/authorization/index.js';
+import { compileReplicaOptions, runReplica } from '../../src/app/replica/index.js';
+import type { Deployment, Pod, ReplicaSet } from '../../src/base/kubernetes/index.js';
+import type { ManifestObject, TestCluster } from '../../src/test-cluster/index.js';
+import { startTestCluster } from '../../src/test-cluster/index.js';
+import type { Rendered } from '../unit/support/helm.js';
+import { helm, render } from '../unit/support/helm.js';
+
+const ACCOUNT = 'system:serviceaccount:ops:rk-rollkeeper';
+const PATIENT = { timeoutMs: 60_000 };
+const WEB = 'shop/deployment/web';
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+/** `update apps/deployments/status` */
+function rightsOf({ apiGroups, resources, verbs }: Rule): string[] {
+  return apiGroups.flatMap((group) =>
+    resources.flatMap((resource) => verbs.map((verb) => `${verb} ${group}/${resource}`)),
+  );
+}
+
+function rightOf({ group, resource, subresource, verb }: ResourceAttributes): string {
+  return `${verb} ${group}/${resource}${subresource === '' ? '' : `/${subresource}`}`;
+}
+
+function web(image: string): ManifestObject {
+  const labels = { app: 'web' };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'web', namespace: 'shop' },
+    spec: {
+      replicas: 3,
+      revisionHistoryLimit: 0,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'web', image }] } },
+    },
+  };
+}
+
+/** What the chart's account asked for, and what it was refused. */
+function recordQuestions() {
+  const used = new Set<string>();
+  const refused: string[] = [];
+  const decide = Authorizer.prototype.assertAllowed;
+  vi.spyOn(Authorizer.prototype, 'assertAllowed').mockImplementation(function (
+    this: Authorizer,
+    user,
+    attributes,
+  ) {
+    if (user.username === ACCOUNT && attributes.path === undefined) used.add(rightOf(attributes));
+    try {
+      decide.call(this, user, attributes);
+    } catch (error) {
+      refused.push((error as Error).message);
+      throw error;
+    }
+  });
+  return { used, refused };
+}
+
+describe.skipIf(!helm)('a replica with the rights that the chart gives it', () => {
+  const rendered = helm ? render() : [];
+  const isAccess = ({ kind }: Rendered): boolean => kind === 'ServiceAccount' || /Role(Binding)?$/.test(kind);
+  const stop = new AbortController();
+  let asked: ReturnType<typeof recordQuestions>;
+  let cluster: TestCluster;
+  let replica: Promise<void>;
+
+  beforeAll(async () => {
+    asked = recordQuestions();
+    const namespaces = ['ops', 'shop'].map((name) => ({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name },
+    }));
+    const access = rendered
+      .filter(isAccess)
+      .map((object) => (object.kind.startsWith('Cluster') ? object : inNamespace(object)));
+    cluster = await startTestCluster({ controllers: [], nodes: 2, manifests: [...namespaces, ...access] });
+    const { kubeconfig } = await cluster.user(ACCOUNT);
+    const options = compileReplicaOptions({
+      kubeconfig: kubeconfig.path,
+      'redis-url': inject('redisUrl'),
+      'key-prefix': `helm-rbac-${randomUUID()}`,
+      identity: 'rk-0',
+      'log-level': 'error',
+    });
+    replica = runReplica(options, () => undefined, stop.signal);
+    replica.catch(() => undefined);
+  }, 60_000);
+
+  afterAll(async () => {
+    stop.abort();
+    await replica;
+    await cluster?.stop();
+    vi.restoreAllMocks();
+  });
+
+  it('is refused nothing, and has no right that nothing needs', async () => {
+    await cluster.apply(web('web:1'));
+    await cluster.waitFor<Deployment>(WEB, 'rollout', PATIENT);
+    await cluster.apply(web('web:2'));
+    await cluster.waitFor<Deployment>(WEB, 'rollout', PATIENT);
+    // The set of the first version goes: nobody wants a history.
+    const sets = () => cluster.list<ReplicaSet>('replicasets', { namespace: 'shop' });
+    await expect.poll(async () => (await sets()).length, { timeout: PATIENT.timeoutMs }).toBe(1);
+    // A pod that nobody owns is taken in, and another one has to go.
+    const [set] = await sets();
+    const { metadata, spec } = set!.spec.template!;
+    const stray = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'stray', namespace: 'shop', labels: metadata?.labels },
+    };
+    await cluster.apply({ ...stray, spec });
+    const isOwned = (
+      pod: { metadata: { ownerReferences?: unknown; deletionTimestamp?: unknown } } | undefined,
+    ) => !pod || pod.metadata.ownerReferences !== undefined || pod.metadata.deletionTimestamp !== undefined;
+    await cluster.waitFor<Pod>('shop/pod/stray', (pod) => isOwned(pod as never), PATIENT);
+    // A set without its Deployment finds it again, and its pods stay when it goes.
+    await cluster.delete(WEB, { propagationPolicy: 'Orphan' });
+    await cluster.waitFor(WEB, 'delete', PATIENT);
+    await cluster.apply(web('web:2'));
+    await cluster.waitFor<Deployment>(WEB, 'rollout', PATIENT);
+    await cluster.delete('namespace/shop');
+    await cluster.waitFor('namespace/shop', 'delete', PATIENT);
+
+    expect(asked.refused).toEqual([]);
+    const rules = rendered
+      .filter(({ kind }) => kind === 'ClusterRole')
+      .flatMap(({ rules }) => rules as Rule[]);
+    const named = rules.filter(({ resources }) => !resources.includes('*')).flatMap(rightsOf);
+    const unused = [...new Set(named)].filter((right) => !asked.used.has(right)).sort();
+    // Servers with OwnerReferencesPermissionEnforcement ask for these when somebody sets blockOwnerDeletion.
+    expect(unused).toEqual(['update apps/deployments/finalizers', 'update apps/replicasets/finalizers']);
+  }, 240_000);
+});
+
+function inNamespace(object: Rendered): Rendered {
+  return { ...object, metadata: { ...object.metadata, namespace: object.metadata.namespace ?? 'ops' } };
+}
