@@ -6,11 +6,11 @@ import { errorMessage, IllegalStateError, StartupError } from '../base/errors/in
 import type { Logger } from '../base/logging/index.js';
 import type { ApiServerMetrics } from './api-server-metrics.js';
 import { noApiServerMetrics } from './api-server-metrics.js';
-import { NamespaceLifecycle } from './admission/index.js';
+import { Admission } from './admission/index.js';
 import { bearerTokenCheck } from './auth/index.js';
 import { countRequest } from './count-request.js';
 import { translateDocumentLimit } from './decoding/index.js';
-import { ensureInitialNamespaces } from './bootstrap/index.js';
+import { ensureInitialObjects } from './bootstrap/index.js';
 import { internalError, StatusError, unauthorized } from './errors/index.js';
 import { EventExpiry } from './event-expiry/index.js';
 import {
@@ -91,8 +91,8 @@ export class ApiServer {
     const storage = withStorageMetrics(options.storage, clock, (...operation) =>
       this.metrics.stored(...operation),
     );
-    const namespaces = new NamespaceLifecycle(storage, clock, logger);
-    this.context = { storage, kinds, schemas, clock, random, logger, namespaces, events: new SharedEvents() };
+    const admission = new Admission({ storage, kinds, clock, random, logger });
+    this.context = { storage, kinds, schemas, clock, random, logger, admission, events: new SharedEvents() };
     this.isAuthorized = token === undefined ? () => true : bearerTokenCheck(token);
     this.router = new Router(this.context, () => new URL(this.url).host, identitiesOf(token));
     this.limits = compileServerLimits(options.limits);
@@ -134,12 +134,11 @@ export class ApiServer {
     this.hasRun = true;
     const { storage, clock, logger } = this.options;
     const inner = new AbortController();
-    const background = [
-      this.context.namespaces.run(inner.signal),
-      new EventExpiry({ storage, clock, logger }).run(inner.signal),
-    ];
+    const background = [new EventExpiry({ storage, clock, logger }).run(inner.signal)];
     try {
-      await ensureInitialNamespaces(this.context);
+      await this.context.admission.load();
+      background.push(this.context.admission.run(inner.signal));
+      await ensureInitialObjects(this.context);
       await this.listen();
       this.settleReady.resolve({ url: this.url });
       logger.info('the API server listens', { url: this.url });

@@ -1,1 +1,3 @@
-export { NamespaceLifecycle } from './namespace-lifecycle.js';
+export { Admission } from './admission.js';
+export { SERVER } from './attributes.js';
+export type { AdmissionUser, Attributes, Caller, Operation, WriteAttributes } from './attributes.js';

@@ -1,1 +1,1 @@
-export { ensureInitialNamespaces } from './ensure-namespaces.js';
+export { ensureInitialObjects } from './ensure-initial-objects.js';

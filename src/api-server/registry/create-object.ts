@@ -4,8 +4,10 @@ import { errorMessage } from '../../base/errors/index.js';
 import { SERVICE_ACCOUNTS } from '../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { alreadyExists, badRequest, invalid, StatusError } from '../errors/index.js';
+import { SERVER } from '../admission/index.js';
+import type { Caller, WriteAttributes } from '../admission/index.js';
 import type { ManagedFieldsEntry, Manager } from '../managed-fields/index.js';
-import { applyGeneratedName } from './object-names.js';
+import { applyGeneratedName } from '../kinds/index.js';
 import { isNamespace, storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { reserve } from './reservations.js';
@@ -18,6 +20,8 @@ export interface CreateOptions {
   readonly dryRun: boolean;
   /** Who creates it. @default the server itself, which owns nothing */
   readonly manager?: Manager;
+  /** On whose behalf. @default the server's own */
+  readonly caller?: Caller;
   /** Who owns what, when that is known already. */
   readonly managedFields?: ManagedFieldsEntry[];
 }
@@ -36,9 +40,20 @@ export async function createObject(
   options: CreateOptions,
 ): Promise<UnstructuredObject> {
   const generated = !object.metadata.name && !!object.metadata.generateName;
+  prepare(context, target, object);
+  const attributes: WriteAttributes = {
+    ...target,
+    operation: 'CREATE',
+    subresource: '',
+    name: object.metadata.name ?? '',
+    object,
+    dryRun: options.dryRun,
+    caller: options.caller ?? SERVER,
+  };
+  await context.admission.mutate(attributes);
   for (let attempt = 1; ; attempt++) {
     try {
-      return await tryCreate(context, target, object, options);
+      return await tryCreate(context, attributes, options);
     } catch (error) {
       const taken = error instanceof StatusError && error.status.reason === 'AlreadyExists';
       if (!generated || !taken || attempt >= NAME_ATTEMPTS) throw error;
@@ -49,28 +64,30 @@ export async function createObject(
 
 async function tryCreate(
   context: RegistryContext,
-  { kind, namespace }: Omit<ObjectTarget, 'name'>,
-  object: UnstructuredObject,
+  attributes: WriteAttributes,
   options: CreateOptions,
 ): Promise<UnstructuredObject> {
+  const { kind, namespace, object } = attributes;
   applyGeneratedName(object, context.random);
   const target: ObjectTarget = { kind, namespace, name: object.metadata.name };
-  await context.namespaces.admitCreate(kind, namespace, target.name);
-  prepare(context, target, object);
+  kind.prepareForCreate(object);
   const errors = kind.validateCreate(object);
   if (errors.length > 0) throw invalid(kind.type, target.name ?? '', errors);
   trackCreate(context, target, object, options.manager);
   if (options.managedFields) object.metadata.managedFields = options.managedFields;
+  await context.admission.validate(attributes);
   const reserved = await reserve(context, target, object, options);
-  if (options.dryRun) return dryRun(context, target, object);
+  if (options.dryRun) return dryRun(context, target, attributes);
   stampTrace(context, kind, object);
   try {
-    const stored = await context.storage.create(storageKeyOf(target), object);
-    if (isNamespace(kind)) {
-      context.namespaces.observe(stored.object);
-      await ensureDefaultServiceAccount(context, target.name);
-    }
-    return stored.object;
+    const stored = await context.admission.booked(attributes, async () => {
+      const written = await context.storage.create(storageKeyOf(target), object);
+      context.admission.observe(kind, written.object);
+      return written.object;
+    });
+    if (isNamespace(kind)) await ensureDefaultServiceAccount(context, target.name);
+    await context.admission.settle(kind, stored);
+    return stored;
   } catch (error) {
     await reserved.undo();
     throw translateStorageError(error, target);
@@ -103,7 +120,12 @@ export async function ensureDefaultServiceAccount(
   }
 }
 
-function prepare(context: RegistryContext, target: ObjectTarget, object: UnstructuredObject): void {
+/** What an object has before anybody is asked about it. */
+function prepare(
+  context: RegistryContext,
+  target: Omit<ObjectTarget, 'name'>,
+  object: UnstructuredObject,
+): void {
   const { metadata } = object;
   if (metadata.resourceVersion) {
     throw badRequest('resourceVersion should not be set on objects to be created');
@@ -117,15 +139,15 @@ function prepare(context: RegistryContext, target: ObjectTarget, object: Unstruc
   metadata.uid = randomUUID();
   metadata.creationTimestamp = toRfc3339(context.clock.now());
   target.kind.applyDefaults(object);
-  target.kind.prepareForCreate(object);
 }
 
 async function dryRun(
   context: RegistryContext,
   target: ObjectTarget,
-  object: UnstructuredObject,
+  attributes: WriteAttributes,
 ): Promise<UnstructuredObject> {
+  await context.admission.checkQuotas(attributes);
   const existing = await context.storage.get(storageKeyOf(target));
   if (existing) throw alreadyExists(target.kind.type, target.name);
-  return object;
+  return attributes.object;
 }

@@ -3,7 +3,7 @@ import { FakeClock, SeededRandom } from '../../base/clock/index.js';
 import { qualifiedResource } from '../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { silentLogger } from '../../base/logging/index.js';
-import { NamespaceLifecycle } from '../admission/index.js';
+import { Admission } from '../admission/index.js';
 import { badRequest } from '../errors/index.js';
 import { createKindRegistry } from '../kinds/index.js';
 import { createSchemaRegistry } from '../schema/index.js';
@@ -60,7 +60,7 @@ beforeEach(async () => {
     clock,
     random: new SeededRandom(1),
     logger: silentLogger,
-    namespaces: new NamespaceLifecycle(storage, clock, silentLogger),
+    admission: new Admission({ storage, kinds, clock, random: new SeededRandom(1), logger: silentLogger }),
     events: new SharedEvents(),
   };
   await storage.create(key, aReplicaSet('first'));

@@ -1,6 +1,6 @@
 import type { Clock, RandomSource } from '../../base/clock/index.js';
 import type { Logger } from '../../base/logging/index.js';
-import type { NamespaceLifecycle } from '../admission/index.js';
+import type { Admission } from '../admission/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import type { Storage, StorageKey } from '../storage/index.js';
@@ -16,7 +16,7 @@ export interface RegistryContext {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
-  readonly namespaces: NamespaceLifecycle;
+  readonly admission: Admission;
   readonly events: SharedEvents;
 }
 

@@ -1,4 +1,6 @@
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
+import { SERVER } from '../admission/index.js';
+import type { Caller, WriteAttributes } from '../admission/index.js';
 import { conflict, invalid } from '../errors/index.js';
 import { semanticEqual } from '../kinds/index.js';
 import type { Manager } from '../managed-fields/index.js';
@@ -6,7 +8,7 @@ import type { Subresource } from '../kinds/index.js';
 import { StorageConflictError } from '../storage/index.js';
 import { fromNewest } from './from-newest.js';
 import type { Newest } from './from-newest.js';
-import { isNamespace, storageKeyOf } from './registry-context.js';
+import { storageKeyOf } from './registry-context.js';
 import { reserve } from './reservations.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { isReadyToGo } from './ready-to-go.js';
@@ -30,6 +32,8 @@ export interface UpdateOptions {
   readonly dryRun: boolean;
   /** Who changes it. @default the server itself; then the ownership stays as `tryUpdate` left it */
   readonly manager?: Manager;
+  /** On whose behalf. @default the server's own */
+  readonly caller?: Caller;
 }
 
 /**
@@ -58,27 +62,47 @@ async function tryOnce(
   tryUpdate: TryUpdate,
   options: UpdateOptions,
 ): Promise<UnstructuredObject | undefined> {
+  // What would not be written proves nothing of a state that is only remembered.
+  if (options.dryRun && !newest.isFresh) return undefined;
   const current = newest.object as UnstructuredObject;
   const candidate = await tryUpdate(current);
   const asked = candidate.metadata.resourceVersion;
   if (asked && asked !== current.metadata.resourceVersion) throw conflict(target.kind.type, target.name);
+  const attributes: WriteAttributes = {
+    ...target,
+    operation: 'UPDATE',
+    subresource: options.subresource,
+    object: candidate,
+    oldObject: current,
+    dryRun: options.dryRun,
+    caller: options.caller ?? SERVER,
+  };
+  completeUpdate(target, candidate, current);
+  await context.admission.mutate(attributes);
   prepareUpdate(target, candidate, current, options.subresource);
   trackUpdate(context, target, candidate, current, options.manager);
   const isSame = semanticEqual(candidate, current);
-  if ((isSame || options.dryRun) && !newest.isFresh) return undefined;
+  if (isSame && !newest.isFresh) return undefined;
+  await context.admission.validate(attributes);
   if (isSame) return current;
   if (options.dryRun) {
+    await context.admission.checkQuotas(attributes);
     await reserve(context, target, candidate, { old: current, dryRun: true });
     return candidate;
   }
   const reserved = await reserve(context, target, candidate, { old: current, dryRun: false });
   stampTrace(context, target.kind, candidate);
   try {
-    if (isReadyToGo(candidate)) return await removeObject(context, target, candidate, newest.revision);
-    const written = await context.storage.update(storageKeyOf(target), candidate, newest.revision);
-    if (isNamespace(target.kind)) context.namespaces.observe(written.object);
+    if (isReadyToGo(candidate))
+      return await removeObject(context, target, candidate, { attributes, revision: newest.revision });
+    const written = await context.admission.booked(attributes, async () => {
+      const { object } = await context.storage.update(storageKeyOf(target), candidate, newest.revision);
+      context.admission.observe(target.kind, object);
+      return object;
+    });
     await reserved.settle();
-    return written.object;
+    await context.admission.settle(target.kind, written);
+    return written;
   } catch (error) {
     await reserved.undo();
     if (error instanceof StorageConflictError && !asked) return undefined;
@@ -86,12 +110,11 @@ async function tryOnce(
   }
 }
 
-/** Completes and validates the new state; `candidate` has the current resourceVersion afterwards. */
-function prepareUpdate(
+/** Completes what the new state leaves out; it has the current resourceVersion afterwards. */
+function completeUpdate(
   { kind, name }: ObjectTarget,
   candidate: UnstructuredObject,
   current: Readonly<UnstructuredObject>,
-  subresource: UpdatedPart,
 ): void {
   const meta = candidate.metadata;
   const old = current.metadata;
@@ -106,9 +129,19 @@ function prepareUpdate(
   if (old.generateName !== undefined) meta.generateName = old.generateName;
   delete (meta as { selfLink?: string }).selfLink;
   if (meta.namespace === undefined && old.namespace !== undefined) meta.namespace = old.namespace;
-  const ofKind = subresource !== 'binding';
   kind.applyDefaults(candidate);
-  if (ofKind) kind.prepareForUpdate(candidate, current, subresource);
-  const errors = ofKind ? kind.validateUpdate(candidate, current, subresource) : [];
+}
+
+/** Carries over what this part may not change, and validates the new state. */
+function prepareUpdate(
+  { kind, name }: ObjectTarget,
+  candidate: UnstructuredObject,
+  current: Readonly<UnstructuredObject>,
+  subresource: UpdatedPart,
+): void {
+  // A binding changes what its handler says, and nothing else.
+  if (subresource === 'binding') return;
+  kind.prepareForUpdate(candidate, current, subresource);
+  const errors = kind.validateUpdate(candidate, current, subresource);
   if (errors.length > 0) throw invalid(kind.type, name, errors);
 }
