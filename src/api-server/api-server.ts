@@ -7,6 +7,7 @@ import type { Logger } from '../base/logging/index.js';
 import type { ApiServerMetrics } from './api-server-metrics.js';
 import { noApiServerMetrics } from './api-server-metrics.js';
 import { Admission } from './admission/index.js';
+import type { AdmissionPluginName } from './admission/index.js';
 import { bearerTokenCheck } from './auth/index.js';
 import { countRequest } from './count-request.js';
 import { translateDocumentLimit } from './decoding/index.js';
@@ -60,6 +61,8 @@ export interface ApiServerOptions {
   /** How long a stop waits for requests under way, milliseconds. @default 5000 */
   readonly drainTimeoutMs?: number;
   readonly limits?: ServerLimits;
+  /** kube-apiserver's plug-ins that let everything pass. @default none */
+  readonly disabledAdmissionPlugins?: readonly AdmissionPluginName[];
 }
 
 /** Reachable without a token, as a genuine server grants to everybody. */
@@ -91,7 +94,10 @@ export class ApiServer {
     const storage = withStorageMetrics(options.storage, clock, (...operation) =>
       this.metrics.stored(...operation),
     );
-    const admission = new Admission({ storage, kinds, clock, random, logger });
+    const admission = new Admission(
+      { storage, kinds, clock, random, logger },
+      options.disabledAdmissionPlugins,
+    );
     this.context = { storage, kinds, schemas, clock, random, logger, admission, events: new SharedEvents() };
     this.isAuthorized = token === undefined ? () => true : bearerTokenCheck(token);
     this.router = new Router(this.context, () => new URL(this.url).host, identitiesOf(token));

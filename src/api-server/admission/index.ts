@@ -1,3 +1,4 @@
-export { Admission } from './admission.js';
+export { Admission, ADMISSION_PLUGINS } from './admission.js';
+export type { AdmissionPluginName } from './admission.js';
 export { SERVER } from './attributes.js';
 export type { AdmissionUser, Attributes, Caller, Operation, WriteAttributes } from './attributes.js';

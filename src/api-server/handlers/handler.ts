@@ -1,3 +1,4 @@
+import type { AdmissionUser } from '../admission/index.js';
 import type { ApiRequest, ApiResponse, Negotiated } from '../http/index.js';
 import type { KindDefinition } from '../kinds/index.js';
 import type { RegistryContext } from '../registry/index.js';
@@ -13,6 +14,8 @@ export interface ResourceCall {
   readonly subresource: string;
   /** How the client wants the answer. */
   readonly accept: Negotiated;
+  /** Who asks. */
+  readonly user: AdmissionUser;
 }
 
 /** One verb. Refuses by throwing a StatusError. */

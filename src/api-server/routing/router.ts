@@ -75,7 +75,8 @@ export class Router {
     const { namespace, name, subresource } = path;
     const accept = negotiate(request.headers.accept);
     checkView({ accept, request });
-    const call = { request, kind, namespace, name, subresource, accept };
+    const user = this.identities.self;
+    const call = { request, kind, namespace, name, subresource, accept, user };
     return chooseHandler(call)(contextOf(this.context, kind), call);
   }
 
