@@ -63,6 +63,11 @@ export interface ApiServerOptions {
   readonly limits?: ServerLimits;
   /** kube-apiserver's plug-ins that let everything pass. @default none */
   readonly disabledAdmissionPlugins?: readonly AdmissionPluginName[];
+  /**
+   * Where the Services of webhooks are, `namespace/name` → `host:port`: simulated pods have no network.
+   * @default where the Service's external name or endpoints say
+   */
+  readonly webhookServices?: Readonly<Record<string, string>>;
 }
 
 /** Reachable without a token, as a genuine server grants to everybody. */
@@ -95,8 +100,8 @@ export class ApiServer {
       this.metrics.stored(...operation),
     );
     const admission = new Admission(
-      { storage, kinds, clock, random, logger },
-      options.disabledAdmissionPlugins,
+      { storage, kinds, schemas, clock, random, logger },
+      { disabled: options.disabledAdmissionPlugins, services: options.webhookServices },
     );
     this.context = { storage, kinds, schemas, clock, random, logger, admission, events: new SharedEvents() };
     this.isAuthorized = token === undefined ? () => true : bearerTokenCheck(token);

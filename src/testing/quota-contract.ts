@@ -52,12 +52,13 @@ export function runQuotaContract(
       const common = {
         storage,
         kinds: createKindRegistry(),
+        schemas: createSchemaRegistry(),
         clock: new SystemClock(),
         random: new SystemRandom(),
         logger: silentLogger,
       };
       const admission = new Admission(common);
-      context = { ...common, admission, schemas: createSchemaRegistry(), events: new SharedEvents() };
+      context = { ...common, admission, events: new SharedEvents() };
       await admission.load();
       await create('namespaces', { metadata: { name: NAMESPACE } });
     });

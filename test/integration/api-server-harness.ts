@@ -40,7 +40,13 @@ export interface ApiAnswer {
 
 /** A real server on a real port, on its own store in memory. */
 export async function startApiServer(
-  options: { tls?: boolean; storage?: Storage; drainTimeoutMs?: number; limits?: ServerLimits } = {},
+  options: {
+    tls?: boolean;
+    storage?: Storage;
+    drainTimeoutMs?: number;
+    limits?: ServerLimits;
+    webhookServices?: Record<string, string>;
+  } = {},
 ): Promise<RunningApiServer> {
   const clock = new SystemClock();
   const storage = options.storage ?? new MemoryStorage({ clock });
@@ -57,6 +63,7 @@ export async function startApiServer(
     drainTimeoutMs: options.drainTimeoutMs ?? 1000,
     ...(tls && { tls }),
     ...(options.limits && { limits: options.limits }),
+    ...(options.webhookServices && { webhookServices: options.webhookServices }),
   });
   const stop = new AbortController();
   const storeStop = new AbortController();

@@ -4,6 +4,7 @@ import { NAMESPACES, qualifiedResource, SERVICE_ACCOUNTS } from '../../base/kube
 import type { KubernetesObject, Namespace, UnstructuredObject } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
+import type { SchemaRegistry } from '../schema/index.js';
 import type { Revision, Storage } from '../storage/index.js';
 import type { Attributes, WriteAttributes } from './attributes.js';
 import { FollowedResource } from './followed-resource.js';
@@ -12,10 +13,15 @@ import type { Plugin } from './built-in-plugins.js';
 import { admitByNamespace } from './plugins/namespace-lifecycle.js';
 import type { ResourceQuota } from './quota/decide-charge.js';
 import { QuotaKeeper } from './quota/quota-keeper.js';
+import { ServiceAddresses } from './webhooks/service-addresses.js';
+import type { KnownServices } from './webhooks/service-addresses.js';
+import { WebhookClient } from './webhooks/webhook-client.js';
+import { WebhookPlugin } from './webhooks/webhook-plugin.js';
 
 export interface AdmissionDependencies {
   readonly storage: Storage;
   readonly kinds: KindRegistry;
+  readonly schemas: SchemaRegistry;
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
@@ -23,15 +29,24 @@ export interface AdmissionDependencies {
 
 const QUOTAS = 'resourcequotas';
 
+export interface AdmissionOptions {
+  /** Plug-ins that let everything pass. @default none */
+  readonly disabled?: readonly AdmissionPluginName[];
+  /** Where webhooks' Services are: `namespace/name` → `host:port`. @default what the Services themselves say */
+  readonly services?: KnownServices;
+}
+
 /** kube-apiserver's plug-ins that may be left out. */
 export const ADMISSION_PLUGINS = [
   'DefaultIngressClass',
   'DefaultStorageClass',
   'DefaultTolerationSeconds',
   'LimitRanger',
+  'MutatingAdmissionWebhook',
   'Priority',
   'ResourceQuota',
   'ServiceAccount',
+  'ValidatingAdmissionWebhook',
 ] as const;
 
 export type AdmissionPluginName = (typeof ADMISSION_PLUGINS)[number];
@@ -47,10 +62,12 @@ export class Admission {
   private readonly namespaces: FollowedResource<Namespace>;
   /** Absent: nobody counts. */
   private readonly quotas: QuotaKeeper | undefined;
+  private readonly mutatingWebhooks: WebhookPlugin | undefined;
+  private readonly validatingWebhooks: WebhookPlugin | undefined;
 
   constructor(
     private readonly dependencies: AdmissionDependencies,
-    disabled: readonly AdmissionPluginName[] = [],
+    { disabled = [], services }: AdmissionOptions = {},
   ) {
     const isDisabled = (name: string): boolean => disabled.some((one) => one === name);
     this.namespaces = this.follow(qualifiedResource(NAMESPACES));
@@ -63,6 +80,17 @@ export class Admission {
       storageClasses: this.follow('storageclasses.storage.k8s.io'),
       ingressClasses: this.follow('ingressclasses.networking.k8s.io'),
     });
+    const webhooks = new WebhookPlugin(
+      {
+        ...dependencies,
+        namespaces: this.namespaces,
+        mutating: this.follow('mutatingwebhookconfigurations.admissionregistration.k8s.io'),
+        validating: this.follow('validatingwebhookconfigurations.admissionregistration.k8s.io'),
+      },
+      new WebhookClient(new ServiceAddresses(dependencies.storage, services), dependencies.clock),
+    );
+    if (!isDisabled('MutatingAdmissionWebhook')) this.mutatingWebhooks = webhooks;
+    if (!isDisabled('ValidatingAdmissionWebhook')) this.validatingWebhooks = webhooks;
     for (const plugin of plugins) {
       if (isDisabled(plugin.name)) continue;
       const others = this.plugins.get(plugin.resource) ?? [];
@@ -86,19 +114,25 @@ export class Admission {
    */
   async mutate(attributes: WriteAttributes): Promise<void> {
     await admitByNamespace(attributes, this.namespaces);
-    if (attributes.subresource !== '') return;
-    for (const plugin of this.pluginsOf(attributes)) await plugin.mutate?.(attributes);
+    await this.complete(attributes);
+    await this.mutatingWebhooks?.mutate(attributes, () => {
+      attributes.kind.applyDefaults(attributes.object);
+      return this.complete(attributes);
+    });
   }
 
   /** Asks the plug-ins whether a complete and valid new state may be stored. @throws StatusError */
   async validate(attributes: WriteAttributes): Promise<void> {
-    if (attributes.subresource !== '') return;
-    for (const plugin of this.pluginsOf(attributes)) plugin.validate?.(attributes);
+    if (attributes.subresource === '')
+      for (const plugin of this.pluginsOf(attributes)) plugin.validate?.(attributes);
+    await this.validatingWebhooks?.validate(attributes);
   }
 
   /** Asks whether an object may be deleted. @throws StatusError */
   async validateDeletion(attributes: Attributes): Promise<void> {
     await admitByNamespace(attributes, this.namespaces);
+    await this.mutatingWebhooks?.mutate(attributes, () => Promise.resolve());
+    await this.validatingWebhooks?.validate(attributes);
   }
 
   /**
@@ -139,6 +173,11 @@ export class Admission {
         error: errorMessage(error),
       });
     }
+  }
+
+  private async complete(attributes: WriteAttributes): Promise<void> {
+    if (attributes.subresource !== '') return;
+    for (const plugin of this.pluginsOf(attributes)) await plugin.mutate?.(attributes);
   }
 
   private pluginsOf({ kind }: Attributes): readonly Plugin[] {
