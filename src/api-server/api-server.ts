@@ -9,6 +9,7 @@ import { noApiServerMetrics } from './api-server-metrics.js';
 import { Admission } from './admission/index.js';
 import type { AdmissionPluginName } from './admission/index.js';
 import { bearerTokenCheck } from './auth/index.js';
+import { CustomResources } from './custom-resources/index.js';
 import { countRequest } from './count-request.js';
 import { translateDocumentLimit } from './decoding/index.js';
 import { ensureInitialObjects } from './bootstrap/index.js';
@@ -80,6 +81,7 @@ export class ApiServer {
 
   private readonly server: Server;
   private readonly context: RegistryContext;
+  private readonly definitions: CustomResources;
   private readonly router: Router;
   private readonly metrics: ApiServerMetrics;
   private readonly signals = new RequestSignals();
@@ -103,7 +105,9 @@ export class ApiServer {
       { storage, kinds, schemas, clock, random, logger },
       { disabled: options.disabledAdmissionPlugins, services: options.webhookServices },
     );
-    this.context = { storage, kinds, schemas, clock, random, logger, admission, events: new SharedEvents() };
+    const common = { storage, kinds, schemas, clock, random, logger, admission, events: new SharedEvents() };
+    this.definitions = new CustomResources(common, () => this.context);
+    this.context = { ...common, definitions: this.definitions };
     this.isAuthorized = token === undefined ? () => true : bearerTokenCheck(token);
     this.router = new Router(this.context, () => new URL(this.url).host, identitiesOf(token));
     this.limits = compileServerLimits(options.limits);
@@ -111,11 +115,11 @@ export class ApiServer {
     const { maxAnswerBytes, maxBodyBytes, maxWatchBytes, patienceMs, stallMs, watchPatienceMs } = this.limits;
     const onGivenUp = (requests: readonly ApiRequest[], length: number): void =>
       this.tellUnread(requests, length);
-    const common = { clock, patienceMs, stallMs };
-    this.bodies = new ByteBudget({ ...common, limit: maxBodyBytes });
-    this.answers = new ByteBudget<ApiRequest>({ ...common, limit: maxAnswerBytes, onGivenUp });
+    const waits = { clock, patienceMs, stallMs };
+    this.bodies = new ByteBudget({ ...waits, limit: maxBodyBytes });
+    this.answers = new ByteBudget<ApiRequest>({ ...waits, limit: maxAnswerBytes, onGivenUp });
     this.watches = new ByteBudget<ApiRequest>({
-      ...common,
+      ...waits,
       limit: maxWatchBytes,
       patienceMs: watchPatienceMs,
       onGivenUp,
@@ -145,10 +149,14 @@ export class ApiServer {
     this.hasRun = true;
     const { storage, clock, logger } = this.options;
     const inner = new AbortController();
-    const background = [new EventExpiry({ storage, clock, logger }).run(inner.signal)];
+    const background = [
+      this.definitions.run(inner.signal),
+      new EventExpiry({ storage, clock, logger }).run(inner.signal),
+    ];
     try {
       await this.context.admission.load();
       background.push(this.context.admission.run(inner.signal));
+      await this.definitions.load();
       await ensureInitialObjects(this.context);
       await this.listen();
       this.settleReady.resolve({ url: this.url });

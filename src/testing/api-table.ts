@@ -20,7 +20,7 @@ const NOT_HERE: Readonly<Record<string, string>> = {
     'stored; expressions are neither compiled nor asked',
   'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding': 'stored',
   'admissionregistration.k8s.io/ValidatingWebhookConfiguration': 'stored; webhooks are not called',
-  'apiextensions.k8s.io/CustomResourceDefinition': 'stored; its resources are not served',
+  'apiextensions.k8s.io/CustomResourceDefinition': 'no webhook conversion; CEL rules are stored, and not asked',
   'apiregistration.k8s.io/APIService': 'never available unless local: requests are not forwarded (503)',
   'apps/DaemonSet': 'nobody creates its pods',
   'apps/StatefulSet': 'nobody creates its pods',

@@ -154,8 +154,12 @@ export class Admission {
   }
 
   /** Tells of a removal by this process. */
-  forget({ type }: KindDefinition, { metadata }: KubernetesObject, revision: Revision): void {
-    this.followed.get(qualifiedResource(type))?.forget(metadata.namespace ?? '', metadata.name, revision);
+  forget(
+    { type }: KindDefinition,
+    { name, namespace }: { readonly namespace: string; readonly name: string },
+    revision: Revision,
+  ): void {
+    this.followed.get(qualifiedResource(type))?.forget(namespace, name, revision);
   }
 
   /** After a write is through: what the server keeps about the object follows it. */

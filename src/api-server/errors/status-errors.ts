@@ -108,13 +108,10 @@ export function unauthorized(): StatusError {
   return new StatusError(401, 'Unauthorized', 'Unauthorized');
 }
 
-export function methodNotAllowed(): StatusError {
-  return new StatusError(
-    405,
-    'MethodNotAllowed',
-    'the server does not allow this method on the requested resource',
-    { details: {} },
-  );
+export function methodNotAllowed(
+  problem: string = 'the server does not allow this method on the requested resource',
+): StatusError {
+  return new StatusError(405, 'MethodNotAllowed', problem, { details: {} });
 }
 
 export function notAcceptable(): StatusError {

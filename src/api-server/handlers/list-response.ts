@@ -42,7 +42,7 @@ export async function respondWithList(
 function present(context: RegistryContext, call: ResourceCall, page: SelectedPage, metadata: object): object {
   const { kind } = call;
   const list = {
-    kind: `${kind.type.kind}List`,
+    kind: kind.listKind,
     apiVersion: apiVersionOf(kind.type),
     metadata,
     items: page.items,

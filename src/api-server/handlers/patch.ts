@@ -24,7 +24,7 @@ const MAX_SHOWN_PATCH = 2048;
 /** `PATCH` of an object or of its status, again from the newest state when somebody else was faster. */
 export async function handlePatch(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { request, kind } = call;
-  const type = patchTypeOf(request.contentType);
+  const type = patchTypeOf(request.contentType, kind);
   if (type === 'apply') return handleApply(context, call);
   if (request.query.has('force')) throw forceForbidden();
   const fieldValidation = fieldValidationOf(request.query);

@@ -10,6 +10,7 @@ type Identity = Pick<
   KindDefinition,
   | 'type'
   | 'singular'
+  | 'listKind'
   | 'schema'
   | 'columns'
   | 'toRow'
@@ -19,6 +20,8 @@ type Identity = Pick<
   | 'view'
   | 'reservations'
   | 'garbageCollection'
+  | 'refusesCreation'
+  | 'hasStrategicMerge'
 >;
 
 /**
@@ -66,6 +69,8 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
     subresource: Subresource,
     errors: FieldError[],
   ): void;
+  /** What a deletion changes beyond its mark. @default nothing */
+  prepareForDelete?(object: T, nowMs: number): void;
   /** @default 0, at once */
   graceSeconds?(object: Readonly<T>, requested: Int64 | undefined): Int64;
   /** Beyond `metadata.name` and `metadata.namespace`. @default nothing */
@@ -84,6 +89,7 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
   return {
     type,
     singular: rules.singular ?? type.kind.toLowerCase(),
+    listKind: rules.listKind ?? `${type.kind}List`,
     shortNames: rules.shortNames ?? [],
     categories: rules.categories ?? [],
     subresources: [...(rules.hasStatus ? ['status'] : []), ...(rules.subresources ?? [])],
@@ -97,6 +103,11 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
     ...(rules.scale && { scale: rules.scale }),
     ...(rules.view && { view: rules.view }),
     ...(rules.reservations && { reservations: rules.reservations }),
+    ...(rules.refusesCreation && { refusesCreation: rules.refusesCreation }),
+    ...(rules.hasStrategicMerge === false && { hasStrategicMerge: false }),
+    ...(rules.prepareForDelete && {
+      prepareForDelete: (object, nowMs) => rules.prepareForDelete?.(object, nowMs),
+    }),
     applyDefaults: (object) => rules.applyDefaults?.(object),
     prepareForCreate(object) {
       clearSystemFields(object);

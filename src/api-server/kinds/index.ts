@@ -11,6 +11,10 @@ export type {
   TableCell,
   TableColumn,
 } from './kind-definition.js';
+export { CLEANUP_FINALIZER } from './apiextensions/custom-resource-definition.kind.js';
+export type { Definition } from './apiextensions/custom-resource-definition.kind.js';
+export { customKindsOf, storedKindOf } from './custom/custom-kind.js';
+export type { CustomKind } from './custom/custom-kind.js';
 export { createKindRegistry } from './kind-registry.js';
 export { humanDuration } from './common/human-duration.js';
 export { invalid as invalidField } from './validation/field-errors.js';

@@ -12,14 +12,14 @@ export type { FieldError, FieldErrorType } from '../errors/index.js';
 /** A column of `kubectl get`; priority 0 is always shown, 1 with `-o wide`. */
 export interface TableColumn {
   readonly name: string;
-  readonly type: 'string' | 'integer' | 'date';
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
   readonly format: string;
   readonly description: string;
-  readonly priority: 0 | 1;
+  readonly priority: number;
 }
 
 /** A cell; `null` shows as `<none>` in kubectl. */
-export type TableCell = string | number | null;
+export type TableCell = string | Int64 | boolean | null;
 
 /** What the kind does when an update of one subresource arrives; `''` is the object itself. */
 export type Subresource = '' | 'status' | 'finalize' | 'approval' | 'ephemeralcontainers' | 'resize';
@@ -37,6 +37,8 @@ export interface GracefulDeletion {
 export interface KindDefinition {
   readonly type: ResourceType;
   readonly singular: string;
+  /** What a list of its objects calls itself. */
+  readonly listKind: string;
   readonly shortNames: readonly string[];
   /** For example `all`. */
   readonly categories: readonly string[];
@@ -64,6 +66,12 @@ export interface KindDefinition {
   ): FieldError[];
   /** Grace of a deletion; kinds without grace answer 0. `requested` is the caller's `gracePeriodSeconds`. */
   gracefulDeletion(object: Readonly<UnstructuredObject>, requested: Int64 | undefined): GracefulDeletion;
+  /** What a deletion changes in an object that it marks for the first time, beyond the mark. */
+  prepareForDelete?(object: UnstructuredObject, nowMs: number): void;
+  /** Why objects of the kind may not be created for now; those that are there can be read and deleted. */
+  readonly refusesCreation?: string;
+  /** Strategic merges go by what types say of their lists; kinds that users define have no such types. @default true */
+  readonly hasStrategicMerge?: boolean;
   /** A `PUT` to an object that is not there creates it. */
   readonly createsOnUpdate: boolean;
   /** A `PUT` has to name the version that it replaces. */

@@ -2,7 +2,7 @@ import { ownField } from '../../base/kubernetes/index.js';
 import type { FieldSet } from './field-set.js';
 import { FieldSetBuilder } from './field-set.js';
 import type { Shape } from './shape.js';
-import { isNothing, isRecord, itemsByElement } from './shape.js';
+import { isNothing, isRecord, itemsByElement, shapeOfValue } from './shape.js';
 
 /** What differs between two states of an object, as fields. */
 export interface Comparison {
@@ -40,8 +40,9 @@ export function compare(before: unknown, after: unknown, shape: Shape): Comparis
 }
 
 /** @param valued the value is there, whether something is in it or not */
-function walk(before: unknown, after: unknown, shape: Shape, found: Recorder, valued: boolean): void {
+function walk(before: unknown, after: unknown, declared: Shape, found: Recorder, valued: boolean): void {
   if (before === after || (isNothing(before) && isNothing(after))) return;
+  const shape = shapeOfValue(declared, before, after);
   const asOne = shape.kind === 'atomic' || (isHollow(before) && isHollow(after));
   if (asOne) {
     if (!valued || shape.kind === 'atomic') walkLeaf(before, after, found);

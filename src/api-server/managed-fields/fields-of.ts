@@ -1,7 +1,7 @@
 import type { FieldSet } from './field-set.js';
 import { FieldSetBuilder } from './field-set.js';
 import type { Shape } from './shape.js';
-import { isRecord, itemsByElement } from './shape.js';
+import { isRecord, itemsByElement, shapeOfValue } from './shape.js';
 
 /**
  * The fields that a configuration speaks of: its leaves, its list items and the entries of its maps.
@@ -13,7 +13,8 @@ export function fieldsOf(value: unknown, shape: Shape): FieldSet {
   return builder.build();
 }
 
-function collect(value: unknown, shape: Shape, into: FieldSetBuilder): void {
+function collect(value: unknown, declared: Shape, into: FieldSetBuilder): void {
+  const shape = shapeOfValue(declared, value);
   switch (shape.kind) {
     case 'atomic':
       into.insert();

@@ -1,11 +1,12 @@
 import { ownField, setField, stringifyJson } from '../../base/kubernetes/index.js';
-import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';
+import type { ObjectSchema, SchemaRegistry, StructuralSchema } from '../schema/index.js';
 
 /** How ownership looks at a value of some type: as one, field by field, or item by item. */
 export type Shape =
   | { readonly kind: 'atomic' }
   | { readonly kind: 'struct'; readonly field: (name: string) => Shape | undefined }
-  | { readonly kind: 'map'; readonly item: Shape }
+  /** `deduced`: nobody has said that it is one, so that a value that is none counts as a whole. */
+  | { readonly kind: 'map'; readonly item: Shape; readonly deduced?: true }
   | { readonly kind: 'list'; readonly keys: readonly string[]; readonly item: Shape }
   | { readonly kind: 'set' };
 
@@ -14,14 +15,20 @@ const ATOMIC: Shape = { kind: 'atomic' };
 /** Keys of list items that may be left out. Source: `default` of the published OpenAPI document. */
 const KEY_DEFAULTS: Readonly<Record<string, unknown>> = { protocol: 'TCP' };
 
-const shapes = new WeakMap<SchemaRegistry, Map<string, Shape>>();
+interface KnownShapes {
+  readonly revision: number;
+  readonly byName: Map<string, Shape>;
+}
+
+const shapes = new WeakMap<SchemaRegistry, KnownShapes>();
 
 /** The shape of the type of that name; types that nobody knows count as one value. */
 export function shapeOfType(schemas: SchemaRegistry, name: string): Shape {
   let known = shapes.get(schemas);
-  if (!known) shapes.set(schemas, (known = new Map<string, Shape>()));
-  let shape = known.get(name);
-  if (!shape) known.set(name, (shape = makeShape(schemas, schemas.get(name))));
+  if (known?.revision !== schemas.revision)
+    shapes.set(schemas, (known = { revision: schemas.revision, byName: new Map() }));
+  let shape = known.byName.get(name);
+  if (!shape) known.byName.set(name, (shape = makeShape(schemas, schemas.get(name))));
   return shape;
 }
 
@@ -31,7 +38,8 @@ function makeShape(schemas: SchemaRegistry, schema: ObjectSchema | undefined): S
     case 'ref':
       return shapeOfType(schemas, schema.ref ?? '');
     case 'object':
-      return schema.properties ? structShape(schemas, schema.properties) : ATOMIC;
+      if (schema.structural) return customShape(schemas, schema, schema.structural);
+      return schema.properties ? structShape((field) => makeShape(schemas, field), schema.properties) : ATOMIC;
     case 'map':
       return { kind: 'map', item: makeShape(schemas, schema.items) };
     case 'array':
@@ -45,17 +53,60 @@ function makeShape(schemas: SchemaRegistry, schema: ObjectSchema | undefined): S
 }
 
 /** Types refer to each other, some to themselves, so the shape of a field is made when it is asked for. */
-function structShape(schemas: SchemaRegistry, properties: Readonly<Record<string, ObjectSchema>>): Shape {
+function structShape<T>(
+  shapeOf: (field: T) => Shape,
+  properties: Readonly<Record<string, T>>,
+  others?: Shape,
+): Shape {
   const fields = new Map<string, Shape>();
   const field = (name: string): Shape | undefined => {
     const known = fields.get(name);
     if (known) return known;
-    if (!Object.hasOwn(properties, name)) return undefined;
-    const shape = makeShape(schemas, properties[name]);
+    const property = ownField(properties, name);
+    if (property === undefined) return others;
+    const shape = shapeOf(property);
     fields.set(name, shape);
     return shape;
   };
   return { kind: 'struct', field };
+}
+
+/** What nobody has described: maps entry by entry, all else as one. Source: `DeducedParseableType` of structured-merge-diff. */
+const DEDUCED: Shape = {
+  kind: 'map',
+  deduced: true,
+  get item() {
+    return DEDUCED;
+  },
+};
+
+/** The root of a custom resource: what every object has comes from the server, the rest from the user. */
+function customShape(schemas: SchemaRegistry, schema: ObjectSchema, structural: StructuralSchema): Shape {
+  const own = structShape((field: ObjectSchema) => makeShape(schemas, field), schema.properties ?? {});
+  const rest = structuralShape(structural);
+  const field = (name: string): Shape | undefined =>
+    (own.kind === 'struct' ? own.field(name) : undefined) ??
+    (rest.kind === 'struct' ? rest.field(name) : undefined);
+  return { kind: 'struct', field };
+}
+
+function structuralShape(schema: StructuralSchema): Shape {
+  if (schema['x-kubernetes-map-type'] === 'atomic') return ATOMIC;
+  const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true;
+  const { properties, additionalProperties, items } = schema;
+  if (schema.type === 'array') {
+    const listType = schema['x-kubernetes-list-type'];
+    if (listType === 'set') return { kind: 'set' };
+    const keys = schema['x-kubernetes-list-map-keys'];
+    return listType === 'map' && keys && items
+      ? { kind: 'list', keys: [...keys].sort(), item: structuralShape(items as StructuralSchema) }
+      : ATOMIC;
+  }
+  if (typeof additionalProperties === 'object')
+    return { kind: 'map', item: structuralShape(additionalProperties) };
+  if (properties) return structShape(structuralShape, properties, isOpen ? DEDUCED : undefined);
+  if (isOpen || additionalProperties === true) return DEDUCED;
+  return ATOMIC;
 }
 
 /** The path element of a list's item. */
@@ -81,6 +132,12 @@ export function itemsByElement(
     if (!found.has(element)) found.set(element, item);
   }
   return found;
+}
+
+/** The shape of a value, or of two states of it: of what nobody has described, the value itself tells. */
+export function shapeOfValue(shape: Shape, ...states: readonly unknown[]): Shape {
+  if (shape.kind !== 'map' || !shape.deduced) return shape;
+  return states.every((state) => isNothing(state) || isRecord(state)) ? shape : ATOMIC;
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

@@ -41,6 +41,9 @@ const schemas: SchemaRegistry = {
   get: (name) => types[name],
   describe: () => ({}),
   names: Object.keys(types),
+  revision: 0,
+  put: () => undefined,
+  remove: () => undefined,
 };
 export const shape = shapeOfType(schemas, 'Thing');
 

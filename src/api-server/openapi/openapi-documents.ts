@@ -1,24 +1,34 @@
 import { groupVersionsOf } from '../discovery/index.js';
+import type { GroupVersion } from '../discovery/index.js';
 import { stringifyJson } from '../../base/kubernetes/index.js';
 import { methodNotAllowed, unknownPath } from '../errors/index.js';
 import { ok, tagged, unlessKnown } from '../http/index.js';
 import type { ApiRequest, ApiResponse, RawResponse } from '../http/index.js';
-import type { KindRegistry } from '../kinds/index.js';
+import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import { encodeOpenApiV2, OPENAPI_V2_PROTOBUF } from './openapi-v2-protobuf.js';
 import { openApiV2 } from './openapi-v2.js';
+import type { OpenApiV2Document } from './openapi-v2.js';
 import { documentPath, openApiV3 } from './openapi-v3.js';
 import { openApiSchemas } from './schemas.js';
-
-type Schemas3 = ReturnType<typeof openApiSchemas>;
+import type { OpenApiSchemas } from './schemas.js';
 
 const ROOT_V3 = '/openapi/v3';
+const V2 = '/openapi/v2';
+const V2_PROTOBUF = `${V2}#protobuf`;
 
-/** The OpenAPI documents; each is made when it is first asked for, and answered 304 to whoever has it. */
+interface Made {
+  readonly answer: RawResponse;
+  /** What it was made from: as long as these are the kinds, it is right. */
+  readonly kinds: readonly KindDefinition[];
+}
+
+/**
+ * The OpenAPI documents; each is made when it is first asked for, again only when kinds of its own have changed, and
+ * answered 304 to whoever has it.
+ */
 export class OpenApiDocuments {
-  private readonly made = new Map<string, RawResponse>();
-  /** The state of the kinds that they were made from. */
-  private revision = -1;
+  private readonly made = new Map<string, Made>();
 
   constructor(
     private readonly kinds: KindRegistry,
@@ -30,51 +40,58 @@ export class OpenApiDocuments {
     const path = request.path.replace(/\/$/, '');
     if (!path.startsWith('/openapi/')) return undefined;
     if (request.method !== 'GET') throw methodNotAllowed();
-    if (this.revision !== this.kinds.revision) this.made.clear();
-    this.revision = this.kinds.revision;
     if (path === ROOT_V3) return ok({ paths: this.index() });
-    return unlessKnown(this.document(path, request.headers.accept ?? ''), request);
-  }
-
-  private index(): Record<string, { serverRelativeURL: string }> {
-    let made: Schemas3 | undefined;
-    const shared = (): Schemas3 => (made ??= this.schemas3());
-    return Object.fromEntries(
-      groupVersionsOf(this.kinds).map((found) => {
-        const path = documentPath(found);
-        const hash = this.document(`${ROOT_V3}/${path}`, '', shared).headers!['ETag']!.replaceAll('"', '');
-        return [path, { serverRelativeURL: `${ROOT_V3}/${path}?hash=${hash}` }];
-      }),
-    );
-  }
-
-  private schemas3(): Schemas3 {
-    return openApiSchemas(this.kinds, this.schemas, 3);
-  }
-
-  private document(path: string, accept: string, schemas3 = () => this.schemas3()): RawResponse {
-    if (path === '/openapi/v2') {
-      // Only clients that name it get protobuf: whoever takes anything can read JSON.
-      if (!accept.includes(OPENAPI_V2_PROTOBUF)) {
-        return this.make(path, 'application/json', () => stringifyJson(openApiV2(this.kinds, this.schemas)));
-      }
-      // The document's own media type is none that Go's MIME parser takes; a genuine server says no more either.
-      return this.make(`${path}#protobuf`, 'application/octet-stream', () =>
-        encodeOpenApiV2(openApiV2(this.kinds, this.schemas)),
-      );
-    }
+    if (path === V2) return unlessKnown(this.version2(request.headers.accept ?? ''), request);
     const found = groupVersionsOf(this.kinds).find(
       (candidate) => path === `${ROOT_V3}/${documentPath(candidate)}`,
     );
     if (!found) throw unknownPath();
-    return this.make(path, 'application/json', () => stringifyJson(openApiV3(found, schemas3())));
+    return unlessKnown(this.version3(found, openApiSchemas(this.kinds, this.schemas, 3)), request);
   }
 
-  private make(key: string, contentType: string, content: () => string | Buffer): RawResponse {
+  private index(): Record<string, { serverRelativeURL: string }> {
+    const schemaOf = openApiSchemas(this.kinds, this.schemas, 3);
+    const found = groupVersionsOf(this.kinds);
+    const paths = found.map((one) => {
+      const path = documentPath(one);
+      const hash = this.version3(one, schemaOf).headers!['ETag']!.replaceAll('"', '');
+      return [path, { serverRelativeURL: `${ROOT_V3}/${path}?hash=${hash}` }] as const;
+    });
+    const known = new Set([V2, V2_PROTOBUF, ...found.map(documentPath)]);
+    for (const key of this.made.keys()) if (!known.has(key)) this.made.delete(key);
+    return Object.fromEntries(paths);
+  }
+
+  private version3(found: GroupVersion, schemaOf: OpenApiSchemas): RawResponse {
+    return this.make(documentPath(found), 'application/json', found.kinds, () =>
+      stringifyJson(openApiV3(found, schemaOf)),
+    );
+  }
+
+  private version2(accept: string): RawResponse {
+    const { kinds } = this.kinds;
+    const document = (): OpenApiV2Document => openApiV2(this.kinds, this.schemas);
+    // Only clients that name it get protobuf: whoever takes anything can read JSON.
+    if (!accept.includes(OPENAPI_V2_PROTOBUF))
+      return this.make(V2, 'application/json', kinds, () => stringifyJson(document()));
+    // The document's own media type is none that Go's MIME parser takes; a genuine server says no more either.
+    return this.make(V2_PROTOBUF, 'application/octet-stream', kinds, () => encodeOpenApiV2(document()));
+  }
+
+  private make(
+    key: string,
+    contentType: string,
+    kinds: readonly KindDefinition[],
+    content: () => string | Buffer,
+  ): RawResponse {
     const existing = this.made.get(key);
-    if (existing) return existing;
+    if (existing && sameKinds(existing.kinds, kinds)) return existing.answer;
     const answer = tagged(content(), contentType);
-    this.made.set(key, answer);
+    this.made.set(key, { answer, kinds });
     return answer;
   }
+}
+
+function sameKinds(some: readonly KindDefinition[], others: readonly KindDefinition[]): boolean {
+  return some.length === others.length && some.every((kind, index) => kind === others[index]);
 }

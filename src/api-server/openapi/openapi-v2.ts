@@ -2,7 +2,7 @@ import type { KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import { pathsOf } from './operations.js';
 import type { Operation, PathOperations } from './operations.js';
-import { openApiSchemas } from './schemas.js';
+import { everyOpenApiSchema } from './schemas.js';
 import type { OpenApiSchema } from './to-openapi-schema.js';
 
 export interface OpenApiV2Operation {
@@ -30,7 +30,7 @@ export function openApiV2(kinds: KindRegistry, schemas: SchemaRegistry): OpenApi
     swagger: '2.0',
     info: { title: 'Kubernetes', version: 'v1.32.0' },
     paths: Object.fromEntries(paths),
-    definitions: openApiSchemas(kinds, schemas, 2),
+    definitions: everyOpenApiSchema(kinds, schemas, 2),
   };
 }
 

@@ -1,7 +1,8 @@
-import { apiVersionOf, ownField } from '../../base/kubernetes/index.js';
+import { apiVersionOf } from '../../base/kubernetes/index.js';
 import type { GroupVersion } from '../discovery/index.js';
 import { pathsOf } from './operations.js';
 import type { Operation, PathOperations } from './operations.js';
+import type { OpenApiSchemas } from './schemas.js';
 import type { OpenApiSchema } from './to-openapi-schema.js';
 
 /** Where a group version's document is found below `/openapi/v3`. */
@@ -11,9 +12,9 @@ export function documentPath({ group, version }: Pick<GroupVersion, 'group' | 'v
 
 /**
  * The document of `GET /openapi/v3/api/v1` or `/openapi/v3/apis/GROUP/VERSION`.
- * @param all the schemas of all groups, in the form of version 3
+ * @param schemaOf the schemas of all groups, in the form of version 3
  */
-export function openApiV3(found: GroupVersion, all: Readonly<Record<string, OpenApiSchema>>): object {
+export function openApiV3(found: GroupVersion, schemaOf: OpenApiSchemas): object {
   const paths = found.kinds.flatMap(pathsOf).map((path) => [path.path, toPathItem(path)] as const);
   const roots = found.kinds.flatMap((kind) => [
     kind.schema,
@@ -24,20 +25,18 @@ export function openApiV3(found: GroupVersion, all: Readonly<Record<string, Open
     openapi: '3.0.0',
     info: { title: 'Kubernetes', version: 'v1.32.0' },
     paths: Object.fromEntries(paths),
-    components: { schemas: reachable(all, roots) },
+    components: { schemas: reachable(schemaOf, roots) },
   };
 }
 
 /** The schemas that the roots need, and no others: a client reads one document for one group. */
-function reachable(
-  all: Readonly<Record<string, OpenApiSchema>>,
-  roots: readonly string[],
-): Record<string, OpenApiSchema> {
+function reachable(schemaOf: OpenApiSchemas, roots: readonly string[]): Record<string, OpenApiSchema> {
   const result: Record<string, OpenApiSchema> = {};
   const waiting = [...roots];
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-    const schema = ownField(all, name);
-    if (!schema || Object.hasOwn(result, name)) continue;
+    if (Object.hasOwn(result, name)) continue;
+    const schema = schemaOf(name);
+    if (!schema) continue;
     result[name] = schema;
     for (const match of JSON.stringify(schema).matchAll(/"#\/components\/schemas\/([^"]+)"/g))
       waiting.push(match[1]!);

@@ -1,7 +1,7 @@
 import { apiVersionOf } from '../../base/kubernetes/index.js';
 import { subresourceFacts } from '../discovery/index.js';
 import type { KindDefinition } from '../kinds/index.js';
-import { PATCH_MEDIA_TYPES } from '../patch/index.js';
+import { patchMediaTypes } from '../patch/index.js';
 
 /** One operation, before it takes the form of version 2 or 3. */
 export interface Operation {
@@ -73,7 +73,7 @@ export function pathsOf(kind: KindDefinition): PathOperations[] {
       operations: [
         make('get', 'get', '', READ, [], schema),
         make('put', 'put', '', WRITE, BODY, schema),
-        make('patch', 'patch', '', [...WRITE, 'force'], PATCH_MEDIA_TYPES, schema),
+        make('patch', 'patch', '', [...WRITE, 'force'], patchMediaTypes(kind), schema),
         make('delete', 'delete', '', DELETE, BODY, schema),
       ],
     },
@@ -97,7 +97,7 @@ function subresourcePaths(
   const methods = { get: 'get', update: 'put', patch: 'patch', create: 'post' } as const;
   const operations = facts.verbs.map((verb) => {
     const method = methods[verb as keyof typeof methods];
-    const consumes = method === 'get' ? [] : method === 'patch' ? PATCH_MEDIA_TYPES : BODY;
+    const consumes = method === 'get' ? [] : method === 'patch' ? patchMediaTypes(kind) : BODY;
     return make(method, method, suffix, method === 'get' ? READ : WRITE, consumes, schema);
   });
   return [{ path: `${collection}/{name}/${subresource}`, parameters: [...inNamespace, 'name'], operations }];

@@ -3,22 +3,42 @@ import type { SchemaRegistry } from '../schema/index.js';
 import { toOpenApiSchema } from './to-openapi-schema.js';
 import type { OpenApiSchema, OpenApiVersion } from './to-openapi-schema.js';
 
-/** All schemas of the registry and the lists of all kinds, by name, each kind's with its group, version and kind. */
+/** Makes the schema of a name, each when it is asked for; undefined when there is none. */
+export type OpenApiSchemas = (name: string) => OpenApiSchema | undefined;
+
+/** The schemas of the registry and the lists of all kinds, by name, each kind's with its group, version and kind. */
 export function openApiSchemas(
   kinds: KindRegistry,
   schemas: SchemaRegistry,
   version: OpenApiVersion,
-): Record<string, OpenApiSchema> {
-  const result: Record<string, OpenApiSchema> = {};
-  for (const name of schemas.names) {
+): OpenApiSchemas {
+  const described = new Map(kinds.kinds.map((kind) => [kind.schema, kind]));
+  // Where two kinds have one schema, its list is the first one's.
+  const listed = new Map([...kinds.kinds].reverse().map((kind) => [`${kind.schema}List`, kind]));
+  return (name) => {
     const schema = schemas.get(name);
-    if (schema) result[name] = toOpenApiSchema(schema, version, schemas.describe(name));
-  }
-  for (const kind of kinds.kinds) {
-    const { group, version: apiVersion, kind: name } = kind.type;
-    const own = result[kind.schema];
-    if (own) own['x-kubernetes-group-version-kind'] = [{ group, version: apiVersion, kind: name }];
-    result[`${kind.schema}List`] ??= listSchema(kind, version);
+    const list = listed.get(name);
+    if (!schema) return list && listSchema(list, version);
+    const made = toOpenApiSchema(schema, version, schemas.describe(name));
+    const type = described.get(name)?.type;
+    if (!type) return made;
+    const { group, version: apiVersion, kind } = type;
+    return { ...made, 'x-kubernetes-group-version-kind': [{ group, version: apiVersion, kind }] };
+  };
+}
+
+/** All of them. */
+export function everyOpenApiSchema(
+  kinds: KindRegistry,
+  schemas: SchemaRegistry,
+  version: OpenApiVersion,
+): Record<string, OpenApiSchema> {
+  const schemaOf = openApiSchemas(kinds, schemas, version);
+  const names = new Set([...schemas.names, ...kinds.kinds.map(({ schema }) => `${schema}List`)]);
+  const result: Record<string, OpenApiSchema> = {};
+  for (const name of names) {
+    const schema = schemaOf(name);
+    if (schema) result[name] = schema;
   }
   return result;
 }
@@ -36,7 +56,7 @@ function listSchema(kind: KindDefinition, version: OpenApiVersion): OpenApiSchem
       items: { type: 'array', items: { $ref: `${prefix}${kind.schema}` } },
     },
     'x-kubernetes-group-version-kind': [
-      { group: kind.type.group, version: kind.type.version, kind: `${kind.type.kind}List` },
+      { group: kind.type.group, version: kind.type.version, kind: kind.listKind },
     ],
   };
 }

@@ -1,4 +1,5 @@
 import type { Descriptions, ObjectSchema } from '../schema/index.js';
+import { structuralOpenApi } from './structural-openapi.js';
 
 /** A schema of an OpenAPI document, as JSON. */
 export interface OpenApiSchema {
@@ -25,6 +26,13 @@ export type OpenApiVersion = 2 | 3;
 
 const PREFIX = { 2: '#/definitions/', 3: '#/components/schemas/' } as const;
 
+/** What `kubectl explain` says of the fields that every object has. */
+const IDENTITY_DESCRIPTIONS: Descriptions = {
+  apiVersion: 'The group and version in whose form the object is.',
+  kind: 'The type of the object, in CamelCase.',
+  metadata: 'What every object has: its name, labels, annotations, owners.',
+};
+
 /** One of our schemas in the words of OpenAPI. */
 export function toOpenApiSchema(
   schema: ObjectSchema,
@@ -45,6 +53,10 @@ function convert(
     case 'ref':
       return reference(`${PREFIX[version]}${schema.ref ?? ''}`, described, version);
     case 'object':
+      if (schema.structural) {
+        const identity = properties(schema.properties ?? {}, version, IDENTITY_DESCRIPTIONS);
+        return structuralOpenApi(schema.structural, identity, version);
+      }
       return {
         ...described,
         type: 'object',

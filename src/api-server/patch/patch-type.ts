@@ -11,11 +11,23 @@ const BY_MEDIA_TYPE: ReadonlyMap<string, PatchType> = new Map(
   } satisfies Record<string, PatchType>),
 );
 
-export const PATCH_MEDIA_TYPES = [...BY_MEDIA_TYPE.keys()];
+const PATCH_MEDIA_TYPES = [...BY_MEDIA_TYPE.keys()];
+
+/** What a patch goes by. */
+export interface Patchable {
+  /** Strategic merges go by types that say how to merge their lists. @default true */
+  readonly hasStrategicMerge?: boolean;
+}
+
+/** The media types of the patches that are taken. */
+export function patchMediaTypes({ hasStrategicMerge = true }: Patchable = {}): string[] {
+  return PATCH_MEDIA_TYPES.filter((known) => hasStrategicMerge || BY_MEDIA_TYPE.get(known) !== 'strategic');
+}
 
 /** @throws StatusError 415 */
-export function patchTypeOf(contentType: string): PatchType {
+export function patchTypeOf(contentType: string, patchable: Patchable = {}): PatchType {
+  const accepted = patchMediaTypes(patchable);
   const type = BY_MEDIA_TYPE.get(contentType);
-  if (type) return type;
-  throw unsupportedMediaType(contentType || 'no Content-Type', PATCH_MEDIA_TYPES);
+  if (type && accepted.includes(contentType)) return type;
+  throw unsupportedMediaType(contentType || 'no Content-Type', accepted);
 }

@@ -3,11 +3,12 @@ import { toRfc3339 } from '../../base/clock/index.js';
 import { errorMessage } from '../../base/errors/index.js';
 import { SERVICE_ACCOUNTS } from '../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
-import { alreadyExists, badRequest, invalid, StatusError } from '../errors/index.js';
+import { alreadyExists, badRequest, invalid, methodNotAllowed, StatusError } from '../errors/index.js';
 import { SERVER } from '../admission/index.js';
 import type { Caller, WriteAttributes } from '../admission/index.js';
 import type { ManagedFieldsEntry, Manager } from '../managed-fields/index.js';
 import { applyGeneratedName } from '../kinds/index.js';
+import { observeWrite } from './observe-write.js';
 import { isNamespace, storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { reserve } from './reservations.js';
@@ -39,6 +40,7 @@ export async function createObject(
   object: UnstructuredObject,
   options: CreateOptions,
 ): Promise<UnstructuredObject> {
+  if (target.kind.refusesCreation) throw methodNotAllowed(target.kind.refusesCreation);
   const generated = !object.metadata.name && !!object.metadata.generateName;
   prepare(context, target, object);
   const attributes: WriteAttributes = {
@@ -82,7 +84,7 @@ async function tryCreate(
   try {
     const stored = await context.admission.booked(attributes, async () => {
       const written = await context.storage.create(storageKeyOf(target), object);
-      context.admission.observe(kind, written.object);
+      await observeWrite(context, kind, written.object);
       return written.object;
     });
     if (isNamespace(kind)) await ensureDefaultServiceAccount(context, target.name);

@@ -73,6 +73,7 @@ function applyMark(
     metadata.deletionTimestamp = toRfc3339(nowMs + toDouble(grace) * 1000);
     if (kind.type.kind !== 'Namespace') metadata.deletionGracePeriodSeconds = grace;
     if (metadata.generation) metadata.generation++;
+    kind.prepareForDelete?.(object, nowMs);
     return true;
   }
   const left = metadata.deletionGracePeriodSeconds ?? 0;

@@ -6,7 +6,7 @@ export type { DeletionPlan, DeletionRequest, PropagationPolicy } from './decide-
 export { deleteObject } from './delete-object.js';
 export type { DeletionOutcome } from './delete-object.js';
 export { contextOf, storageKeyOf } from './registry-context.js';
-export type { ObjectTarget, RegistryContext } from './registry-context.js';
+export type { DefinitionObserver, ObjectTarget, RegistryContext } from './registry-context.js';
 export { translateStorageError, translateStoreFailure } from './translate-storage-error.js';
 export { updateObject } from './update-object.js';
 export type { TryUpdate, UpdateOptions } from './update-object.js';

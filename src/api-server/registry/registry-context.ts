@@ -1,4 +1,5 @@
 import type { Clock, RandomSource } from '../../base/clock/index.js';
+import type { KubernetesObject } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import type { Admission } from '../admission/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
@@ -18,6 +19,18 @@ export interface RegistryContext {
   readonly logger: Logger;
   readonly admission: Admission;
   readonly events: SharedEvents;
+  /** @default what users define is stored, and not served */
+  readonly definitions?: DefinitionObserver;
+}
+
+/** Who keeps the kinds in step with their definitions. */
+export interface DefinitionObserver {
+  /** Resolves when what follows from the new state has been done as far as this process can. */
+  written(definition: KubernetesObject): Promise<void>;
+  /** @param revision of the removal */
+  removed(name: string, revision: number): void;
+  /** For a resource that is not known here: another server may have it from a definition already. */
+  find(group: string, version: string, resource: string): Promise<KindDefinition | undefined>;
 }
 
 /** One object's address together with its kind. */
@@ -41,7 +54,7 @@ export function storageKeyOf(target: ObjectTarget): StorageKey {
   };
 }
 
-const viewed = new WeakMap<RegistryContext, Map<KindDefinition, RegistryContext>>();
+const viewed = new WeakMap<RegistryContext, WeakMap<KindDefinition, RegistryContext>>();
 
 /**
  * What the verbs of a kind need. For a kind whose objects are stored in another form, its storage shows them in the
@@ -49,7 +62,7 @@ const viewed = new WeakMap<RegistryContext, Map<KindDefinition, RegistryContext>
  */
 export function contextOf(context: RegistryContext, kind: KindDefinition): RegistryContext {
   if (!kind.view) return context;
-  const known = viewed.get(context) ?? new Map<KindDefinition, RegistryContext>();
+  const known = viewed.get(context) ?? new WeakMap<KindDefinition, RegistryContext>();
   viewed.set(context, known);
   const existing = known.get(kind);
   if (existing) return existing;

@@ -1,6 +1,7 @@
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import type { Attributes } from '../admission/index.js';
 import type { Revision } from '../storage/index.js';
+import { observeRemoval } from './observe-write.js';
 import { storageKeyOf } from './registry-context.js';
 import { releaseReservations } from './reservations.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
@@ -19,7 +20,7 @@ export async function removeObject(
   const removal: Attributes = { ...attributes, object: undefined };
   const removed = await context.admission.booked(removal, async () => {
     const done = await context.storage.delete(storageKeyOf(target), revision);
-    context.admission.forget(target.kind, done.object, done.revision);
+    observeRemoval(context, target, done.revision);
     return done;
   });
   await releaseReservations(context, target.kind, last);

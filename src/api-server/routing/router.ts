@@ -69,7 +69,9 @@ export class Router {
       const { schemas } = this.context;
       return handleReview({ ...path, type: review, request }, { identities: this.identities, schemas });
     }
-    const kind = this.context.kinds.find(path.group, path.version, path.resource);
+    const kind =
+      this.context.kinds.find(path.group, path.version, path.resource) ??
+      (await this.context.definitions?.find(path.group, path.version, path.resource));
     if (!kind) throw await missingGroup(this.context, path);
     if (!kind.type.namespaced && path.namespace !== '') throw unknownPath();
     const { namespace, name, subresource } = path;

@@ -3,6 +3,8 @@ import type { Int64 } from '../../base/kubernetes/index.js';
 import type { FieldDecoder } from './field-decoder.js';
 import type { FieldFinding } from './object-schema.js';
 import { QUANTITY_SYNTAX, canonicalQuantity } from './quantity.js';
+import { isResourceField, pruned } from './structural-schema.js';
+import type { StructuralSchema } from './structural-schema.js';
 import { canonicalMicroTime, canonicalTime, timeSyntax } from './times.js';
 
 /** A value where its type cannot stand; `message` in Go's words. */
@@ -41,7 +43,8 @@ class Coercer implements CoerceResult {
       this.keys++;
       const field = decoder.properties.get(key);
       if (!field) {
-        this.dropUnknown(object, key);
+        if (decoder.structural) this.structuralField(object, key, decoder.structural);
+        else this.dropUnknown(object, key);
         continue;
       }
       this.path.push(key);
@@ -54,6 +57,40 @@ class Coercer implements CoerceResult {
     }
     this.owner = outer;
     return object;
+  }
+
+  /** A field as its user described it; its key has been counted. */
+  private structuralField(object: Record<string, unknown>, key: string, schema: StructuralSchema): void {
+    const below = pruned(schema, key);
+    if (below === 'unknown') return this.dropUnknown(object, key);
+    if (below === 'anything') {
+      this.keys += countOwnKeys(object[key]);
+      return;
+    }
+    this.path.push(key);
+    this.structural(object[key], below);
+    this.path.pop();
+  }
+
+  private structural(value: unknown, schema: StructuralSchema): void {
+    if (Array.isArray(value)) {
+      const { items } = schema;
+      if (!items || typeof items !== 'object') this.keys += countOwnKeys(value);
+      else
+        for (let index = 0; index < value.length; index++) {
+          this.path.push(index);
+          this.structural(value[index], items);
+          this.path.pop();
+        }
+      return;
+    }
+    if (!isRecord(value)) return;
+    for (const key in value) {
+      this.keys++;
+      if (schema['x-kubernetes-embedded-resource'] && isResourceField(key)) {
+        this.keys += countOwnKeys(value[key]);
+      } else this.structuralField(value, key, schema);
+    }
   }
 
   private dropUnknown(object: Record<string, unknown>, key: string): void {

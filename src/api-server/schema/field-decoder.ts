@@ -1,4 +1,5 @@
 import type { ObjectSchema, SchemaRegistry } from './object-schema.js';
+import type { StructuralSchema } from './structural-schema.js';
 
 /** A schema made ready for decoding: references resolved once, properties in a Map. */
 export interface FieldDecoder {
@@ -29,17 +30,28 @@ export interface FieldDecoder {
   readonly anyOf?: readonly FieldDecoder[];
   /** Which empty value of an optional field is left out. */
   readonly omit: 'empty' | 'zero' | 'nothing';
+  /** For `object`: by what the fields beyond `properties` are pruned. */
+  readonly structural?: StructuralSchema;
 }
 
 const NONE: ReadonlyMap<string, FieldDecoder> = new Map();
 const NOTHING: ReadonlySet<string> = new Set();
-const cache = new WeakMap<SchemaRegistry, Map<string, FieldDecoder>>();
 
-/** The decoder of a schema by name; compiled once for a registry. @throws RangeError for an unknown name */
+interface Compiled {
+  readonly revision: number;
+  readonly decoders: Map<string, FieldDecoder>;
+}
+
+const cache = new WeakMap<SchemaRegistry, Compiled>();
+
+/** The decoder of a schema by name; compiled once for a state of the registry. @throws RangeError for an unknown name */
 export function fieldDecoder(schemas: SchemaRegistry, name: string): FieldDecoder {
-  const compiled = cache.get(schemas) ?? new Map<string, FieldDecoder>();
-  cache.set(schemas, compiled);
-  return compileNamed(schemas, name, compiled);
+  let compiled = cache.get(schemas);
+  if (compiled?.revision !== schemas.revision) {
+    compiled = { revision: schemas.revision, decoders: new Map() };
+    cache.set(schemas, compiled);
+  }
+  return compileNamed(schemas, name, compiled.decoders);
 }
 
 function compileNamed(
@@ -68,6 +80,7 @@ function compileNamed(
     properties,
     required: new Set(schema.required),
     omit: 'empty',
+    ...(schema.structural && { structural: schema.structural }),
   };
   compiled.set(name, decoder);
   for (const [property, shape] of Object.entries(schema.properties ?? {})) {

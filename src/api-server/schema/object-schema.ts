@@ -1,3 +1,5 @@
+import type { StructuralSchema } from './structural-schema.js';
+
 /**
  * The shape of an API type, enough to decode, check and merge it. Generated into `generated/` from what packages on
  * npm publish (scripts/generate-schemas.mjs).
@@ -31,6 +33,11 @@ export interface ObjectSchema {
   readonly listMapKeys?: readonly string[];
   /** For `object`, `map` and references to them: server-side apply treats it as one value. @default 'granular' */
   readonly mapType?: 'atomic' | 'granular';
+  /**
+   * For `object`: what it has beyond `properties` is described by its user. It is pruned, and otherwise kept as it came,
+   * wrong types, nulls and empty values included, for validation to judge.
+   */
+  readonly structural?: StructuralSchema;
 }
 
 /** What each property means, in the words of `kubectl explain`; the key `''` describes the type itself. */
@@ -43,6 +50,12 @@ export interface SchemaRegistry {
   describe(name: string): Descriptions;
   /** Reads them all: for documents about everything. */
   readonly names: readonly string[];
+  /** Grows with every change: what was made from the schemas is good for as long as it stays the same. */
+  readonly revision: number;
+  /** Adds a schema, or replaces the one of that name, for as long as the server runs. */
+  put(name: string, schema: ObjectSchema): void;
+  /** Takes away what was put. */
+  remove(name: string): void;
 }
 
 /** What a strict reading of a document found beyond the schema. */

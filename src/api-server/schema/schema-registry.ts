@@ -4,15 +4,30 @@ import type { Descriptions, ObjectSchema, SchemaRegistry } from './object-schema
 
 const GENERATED = new URL('generated/', import.meta.url);
 
-/** The generated schemas. A file is read when a schema of its group and version is first asked for. */
+/**
+ * The generated schemas, and those that are put there while the server runs. A file is read when a schema of its group and
+ * version is first asked for.
+ */
 export function createSchemaRegistry(): SchemaRegistry {
   const types = new PackageFiles<ObjectSchema>('types');
   const descriptions = new PackageFiles<Descriptions>('descriptions');
+  const added = new Map<string, ObjectSchema>();
+  let revision = 0;
   return {
-    get: (name) => types.get(name),
+    get: (name) => types.get(name) ?? added.get(name),
     describe: (name) => descriptions.get(name) ?? {},
     get names() {
-      return types.names();
+      return [...types.names(), ...added.keys()];
+    },
+    get revision() {
+      return revision;
+    },
+    put(name, schema) {
+      added.set(name, schema);
+      revision++;
+    },
+    remove(name) {
+      if (added.delete(name)) revision++;
     },
   };
 }

@@ -1,11 +1,15 @@
 import type { ICustomResourceDefinition } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinition';
 import type { ICustomResourceDefinitionSpec } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinitionSpec';
+import { toRfc3339 } from '../../../base/clock/index.js';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import { validateDefinition, validateDefinitionUpdate } from './custom-resource-definition.validation.js';
 
 export type Definition = ICustomResourceDefinition & UnstructuredObject;
+
+/** Keeps a deleted definition until the last of its objects is gone. */
+export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';
 
 /** Source: apiextensions-apiserver/pkg/registry/customresourcedefinition/strategy.go and v1/defaults.go. */
 export const CUSTOM_RESOURCE_DEFINITION_KIND = defineKind<Definition>({
@@ -49,6 +53,23 @@ export const CUSTOM_RESOURCE_DEFINITION_KIND = defineKind<Definition>({
     if (subresource !== '') return;
     const stored = new Set([...(old.status?.storedVersions ?? []), ...storedVersion(object.spec)]);
     object.status = { ...old.status, storedVersions: [...stored] };
+  },
+  prepareForDelete({ metadata, status }, nowMs) {
+    if (metadata.finalizers?.includes(CLEANUP_FINALIZER)) return;
+    metadata.finalizers = [...(metadata.finalizers ?? []), CLEANUP_FINALIZER];
+    const conditions = status?.conditions?.filter(({ type }) => type !== 'Terminating') ?? [];
+    if (!status) return;
+    status.conditions = [
+      ...conditions,
+      {
+        type: 'Terminating',
+        status: 'True',
+        lastTransitionTime: toRfc3339(nowMs),
+        reason: 'InstanceDeletionPending',
+        message:
+          'CustomResourceDefinition marked for deletion; CustomResource deletion will be initiated soon',
+      },
+    ];
   },
   validate: (object, errors) => validateDefinition(object, errors),
   validateUpdate(object, old, subresource, errors) {

@@ -3,13 +3,16 @@ import type { ICustomResourceDefinition } from 'kubernetes-models/apiextensions.
 import type { ICustomResourceDefinitionNames } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinitionNames';
 import type { ICustomResourceDefinitionSpec } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinitionSpec';
 import type { ICustomResourceDefinitionVersion } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinitionVersion';
+import { sameJson } from '../../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
+import type { StructuralSchema } from '../../schema/index.js';
 import { semanticEqual } from '../common/semantic-equal.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { FIELD_IMMUTABLE, checkDns1035Label, checkDns1123Subdomain } from '../validation/syntax.js';
 import { validateWebhookClient } from '../validation/webhook-clients.js';
 import { validateSyntax } from '../validation/words.js';
+import { validateSchemaRules } from './schema-rules.js';
 import { validateStructuralSchema } from './structural-schema.js';
 
 type Definition = ICustomResourceDefinition & UnstructuredObject;
@@ -24,6 +27,7 @@ const PROTECTED = /(^|\.)(k8s\.io|kubernetes\.io)$/;
 export function validateDefinition(
   { metadata, spec = {} as never }: Readonly<Definition>,
   errors: FieldError[],
+  old?: Readonly<Definition>,
 ): void {
   const { names, group = '' } = spec as Spec;
   if (metadata.name && metadata.name !== `${names?.plural ?? ''}.${group}`)
@@ -35,7 +39,7 @@ export function validateDefinition(
         'protected groups must have approval annotation "api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111',
       ),
     );
-  validateSpec(spec, errors);
+  validateSpec(spec, old?.spec, errors);
 }
 
 export function validateDefinitionUpdate(
@@ -43,7 +47,7 @@ export function validateDefinitionUpdate(
   old: Readonly<Definition>,
   errors: FieldError[],
 ): void {
-  validateDefinition(definition, errors);
+  validateDefinition(definition, errors, old);
   if (definition.spec?.group !== old.spec?.group)
     errors.push(invalid('spec.group', definition.spec?.group ?? '', FIELD_IMMUTABLE));
   const isEstablished = old.status?.conditions?.some(
@@ -56,7 +60,7 @@ export function validateDefinitionUpdate(
     errors.push(invalid('spec.names.kind', definition.spec?.names?.kind ?? '', FIELD_IMMUTABLE));
 }
 
-function validateSpec(spec: Spec, errors: FieldError[]): void {
+function validateSpec(spec: Spec, old: Spec | undefined, errors: FieldError[]): void {
   const { group = '', scope, names = {}, versions = [], conversion = {} } = spec;
   if (group === '') errors.push(required('spec.group'));
   else if (validatedSyntax(group, checkDns1123Subdomain, 'spec.group', errors) && !group.includes('.'))
@@ -71,7 +75,7 @@ function validateSpec(spec: Spec, errors: FieldError[]): void {
         'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
       ),
     );
-  validateVersions(versions, errors);
+  validateVersions(versions, old?.versions ?? [], errors);
   validateNames(names, 'spec.names', errors);
   validateConversion(conversion, versions.length, errors);
 }
@@ -110,7 +114,7 @@ function validateNames(
     );
 }
 
-function validateVersions(versions: readonly Version[], errors: FieldError[]): void {
+function validateVersions(versions: readonly Version[], old: readonly Version[], errors: FieldError[]): void {
   const seen = versions.map(({ name }) => name);
   if (new Set(seen).size < seen.length)
     errors.push(invalid('spec.versions', seen, 'must contain unique version names'));
@@ -137,9 +141,10 @@ function validateVersions(versions: readonly Version[], errors: FieldError[]): v
     if (!schema?.openAPIV3Schema) {
       errors.push(required(`${path}.schema.openAPIV3Schema`, 'schemas are required'));
     } else if (!isShared.schema || index === 0)
-      validateStructuralSchema(
+      validateSchema(
         schema.openAPIV3Schema,
         `${isShared.schema ? 'spec.validation' : `${path}.schema`}.openAPIV3Schema`,
+        old.find((version) => version.name === name)?.schema?.openAPIV3Schema,
         errors,
       );
     if (!isShared.parts || index === 0)
@@ -147,6 +152,18 @@ function validateVersions(versions: readonly Version[], errors: FieldError[]): v
     if (!isShared.columns || index === 0)
       validateColumns(version, `${isShared.columns ? 'spec' : path}.additionalPrinterColumns`, errors);
   });
+}
+
+/** Rules are compiled when they are new: that takes the longest, and what was accepted once stays so. */
+function validateSchema(
+  schema: StructuralSchema,
+  path: string,
+  old: StructuralSchema | undefined,
+  errors: FieldError[],
+): void {
+  const before = errors.length;
+  validateStructuralSchema(schema, path, errors);
+  if (errors.length === before && !(old && sameJson(schema, old))) validateSchemaRules(schema, path, errors);
 }
 
 /** Where the numbers of a scale stand. Source: ValidateCustomResourceDefinitionSubresources. */

@@ -1,5 +1,6 @@
 import type { IJSONSchemaProps } from 'kubernetes-models/apiextensions.k8s.io/v1/JSONSchemaProps';
 import { ownField } from '../../../base/kubernetes/index.js';
+import { PatternSyntaxError, linearPattern } from '../../schema/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 
@@ -195,32 +196,18 @@ function validateExtensions(schema: Schema, path: string, errors: FieldError[]):
     errors.push(
       invalid(`${path}.type`, schema.type ?? '', 'must be object if x-kubernetes-embedded-resource is true'),
     );
-  schema['x-kubernetes-validations']?.forEach(({ rule, message }, index) => {
-    const at = `${path}.x-kubernetes-validations[${index}]`;
-    if (!rule?.trim()) errors.push(required(`${at}.rule`, 'rule is not specified'));
-    if (message?.includes('\n'))
-      errors.push(invalid(`${at}.message`, message, 'message must not contain line breaks'));
-  });
   validatePattern(schema, path, errors);
 }
 
 function validatePattern({ pattern }: Schema, path: string, errors: FieldError[]): void {
   if (pattern === undefined) return;
   try {
-    new RegExp(pattern, 'u');
-  } catch {
-    // Go's expressions know a little that these do not; only what neither reads is refused.
-    try {
-      new RegExp(pattern.replace(/\(\?[imsU]+\)/g, '').replace(/\\[AzQEC]/g, ''));
-    } catch (error) {
-      errors.push(
-        invalid(
-          `${path}.pattern`,
-          pattern,
-          `must be a valid regular expression, but isn't: ${error instanceof Error ? error.message : ''}`,
-        ),
-      );
-    }
+    linearPattern(pattern);
+  } catch (error) {
+    if (!(error instanceof PatternSyntaxError)) throw error;
+    errors.push(
+      invalid(`${path}.pattern`, pattern, `must be a valid regular expression, but isn't: ${error.message}`),
+    );
   }
 }
 

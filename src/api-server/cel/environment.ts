@@ -1,0 +1,40 @@
+import { Environment, Optional } from '@marcbachmann/cel-js';
+import { registerAddresses } from './library/addresses.js';
+import { registerLists } from './library/lists.js';
+import { registerMacros } from './library/macros.js';
+import { registerQuantities } from './library/quantities.js';
+import { register } from './library/register.js';
+import { registerTexts } from './library/texts.js';
+
+let base: Environment | undefined;
+
+/** An environment of one expression, with the functions that Kubernetes gives to all of them. */
+export function kubernetesEnvironment(): Environment {
+  base ??= createBase();
+  return base.clone();
+}
+
+function createBase(): Environment {
+  const environment = new Environment({
+    enableOptionalTypes: true,
+    // The values of `format` may differ in their types.
+    homogeneousAggregateLiterals: false,
+    limits: { maxAstNodes: 20_000, maxDepth: 250 },
+  });
+  registerMacros(environment);
+  registerTexts(environment);
+  registerLists(environment);
+  registerQuantities(environment);
+  registerAddresses(environment);
+  register(environment, {
+    'OptionalNamespace.ofNonZeroValue(A): optional<A>': (_optional, value: unknown) =>
+      isZero(value) ? Optional.none() : Optional.of(value),
+  });
+  return environment;
+}
+
+function isZero(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  if (value instanceof Map || value instanceof Set) return value.size === 0;
+  return value === '' || value === 0 || value === 0n || value === false || value === null;
+}

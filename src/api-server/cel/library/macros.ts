@@ -1,0 +1,126 @@
+import type { Environment } from '@marcbachmann/cel-js';
+import { EvaluationError, Optional } from '@marcbachmann/cel-js';
+import { PatternSyntaxError, linearPattern } from '../../schema/index.js';
+import type { ExpressionNode } from '../cost.js';
+import { meter } from '../cost.js';
+
+/** What the library gives to whoever checks and evaluates a call of their own, as far as it is used here. */
+interface Type {
+  readonly kind: string;
+  readonly name: string;
+  readonly valueType?: Type;
+}
+interface Context {
+  forkWithVariable(name: string, type: Type): BoundContext;
+}
+interface BoundContext extends Context {
+  reuse(parent: Context): BoundContext;
+  setIterValue(value: unknown, evaluator: Evaluator): Context;
+}
+interface Checker {
+  check(node: ExpressionNode, context: Context): Type;
+  createError(code: string, message: string, node: ExpressionNode): Error;
+  getType(name: string): Type;
+}
+interface Evaluator {
+  run(node: ExpressionNode, context: Context): unknown;
+}
+interface MacroCall {
+  readonly ast: ExpressionNode;
+  readonly args: readonly ExpressionNode[];
+  readonly receiver: ExpressionNode;
+}
+
+/** Calls that look at the expressions they are given rather than at their values. */
+export function registerMacros(environment: Environment): void {
+  // Of the macros of one name the last one counts, whatever it is declared for: this one replaces the library's
+  // function for texts, whose patterns may backtrack.
+  environment.registerFunction('list.matches(ast): bool', matches);
+  environment.registerFunction('optional.optMap(ast, ast): optional<dyn>', (call: MacroCall) =>
+    mapOptional(call, 'optMap'),
+  );
+  environment.registerFunction('optional.optFlatMap(ast, ast): optional<dyn>', (call: MacroCall) =>
+    mapOptional(call, 'optFlatMap'),
+  );
+}
+
+function matches({ ast, args, receiver }: MacroCall): object {
+  const pattern = args[0]!;
+  return {
+    async: false,
+    typeCheck(checker: Checker, _macro: unknown, context: Context): Type {
+      const types = [receiver, pattern].map((node) => checker.check(node, context));
+      if (types.some(({ kind, name }) => kind !== 'dyn' && name !== 'string')) {
+        const [text, given] = types.map(({ name }) => name);
+        throw checker.createError(
+          'no_matching_overload',
+          `found no matching overload for '${text}.matches(${given})'`,
+          ast,
+        );
+      }
+      if (pattern.op === 'value') checkPattern(pattern.args as string, checker, pattern);
+      return checker.getType('bool');
+    },
+    evaluate(evaluator: Evaluator, _macro: unknown, context: Context): boolean {
+      return matchesPattern(evaluator.run(receiver, context), evaluator.run(pattern, context));
+    },
+  };
+}
+
+function checkPattern(source: string, checker: Checker, node: ExpressionNode): void {
+  try {
+    linearPattern(source);
+  } catch (error) {
+    if (!(error instanceof PatternSyntaxError)) throw error;
+    throw checker.createError('invalid_pattern', error.message, node);
+  }
+}
+
+/** Matching costs the text times the pattern. Source: the cost of `matches` in cel-go/checker/cost.go. */
+export function matchesPattern(text: unknown, source: unknown): boolean {
+  if (typeof text !== 'string' || typeof source !== 'string') throw new EvaluationError('no such overload');
+  meter.charge((1 + text.length / 10) * (1 + source.length / 4));
+  return readPattern(source).test(text);
+}
+
+/** @throws EvaluationError, which an expression may catch */
+export function readPattern(source: string): ReturnType<typeof linearPattern> {
+  try {
+    return linearPattern(source);
+  } catch (error) {
+    if (!(error instanceof PatternSyntaxError)) throw error;
+    throw new EvaluationError(error.message);
+  }
+}
+
+function mapOptional({ args, receiver, ast }: MacroCall, name: 'optMap' | 'optFlatMap'): object {
+  const [variable, expression] = args as [ExpressionNode, ExpressionNode];
+  let bound: BoundContext;
+  return {
+    async: false,
+    typeCheck(checker: Checker, _macro: unknown, context: Context): Type {
+      const type = checker.check(receiver, context);
+      if (type.kind !== 'optional' && type.kind !== 'dyn')
+        throw checker.createError(
+          'no_matching_overload',
+          `found no matching overload for '${type.name}.${name}'`,
+          ast,
+        );
+      if (variable.op !== 'id')
+        throw checker.createError('invalid_macro_argument', `${name}() variable must be a name`, variable);
+      bound = context.forkWithVariable(variable.args as string, type.valueType ?? checker.getType('dyn'));
+      const result = checker.check(expression, bound);
+      if (name === 'optMap') return checker.getType(`optional<${result.name}>`);
+      if (result.kind === 'optional' || result.kind === 'dyn') return result;
+      throw checker.createError('no_matching_overload', 'optFlatMap() must give an optional', expression);
+    },
+    evaluate(evaluator: Evaluator, _macro: unknown, context: Context): unknown {
+      const optional = evaluator.run(receiver, context);
+      if (!(optional instanceof Optional)) throw new EvaluationError('no such overload');
+      if (!optional.hasValue()) return optional;
+      const inner = bound.reuse(context).setIterValue(optional.value(), evaluator);
+      const result = evaluator.run(expression, inner);
+      return name === 'optMap' ? Optional.of(result) : result;
+    },
+  };
+}

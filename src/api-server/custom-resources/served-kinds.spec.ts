@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { createKindRegistry } from '../kinds/index.js';
+import type { Definition } from '../kinds/index.js';
+import { createSchemaRegistry } from '../schema/index.js';
+import { ServedKinds } from './served-kinds.js';
+
+const NAME = 'things.example.com';
+
+function aDefinition(revision: number, change: { generation?: number; established?: boolean; uid?: string } = {}) {
+  const { generation = 1, established = true, uid = 'u' } = change;
+  const names = { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: NAME, uid, generation, resourceVersion: String(revision) },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names,
+      versions: [
+        { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
+      ],
+    },
+    status: {
+      acceptedNames: names,
+      conditions: [{ type: 'Established', status: established ? 'True' : 'False' }],
+      storedVersions: ['v1'],
+    },
+  } as unknown as Definition;
+}
+
+function aServer() {
+  const kinds = createKindRegistry();
+  const served = new ServedKinds(kinds, createSchemaRegistry());
+  return { kinds, served, find: () => kinds.find('example.com', 'v1', 'things') };
+}
+
+describe('the kinds that come from definitions', () => {
+  it('are there from when on their definition is established', () => {
+    const { served, find } = aServer();
+    served.observe(aDefinition(1, { established: false }));
+    expect(find()).toBeUndefined();
+    served.observe(aDefinition(2));
+    expect(find()?.type.kind).toBe('Thing');
+  });
+
+  it('change when their definition does, and only then', () => {
+    const { served, kinds, find } = aServer();
+    served.observe(aDefinition(1));
+    const [first, revision] = [find(), kinds.revision];
+    served.observe(aDefinition(2));
+    expect(kinds.revision).toBe(revision);
+    served.observe(aDefinition(3, { generation: 2 }));
+    expect(find()).not.toBe(first);
+  });
+
+  it('go with their definition, and do not come back when the watch tells of what was before', () => {
+    const { served, find } = aServer();
+    served.observe(aDefinition(1));
+    served.forget(NAME, 5, { isTold: false });
+    served.observe(aDefinition(4));
+    expect(find()).toBeUndefined();
+    served.forget(NAME, 5, { isTold: true });
+    served.observe(aDefinition(6, { uid: 'other' }));
+    expect(find()).toBeDefined();
+  });
+
+  it('stay when the watch tells late that an earlier definition of the name has gone', () => {
+    const { served, find } = aServer();
+    served.observe(aDefinition(1));
+    served.forget(NAME, 5, { isTold: false });
+    served.observe(aDefinition(6, { uid: 'other' }));
+    served.forget(NAME, 5, { isTold: true });
+    expect(find()).toBeDefined();
+  });
+
+  it('never take the place of what the server itself has', () => {
+    const { served, kinds } = aServer();
+    const leases = kinds.find('coordination.k8s.io', 'v1', 'leases');
+    const definition = aDefinition(1);
+    definition.spec!.group = 'coordination.k8s.io';
+    definition.spec!.names = { ...definition.spec!.names, plural: 'leases', kind: 'Lease' };
+    definition.status!.acceptedNames = definition.spec!.names;
+    served.observe(definition);
+    expect(kinds.find('coordination.k8s.io', 'v1', 'leases')).toBe(leases);
+  });
+});

@@ -1,0 +1,109 @@
+import { stringifyJson } from '../../base/kubernetes/index.js';
+import { customKindsOf } from '../kinds/index.js';
+import type { Definition, KindDefinition, KindRegistry } from '../kinds/index.js';
+import type { SchemaRegistry } from '../schema/index.js';
+import { isEstablished } from './decide-status.js';
+
+/** What is remembered of a definition: not its schemas, which the kinds have. */
+interface Known {
+  readonly revision: number;
+  readonly group: string;
+  readonly accepted: NonNullable<Definition['status']>['acceptedNames'];
+  readonly established: boolean;
+  /** Changes when the kinds do. */
+  readonly state: string;
+  readonly kinds: readonly KindDefinition[];
+}
+
+/** The kinds that a server has because of definitions, kept in step with them. */
+export class ServedKinds {
+  private readonly known = new Map<string, Known>();
+  /** Revisions of removals of which the watch has not told yet: what it tells of before them is over. */
+  private readonly removals = new Map<string, number>();
+
+  constructor(
+    private readonly kinds: KindRegistry,
+    private readonly schemas: SchemaRegistry,
+  ) {}
+
+  /** Of two states of a definition the newer one counts, in whatever order they are told. */
+  observe(definition: Readonly<Definition>): void {
+    const { metadata, spec, status } = definition;
+    const revision = Number(metadata.resourceVersion);
+    const before = this.known.get(metadata.name);
+    if ((before?.revision ?? this.removals.get(metadata.name) ?? 0) >= revision) return;
+    const established = isEstablished(definition);
+    const state = stringifyJson([
+      metadata.uid,
+      metadata.generation,
+      metadata.deletionTimestamp,
+      established,
+      status?.acceptedNames,
+    ]);
+    const kinds = before?.state === state ? before.kinds : this.replace(definition, before, established);
+    this.known.set(metadata.name, {
+      revision,
+      group: spec?.group ?? '',
+      accepted: status?.acceptedNames,
+      established,
+      state,
+      kinds,
+    });
+  }
+
+  /**
+   * A definition is gone.
+   * @param revision of its removal; a definition of that name that came later stays
+   * @param isTold whether the watch has told of it, so that nothing older can follow
+   */
+  forget(name: string, revision: number, { isTold }: { readonly isTold: boolean }): void {
+    if (isTold && (this.removals.get(name) ?? 0) <= revision) this.removals.delete(name);
+    const before = this.known.get(name);
+    if (before && before.revision > revision) return;
+    if (!isTold) this.removals.set(name, revision);
+    this.known.delete(name);
+    for (const kind of before?.kinds ?? []) this.remove(kind);
+  }
+
+  get names(): readonly string[] {
+    return [...this.known.keys()];
+  }
+
+  /** The names that the other definitions of a group have got. */
+  takenBeside(name: string, group: string): NonNullable<Known['accepted']>[] {
+    return [...this.known]
+      .filter(([other, known]) => other !== name && known.group === group)
+      .flatMap(([, { accepted }]) => (accepted ? [accepted] : []));
+  }
+
+  /** The definitions of a group that did not get their names, and may get them when another one goes. */
+  waitingIn(group: string): string[] {
+    return [...this.known]
+      .filter(([, known]) => known.group === group && !known.established)
+      .map(([name]) => name);
+  }
+
+  private replace(
+    definition: Readonly<Definition>,
+    before: Known | undefined,
+    established: boolean,
+  ): readonly KindDefinition[] {
+    const own = new Set(before?.kinds);
+    // What the server itself has is nobody's to define.
+    const wanted = (established ? customKindsOf(definition) : []).filter(({ kind: { type } }) => {
+      const existing = this.kinds.find(type.group, type.version, type.resource);
+      return !existing || own.has(existing);
+    });
+    for (const kind of own) this.remove(kind);
+    for (const { kind, schema } of wanted) {
+      this.schemas.put(kind.schema, schema);
+      this.kinds.put(kind);
+    }
+    return wanted.map(({ kind }) => kind);
+  }
+
+  private remove(kind: KindDefinition): void {
+    this.kinds.remove(kind.type);
+    this.schemas.remove(kind.schema);
+  }
+}

@@ -1,0 +1,294 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { RedisStorage } from '../../src/api-server/index.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+import { startApiServer } from './api-server-harness.js';
+import type { Body, RunningApiServer } from './api-server-harness.js';
+
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const MERGE = { 'content-type': 'application/merge-patch+json' };
+const STRATEGIC = { 'content-type': 'application/strategic-merge-patch+json' };
+const APPLY = { 'content-type': 'application/apply-patch+yaml' };
+
+/** Each test has a group of its own, so that none meets the names of another. */
+function aDefinition(group: string, change: (definition: Body) => void = () => undefined): Body {
+  const definition: Body = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `crontabs.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural: 'crontabs', singular: 'crontab', kind: 'CronTab', shortNames: ['ct'], categories: ['all'] },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          subresources: {
+            status: {},
+            scale: {
+              specReplicasPath: '.spec.replicas',
+              statusReplicasPath: '.status.replicas',
+              labelSelectorPath: '.status.selector',
+            },
+          },
+          additionalPrinterColumns: [
+            { name: 'Spec', type: 'string', jsonPath: '.spec.cronSpec' },
+            { name: 'Replicas', type: 'integer', jsonPath: '.spec.replicas' },
+          ],
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              properties: {
+                spec: {
+                  type: 'object',
+                  description: 'What is run, and when.',
+                  required: ['cronSpec'],
+                  properties: {
+                    cronSpec: { type: 'string', pattern: '^\\S+( \\S+){4}$', description: 'When it is run.' },
+                    replicas: { type: 'integer', minimum: 1, maximum: 10, default: 1 },
+                    ports: {
+                      type: 'array',
+                      'x-kubernetes-list-type': 'map',
+                      'x-kubernetes-list-map-keys': ['port'],
+                      items: {
+                        type: 'object',
+                        required: ['port'],
+                        properties: { port: { type: 'integer' }, name: { type: 'string' } },
+                      },
+                    },
+                  },
+                },
+                status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+              },
+            },
+          },
+        },
+      ],
+    },
+  };
+  change(definition);
+  return definition;
+}
+
+function aCronTab(group: string, name: string, spec: object = {}): Body {
+  return {
+    apiVersion: `${group}/v1`,
+    kind: 'CronTab',
+    metadata: { name },
+    spec: { cronSpec: '* * * * */5', ...spec },
+  };
+}
+
+function pathOf(group: string, version = 'v1'): string {
+  return `/apis/${group}/${version}/namespaces/default/crontabs`;
+}
+
+describe('custom resources', () => {
+  let server: RunningApiServer;
+  beforeAll(async () => {
+    server = await startApiServer();
+  });
+  afterAll(() => server.stop());
+
+  async function defined(group: string, change?: (definition: Body) => void): Promise<string> {
+    const answer = await server.call('POST', DEFINITIONS, aDefinition(group, change));
+    expect({ status: answer.status, message: answer.body.message }).toEqual({ status: 201 });
+    return pathOf(group);
+  }
+
+  it('are served with the next request after their definition was created', async () => {
+    const path = await defined('at-once.example.com');
+    const created = await server.call('POST', path, aCronTab('at-once.example.com', 'a'));
+    expect(created.status).toBe(201);
+    expect(created.body).toMatchObject({ spec: { replicas: 1 }, metadata: { generation: 1 } });
+    const definition = await server.call('GET', `${DEFINITIONS}/crontabs.at-once.example.com`);
+    const conditions = definition.body.status.conditions.map(({ type, status }: Body) => `${type}=${status}`);
+    expect(conditions).toEqual(['NamesAccepted=True', 'Established=True']);
+    const resources = await server.call('GET', '/apis/at-once.example.com/v1');
+    expect(resources.body.resources.map(({ name }: Body) => name)).toEqual([
+      'crontabs',
+      'crontabs/status',
+      'crontabs/scale',
+    ]);
+    const document = await server.call('GET', '/openapi/v3/apis/at-once.example.com/v1');
+    const { properties } = document.body.components.schemas['com.example.at-once.v1.CronTab'];
+    expect(properties.spec.properties.cronSpec.description).toBe('When it is run.');
+  });
+
+  it('are refused in the words of their schema', async () => {
+    const group = 'refused.example.com';
+    const path = await defined(group);
+    const answer = await server.call('POST', path, aCronTab(group, 'a', { cronSpec: 5, replicas: 11 }));
+    expect(answer.body).toMatchObject({ code: 422, reason: 'Invalid' });
+    expect(answer.body.message).toBe(
+      'CronTab.refused.example.com "a" is invalid: [spec.cronSpec: Invalid value: "integer": spec.cronSpec in body must be of type string: "integer", spec.replicas: Invalid value: 11: spec.replicas in body should be less than or equal to 10]',
+    );
+    const strict = await server.call(
+      'POST',
+      `${path}?fieldValidation=Strict`,
+      aCronTab(group, 'a', { odd: true }),
+    );
+    expect(strict.body.message).toContain('strict decoding error: unknown field "spec.odd"');
+  });
+
+  it('are patched, except by strategic merges, and applied with an owner for each field', async () => {
+    const group = 'patched.example.com';
+    const path = await defined(group);
+    const ports = [{ port: 80, name: 'web' }];
+    const applied = await server.call(
+      'PATCH',
+      `${path}/a?fieldManager=one`,
+      aCronTab(group, 'a', { ports }),
+      APPLY,
+    );
+    expect(applied.status).toBe(201);
+    const other = { ...aCronTab(group, 'a'), spec: { ports: [{ port: 443, name: 'tls' }] } };
+    const second = await server.call('PATCH', `${path}/a?fieldManager=two`, other, APPLY);
+    expect(second.body.spec.ports.map(({ port }: Body) => port)).toEqual([80, 443]);
+    const taken = { ...aCronTab(group, 'a'), spec: { ports: [{ port: 80, name: 'mine' }] } };
+    expect((await server.call('PATCH', `${path}/a?fieldManager=three`, taken, APPLY)).status).toBe(409);
+    const merged = await server.call('PATCH', `${path}/a`, { spec: { replicas: 3 } }, MERGE);
+    expect(merged.body).toMatchObject({ spec: { replicas: 3 }, metadata: { generation: 3 } });
+    expect((await server.call('PATCH', `${path}/a`, { spec: { replicas: 4 } }, STRATEGIC)).status).toBe(415);
+  });
+
+  it('keep their status apart, and show themselves as a Scale', async () => {
+    const group = 'parts.example.com';
+    const path = await defined(group);
+    const created = await server.call('POST', path, { ...aCronTab(group, 'a'), status: { replicas: 9 } });
+    expect(created.body.status).toBeUndefined();
+    const change = { spec: { replicas: 5 }, status: { replicas: 2, selector: 'a=b' } };
+    const status = await server.call('PATCH', `${path}/a/status`, change, MERGE);
+    expect(status.body).toMatchObject({
+      spec: { replicas: 1 },
+      status: { replicas: 2 },
+      metadata: { generation: 1 },
+    });
+    const scale = await server.call('PATCH', `${path}/a/scale`, { spec: { replicas: 4 } }, MERGE);
+    expect(scale.body).toMatchObject({
+      kind: 'Scale',
+      spec: { replicas: 4 },
+      status: { replicas: 2, selector: 'a=b' },
+    });
+  });
+
+  it('are the same objects in every version', async () => {
+    const group = 'versions.example.com';
+    const path = await defined(group, ({ spec }) =>
+      spec.versions.push({ ...spec.versions[0], name: 'v2', storage: false }),
+    );
+    await server.call('POST', path, aCronTab(group, 'a'));
+    const other = await server.call('GET', `${pathOf(group, 'v2')}/a`);
+    expect(other.body).toMatchObject({ apiVersion: `${group}/v2`, spec: { replicas: 1 } });
+    const list = await server.call('GET', pathOf(group, 'v2'));
+    expect(list.body).toMatchObject({ apiVersion: `${group}/v2`, kind: 'CronTabList' });
+  });
+
+  it('go with their definition, which waits for those that somebody keeps', async () => {
+    const group = 'deleted.example.com';
+    const path = await defined(group);
+    const kept = aCronTab(group, 'kept');
+    kept.metadata.finalizers = ['example.com/keep'];
+    await server.call('POST', path, kept);
+    await server.call('POST', path, aCronTab(group, 'a'));
+    const definition = `${DEFINITIONS}/crontabs.${group}`;
+    const deleted = await server.call('DELETE', definition);
+    expect(deleted.body.metadata.finalizers).toEqual(['customresourcecleanup.apiextensions.k8s.io']);
+    expect((await server.call('POST', path, aCronTab(group, 'late'))).status).toBe(405);
+    await waitFor(async () => (await server.call('GET', `${path}/a`)).status === 404);
+    await waitFor(
+      async () => (await server.call('GET', `${path}/kept`)).body.metadata.deletionTimestamp !== undefined,
+    );
+    expect((await server.call('GET', definition)).status).toBe(200);
+    await server.call('PATCH', `${path}/kept`, { metadata: { finalizers: null } }, MERGE);
+    await waitFor(async () => (await server.call('GET', definition)).status === 404);
+    expect((await server.call('GET', path)).status).toBe(404);
+    expect((await server.call('GET', `/apis/${group}`)).status).toBe(404);
+  });
+
+  it('wait for their names while another definition of the group has them', async () => {
+    const group = 'names.example.com';
+    await defined(group);
+    const rival = aDefinition(group, ({ metadata, spec }) => {
+      metadata.name = `rivals.${group}`;
+      spec.names = { plural: 'rivals', kind: 'CronTab' };
+    });
+    await server.call('POST', DEFINITIONS, rival);
+    const established = async (): Promise<string> => {
+      const { body } = await server.call('GET', `${DEFINITIONS}/rivals.${group}`);
+      return body.status.conditions.find(({ type }: Body) => type === 'Established').status;
+    };
+    expect(await established()).toBe('False');
+    await server.call('DELETE', `${DEFINITIONS}/crontabs.${group}`);
+    await waitFor(async () => (await established()) === 'True');
+  });
+});
+
+describe('custom resources on Redis', () => {
+  const group = 'shared.example.com';
+  const aStorage = (keyPrefix: string) => new RedisStorage({ url: inject('redisUrl'), keyPrefix });
+
+  it('are served by another server on the same store, and again after a restart', async () => {
+    const prefix = `api-${randomUUID()}:`;
+    const one = await startApiServer({ storage: aStorage(prefix) });
+    const two = await startApiServer({ storage: aStorage(prefix) });
+    await one.call('POST', DEFINITIONS, aDefinition(group));
+    expect((await two.call('POST', pathOf(group), aCronTab(group, 'a'))).status).toBe(201);
+    expect((await one.call('GET', `${pathOf(group)}/a`)).status).toBe(200);
+    await Promise.all([one.stop(), two.stop()]);
+
+    const third = await startApiServer({ storage: aStorage(prefix) });
+    expect((await third.call('GET', '/apis/shared.example.com/v1')).status).toBe(200);
+    expect((await third.call('GET', `${pathOf(group)}/a`)).body.spec.replicas).toBe(1);
+    await third.stop();
+  });
+});
+
+describe('custom resources with real kubectl', () => {
+  const group = 'kubectl.example.com';
+  let server: RunningApiServer;
+  beforeAll(async () => {
+    server = await startApiServer({ tls: true });
+  });
+  afterAll(() => server.stop());
+
+  function kubectl(...args: string[]): Promise<{ code: number; output: string }> {
+    const env = { ...process.env, KUBECONFIG: server.kubeconfig, HOME: server.dir };
+    return new Promise((resolve) => {
+      execFile(process.env['KUBECTL'] ?? 'kubectl', args, { env, timeout: 60_000 }, (error, stdout, stderr) =>
+        resolve({ code: error ? Number(error.code ?? 1) : 0, output: stdout + stderr }),
+      );
+    });
+  }
+
+  it('live a whole life', async () => {
+    const definition = join(server.dir, 'definition.json');
+    const object = join(server.dir, 'object.json');
+    await writeFile(definition, JSON.stringify(aDefinition(group)));
+    await writeFile(object, JSON.stringify(aCronTab(group, 'mine')));
+    const crd = `crd/crontabs.${group}`;
+    const steps: readonly [string[], RegExp][] = [
+      [['apply', '-f', definition], /crontabs\.kubectl\.example\.com created/],
+      [['wait', '--for=condition=Established', crd, '--timeout=30s'], /condition met/],
+      [['apply', '-f', object], /crontab\.kubectl\.example\.com\/mine created/],
+      [['get', 'ct'], /NAME\s+SPEC\s+REPLICAS\s+mine\s+\* \* \* \* \*\/5\s+1/],
+      [['explain', 'crontab.spec.cronSpec'], /When it is run\./],
+      [['scale', 'crontab/mine', '--replicas=3'], /scaled/],
+      [['get', 'crontab', 'mine', '-o', 'jsonpath={.spec.replicas}'], /^3$/],
+      [['apply', '--server-side', '--force-conflicts', '-f', object], /serverside-applied/],
+      [['label', 'crontab', 'mine', 'a=b'], /labeled/],
+      [['get', 'all'], /crontab\.kubectl\.example\.com\/mine/],
+      [['delete', crd, '--timeout=30s'], /deleted/],
+    ];
+    for (const [args, expected] of steps) {
+      const outcome = await kubectl(...args);
+      expect({ args, ...outcome }).toMatchObject({ args, code: 0, output: expect.stringMatching(expected) });
+    }
+    expect((await kubectl('get', 'crontabs')).code).not.toBe(0);
+  }, 180_000);
+});
