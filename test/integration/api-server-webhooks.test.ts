@@ -215,6 +215,34 @@ describe('A validating webhook', () => {
   });
 });
 
+describe('Match conditions', () => {
+  const matching = (expression: string, more: object = {}) => ({
+    matchConditions: [{ name: 'c', expression }],
+    ...more,
+  });
+
+  it('spare a webhook the requests that do not meet them', async () => {
+    await configure(
+      'Validating',
+      matching("request.userInfo.username != 'admin'"),
+      matching('has(object.data)'),
+    );
+    expect((await create('a', { own: 'yes' })).status).toBe(201);
+    expect(asked.map(({ path }) => path[1])).toEqual(['1']);
+  });
+
+  it('that cannot be judged refuse the request, unless the webhook may fail', async () => {
+    await configure('Validating', matching('object.nowhere'));
+    const { body, status } = await create('a');
+    expect(status).toBe(403);
+    expect(body.message).toMatch(/is forbidden: expression 'object.nowhere' resulted in error/);
+    await api.call('DELETE', `${GROUP}/validatingwebhookconfigurations/hooks`);
+    await configure('Validating', matching('object.nowhere', { failurePolicy: 'Ignore' }));
+    expect((await create('a')).status).toBe(201);
+    expect(asked).toEqual([]);
+  });
+});
+
 describe('A webhook that fails', () => {
   const broken: [string, Answer, RegExp][] = [
     ['redirects', () => ({ code: 302, raw: '' }), /the server responded with the status code 302/],

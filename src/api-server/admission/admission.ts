@@ -12,6 +12,7 @@ import { builtInPlugins } from './built-in-plugins.js';
 import type { Plugin } from './built-in-plugins.js';
 import { admitByNamespace } from './plugins/namespace-lifecycle.js';
 import type { ResourceQuota } from './quota/decide-charge.js';
+import { PolicyPlugin } from './policies/policy-plugin.js';
 import { QuotaKeeper } from './quota/quota-keeper.js';
 import { ServiceAddresses } from './webhooks/service-addresses.js';
 import type { KnownServices } from './webhooks/service-addresses.js';
@@ -46,6 +47,7 @@ export const ADMISSION_PLUGINS = [
   'Priority',
   'ResourceQuota',
   'ServiceAccount',
+  'ValidatingAdmissionPolicy',
   'ValidatingAdmissionWebhook',
 ] as const;
 
@@ -62,6 +64,7 @@ export class Admission {
   private readonly namespaces: FollowedResource<Namespace>;
   /** Absent: nobody counts. */
   private readonly quotas: QuotaKeeper | undefined;
+  private readonly policies: PolicyPlugin | undefined;
   private readonly mutatingWebhooks: WebhookPlugin | undefined;
   private readonly validatingWebhooks: WebhookPlugin | undefined;
 
@@ -89,6 +92,13 @@ export class Admission {
       },
       new WebhookClient(new ServiceAddresses(dependencies.storage, services), dependencies.clock),
     );
+    const policies = new PolicyPlugin({
+      ...dependencies,
+      namespaces: this.namespaces,
+      policies: this.follow('validatingadmissionpolicies.admissionregistration.k8s.io'),
+      bindings: this.follow('validatingadmissionpolicybindings.admissionregistration.k8s.io'),
+    });
+    if (!isDisabled('ValidatingAdmissionPolicy')) this.policies = policies;
     if (!isDisabled('MutatingAdmissionWebhook')) this.mutatingWebhooks = webhooks;
     if (!isDisabled('ValidatingAdmissionWebhook')) this.validatingWebhooks = webhooks;
     for (const plugin of plugins) {
@@ -125,6 +135,7 @@ export class Admission {
   async validate(attributes: WriteAttributes): Promise<void> {
     if (attributes.subresource === '')
       for (const plugin of this.pluginsOf(attributes)) plugin.validate?.(attributes);
+    await this.policies?.validate(attributes);
     await this.validatingWebhooks?.validate(attributes);
   }
 
@@ -132,6 +143,7 @@ export class Admission {
   async validateDeletion(attributes: Attributes): Promise<void> {
     await admitByNamespace(attributes, this.namespaces);
     await this.mutatingWebhooks?.mutate(attributes, () => Promise.resolve());
+    await this.policies?.validate(attributes);
     await this.validatingWebhooks?.validate(attributes);
   }
 

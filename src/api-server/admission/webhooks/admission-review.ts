@@ -9,6 +9,8 @@ import type { Attributes, Operation } from '../attributes.js';
 /** What a webhook is asked: an AdmissionReview's `request`, in `admission.k8s.io/v1` and `v1beta1` alike. */
 export interface ReviewRequest {
   readonly uid: string;
+  readonly object: unknown;
+  readonly oldObject: unknown;
   readonly [field: string]: unknown;
 }
 

@@ -6,8 +6,11 @@ import { badRequest, internalError, StatusError } from '../../errors/index.js';
 import { applyPatch } from '../../patch/index.js';
 import { normalizeObject } from '../../schema/index.js';
 import type { SchemaRegistry } from '../../schema/index.js';
-import type { Attributes, WriteAttributes } from '../attributes.js';
+import { refused } from '../attributes.js';
+import type { Attributes } from '../attributes.js';
 import type { FollowedResource } from '../followed-resource.js';
+import { matchConditions, requestBudget } from '../policies/request-expressions.js';
+import type { RequestValues } from '../policies/request-expressions.js';
 import { denialBy, inFormOf, reviewRequest } from './admission-review.js';
 import type { ReviewResponse } from './admission-review.js';
 import { matchRequest } from './match-request.js';
@@ -43,7 +46,7 @@ export class WebhookPlugin {
    * @param complete runs after a webhook has changed the object: what is missing now is filled in again
    * @throws StatusError
    */
-  async mutate(attributes: WriteAttributes | Attributes, complete: () => Promise<void>): Promise<void> {
+  async mutate(attributes: Attributes, complete: () => Promise<void>): Promise<void> {
     const configurations = this.known.mutating.list('');
     if (configurations.length === 0) return;
     const asked: Webhook[] = [];
@@ -83,8 +86,24 @@ export class WebhookPlugin {
     const labelsOf = (name: string) => namespaces.get('', name)?.metadata.labels ?? {};
     return webhooks.flatMap((webhook) => {
       const shown = matchRequest(webhook.selection, attributes, kinds, labelsOf);
-      return shown ? [{ webhook, shown }] : [];
+      if (!shown) return [];
+      return this.meetsConditions(webhook, shown, attributes) ? [{ webhook, shown }] : [];
     });
+  }
+
+  /** @throws StatusError 403 when they cannot be judged, unless the webhook may fail */
+  private meetsConditions(
+    { failsOpen, matchConditions: conditions }: Webhook,
+    shown: KindDefinition,
+    attributes: Attributes,
+  ): boolean {
+    const values = (): RequestValues => {
+      const { object, oldObject, ...request } = reviewRequest(attributes, shown);
+      return { object, oldObject, request };
+    };
+    const match = matchConditions(conditions, values, requestBudget());
+    if (match.isMatch === undefined && !failsOpen) throw refused(attributes, match.problem);
+    return match.isMatch ?? false;
   }
 
   /** @returns whether it has changed the object */

@@ -2,6 +2,8 @@ import type { IMutatingWebhook } from 'kubernetes-models/admissionregistration.k
 import type { IRuleWithOperations } from 'kubernetes-models/admissionregistration.k8s.io/v1/RuleWithOperations';
 import { compileLabelSelector, isEmptySelector } from '../../../base/kubernetes/index.js';
 import type { KubernetesObject, LabelMatcher } from '../../../base/kubernetes/index.js';
+import { compileRequestExpression } from '../policies/request-expressions.js';
+import type { RequestExpression } from '../policies/request-expressions.js';
 
 /** A MutatingWebhookConfiguration or a ValidatingWebhookConfiguration. A mutating webhook has all that a validating one has. */
 export interface WebhookConfiguration extends KubernetesObject {
@@ -24,7 +26,7 @@ export interface Webhook {
   readonly name: string;
   readonly client: IMutatingWebhook['clientConfig'];
   readonly selection: Selection;
-  readonly matchConditions: readonly { readonly name: string; readonly expression: string }[];
+  readonly matchConditions: readonly RequestExpression[];
   readonly failsOpen: boolean;
   readonly hasSideEffectsOnDryRun: boolean;
   readonly isReinvoked: boolean;
@@ -52,7 +54,9 @@ function compileWebhook(hook: IMutatingWebhook): Webhook {
     name: hook.name,
     client: hook.clientConfig,
     selection: compileSelection({ ...hook, resourceRules: hook.rules }),
-    matchConditions: hook.matchConditions ?? [],
+    matchConditions: (hook.matchConditions ?? []).map(({ expression }) =>
+      compileRequestExpression(expression),
+    ),
     failsOpen: hook.failurePolicy === 'Ignore',
     hasSideEffectsOnDryRun: hook.sideEffects !== 'None' && hook.sideEffects !== 'NoneOnDryRun',
     isReinvoked: hook.reinvocationPolicy === 'IfNeeded',
