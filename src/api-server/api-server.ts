@@ -6,7 +6,8 @@ import { errorMessage, IllegalStateError, StartupError } from '../base/errors/in
 import type { Logger } from '../base/logging/index.js';
 import type { ApiServerMetrics } from './api-server-metrics.js';
 import { noApiServerMetrics } from './api-server-metrics.js';
-import { NamespaceLifecycle } from './admission/index.js';
+import { Admission } from './admission/index.js';
+import type { AdmissionPluginName } from './admission/index.js';
 import { ANONYMOUS, Authenticator, createSigningKey, isMaster, ServiceAccountTokens } from './auth/index.js';
 import type { SigningKey, TokenUser, UserInfo } from './auth/index.js';
 import {
@@ -72,6 +73,13 @@ export interface ApiServerOptions {
   /** How long a stop waits for requests under way, milliseconds. @default 5000 */
   readonly drainTimeoutMs?: number;
   readonly limits?: ServerLimits;
+  /** kube-apiserver's plug-ins that let everything pass. @default none */
+  readonly disabledAdmissionPlugins?: readonly AdmissionPluginName[];
+  /**
+   * Where the Services of webhooks are, `namespace/name` → `host:port`: simulated pods have no network.
+   * @default where the Service's external name or endpoints say
+   */
+  readonly webhookServices?: Readonly<Record<string, string>>;
 }
 
 /** Reachable without a token, as a genuine server grants to everybody. */
@@ -110,18 +118,12 @@ export class ApiServer {
     const storage = this.authorizer.observed(measured);
     const tokens = new ServiceAccountTokens(options.signingKey ?? createSigningKey(), storage, clock);
     this.authenticator = new Authenticator({ token, users: options.users, serviceAccounts: tokens });
-    const namespaces = new NamespaceLifecycle(storage, clock, logger);
-    const common = {
-      storage,
-      kinds,
-      schemas,
-      clock,
-      random,
-      logger,
-      namespaces,
-      events: new SharedEvents(),
-      tokens,
-    };
+    const base = { storage, kinds, schemas, clock, random, logger };
+    const admission = new Admission(base, {
+      disabled: options.disabledAdmissionPlugins,
+      services: options.webhookServices,
+    });
+    const common = { ...base, admission, events: new SharedEvents(), tokens };
     this.definitions = new CustomResources(common, () => this.context);
     this.context = { ...common, definitions: this.definitions };
     this.aggregation = new ClusterRoleAggregation(this.context, this.authorizer);
@@ -171,11 +173,12 @@ export class ApiServer {
     const { storage, clock, logger } = this.options;
     const inner = new AbortController();
     const background = [
-      this.context.namespaces.run(inner.signal),
       this.definitions.run(inner.signal),
       new EventExpiry({ storage, clock, logger }).run(inner.signal),
     ];
     try {
+      await this.context.admission.load();
+      background.push(this.context.admission.run(inner.signal));
       await this.definitions.load();
       await this.prepare(inner.signal, background);
       await this.listen();

@@ -46,6 +46,7 @@ export async function startApiServer(
     drainTimeoutMs?: number;
     limits?: ServerLimits;
     users?: readonly TokenUser[];
+    webhookServices?: Record<string, string>;
   } = {},
 ): Promise<RunningApiServer> {
   const clock = new SystemClock();
@@ -64,6 +65,7 @@ export async function startApiServer(
     ...(tls && { tls, clientCa: tls.ca }),
     users: options.users,
     ...(options.limits && { limits: options.limits }),
+    ...(options.webhookServices && { webhookServices: options.webhookServices }),
   });
   const stop = new AbortController();
   const storeStop = new AbortController();

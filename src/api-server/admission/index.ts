@@ -1,1 +1,4 @@
-export { NamespaceLifecycle } from './namespace-lifecycle.js';
+export { Admission, ADMISSION_PLUGINS } from './admission.js';
+export type { AdmissionPluginName } from './admission.js';
+export { SERVER } from './attributes.js';
+export type { Attributes, Caller, Operation, WriteAttributes } from './attributes.js';

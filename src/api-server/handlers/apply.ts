@@ -10,6 +10,7 @@ import { isDryRun } from './dry-run.js';
 import { applyManagerOf } from './field-manager.js';
 import type { ResourceCall } from './handler.js';
 import { checkName, readObject } from './read-object.js';
+import { callerOf } from './write-options.js';
 
 /** `PATCH` with `application/apply-patch+yaml`: server-side apply of an object or of its status. */
 export async function handleApply(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
@@ -17,14 +18,17 @@ export async function handleApply(context: RegistryContext, call: ResourceCall):
   const { object: config, warnings } = await readObject(context, call, checkVersion);
   checkName(config, call.name);
   if (config.metadata.managedFields) throw badRequest('metadata.managedFields must be nil');
+  const { caller, warned } = callerOf(call);
   const applied = await applyObject(context, call, config, {
     manager,
+    caller,
     force: call.request.flag('force'),
     dryRun: isDryRun(call.request.query),
     subresource: call.subresource as Subresource,
   });
   const body = presentObject(applied.object, call.kind, call, context.clock.now());
-  return applied.created ? created(body, warnings) : ok(body, warnings);
+  const told = [...warnings, ...warned];
+  return applied.created ? created(body, told) : ok(body, told);
 }
 
 function checkVersion(apiVersion: string | undefined, { kind }: ResourceCall): void {

@@ -7,9 +7,8 @@ import { created } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
 import { updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
-import { isDryRun } from './dry-run.js';
-import { fieldManagerOf } from './field-manager.js';
 import type { ResourceCall } from './handler.js';
+import { writeOptionsOf } from './write-options.js';
 
 const BINDING_TYPE = { group: '', version: 'v1', resource: 'bindings', kind: 'Binding', namespaced: true };
 
@@ -34,9 +33,8 @@ export async function handleBinding(context: RegistryContext, call: ResourceCall
   if (!node) throw badRequest('target.name: Required value');
   const time = toRfc3339(context.clock.now());
   await updateObject(context, call, (current) => bound(current, call, binding, node, time), {
+    ...writeOptionsOf(call),
     subresource: 'binding',
-    manager: fieldManagerOf(call),
-    dryRun: isDryRun(call.request.query),
   });
   return created({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
 }

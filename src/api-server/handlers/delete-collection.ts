@@ -11,6 +11,7 @@ import { listPages } from './list-pages.js';
 import type { PageSource } from './list-pages.js';
 import { respondWithList } from './list-response.js';
 import { parseNumber } from './list.js';
+import { callerOf } from './write-options.js';
 
 /** How many deletions are under way at once. */
 const PARALLEL = 16;
@@ -30,17 +31,21 @@ export async function handleDeleteCollection(
 /** The pages with what became of their objects, which are deleted when the page is asked for. */
 function deletedPages(
   context: RegistryContext,
-  { kind }: ResourceCall,
+  call: ResourceCall,
   pages: PageSource,
   options: ReadDeleteOptions,
 ): PageSource {
+  const { kind } = call;
   const deleteAll = async (objects: readonly UnstructuredObject[]): Promise<UnstructuredObject[]> => {
     const waiting = objects.values();
     const deleted: UnstructuredObject[] = [];
     const work = async (): Promise<void> => {
       for (const { metadata } of waiting) {
         const target = { kind, namespace: metadata.namespace ?? '', name: metadata.name };
-        const outcome = await deleteObject(context, target, options, options).catch(ignoreNotFound);
+        const outcome = await deleteObject(context, target, options, {
+          dryRun: options.dryRun,
+          ...callerOf(call),
+        }).catch(ignoreNotFound);
         if (outcome) deleted.push(outcome.object);
       }
     };

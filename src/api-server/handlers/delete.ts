@@ -5,11 +5,15 @@ import type { RegistryContext } from '../registry/index.js';
 import { presentObject } from '../table/index.js';
 import { readDeleteOptions } from './delete-options.js';
 import type { ResourceCall } from './handler.js';
+import { callerOf } from './write-options.js';
 
 /** `DELETE` of one object. Answers a Status when it is gone, the object when something still keeps it. */
 export async function handleDelete(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const options = await readDeleteOptions(call.request, context.schemas);
-  const { object, removed } = await deleteObject(context, call, options, options);
+  const { object, removed } = await deleteObject(context, call, options, {
+    dryRun: options.dryRun,
+    ...callerOf(call),
+  });
   const { type } = call.kind;
   if (!removed || type.kind === 'Pod') {
     return ok(presentObject(object, call.kind, call, context.clock.now()));

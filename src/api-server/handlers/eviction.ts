@@ -10,6 +10,7 @@ import type { RegistryContext } from '../registry/index.js';
 import { JsonSyntaxError, readJsonText } from '../schema/index.js';
 import { checkDeleteOptions } from './delete-options.js';
 import type { ResourceCall } from './handler.js';
+import { callerOf } from './write-options.js';
 
 /** `POST` to a pod's `eviction`: a deletion, as there are no disruption budgets here. */
 export async function handleEviction(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
@@ -17,7 +18,7 @@ export async function handleEviction(context: RegistryContext, call: ResourceCal
   const text = Buffer.from(stringifyJson(deleteOptions ?? {}));
   const sent = await decodeDeleteOptions(text, 'application/json', context.schemas);
   const options = checkDeleteOptions(sent, call.request.query);
-  await deleteObject(context, call, options, options);
+  await deleteObject(context, call, options, { dryRun: options.dryRun, ...callerOf(call) });
   return created({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
 }
 

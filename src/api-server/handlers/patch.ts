@@ -14,10 +14,9 @@ import { DecodeError, describeFinding, normalizeObject } from '../schema/index.j
 import type { FieldFinding, SchemaRegistry } from '../schema/index.js';
 import { presentObject } from '../table/index.js';
 import { handleApply } from './apply.js';
-import { isDryRun } from './dry-run.js';
-import { fieldManagerOf } from './field-manager.js';
 import type { ResourceCall } from './handler.js';
 import { checkName } from './read-object.js';
+import { writeOptionsOf } from './write-options.js';
 
 /** Characters of a patch that a refusal repeats. */
 const MAX_SHOWN_PATCH = 2048;
@@ -29,7 +28,7 @@ export async function handlePatch(context: RegistryContext, call: ResourceCall):
   if (type === 'apply') return handleApply(context, call);
   if (request.query.has('force')) throw forceForbidden();
   const fieldValidation = fieldValidationOf(request.query);
-  const dryRun = isDryRun(request.query);
+  const options = writeOptionsOf(call);
   const patch = (await request.readBody()).toString('utf8');
   let warnings: string[] = [];
   const tryUpdate = (current: Readonly<UnstructuredObject>): UnstructuredObject => {
@@ -47,11 +46,10 @@ export async function handlePatch(context: RegistryContext, call: ResourceCall):
     return patched;
   };
   const updated = await updateObject(context, call, tryUpdate, {
+    ...options,
     subresource: call.subresource as Subresource,
-    manager: fieldManagerOf(call),
-    dryRun,
   });
-  return ok(presentObject(updated, kind, call, context.clock.now()), warnings);
+  return ok(presentObject(updated, kind, call, context.clock.now()), [...warnings, ...options.warned]);
 }
 
 function forceForbidden(): StatusError {

@@ -8,12 +8,11 @@ import type { ScaleMapping } from '../kinds/index.js';
 import { updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { applyPatch, patchTypeOf } from '../patch/index.js';
-import { isDryRun } from './dry-run.js';
-import { fieldManagerOf } from './field-manager.js';
 import { getObject } from './get.js';
 import type { ResourceCall } from './handler.js';
 import { normalizePatched } from './patch.js';
 import { checkName } from './read-object.js';
+import { writeOptionsOf } from './write-options.js';
 
 const SCALE_TYPE = {
   group: 'autoscaling',
@@ -33,9 +32,8 @@ export async function handleScale(context: RegistryContext, call: ResourceCall):
   const change =
     call.request.method === 'PUT' ? await replacement(context, call, body) : patched(context, call, body);
   const updated = await updateObject(context, call, (current) => scaled(current, scale, call, change), {
+    ...writeOptionsOf(call),
     subresource: '',
-    manager: fieldManagerOf(call),
-    dryRun: isDryRun(call.request.query),
   });
   return ok(toScale(updated, scale));
 }

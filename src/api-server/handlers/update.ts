@@ -7,16 +7,15 @@ import type { Subresource } from '../kinds/index.js';
 import { createObject, updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { presentObject } from '../table/index.js';
-import { isDryRun } from './dry-run.js';
-import { fieldManagerOf } from './field-manager.js';
 import type { ResourceCall } from './handler.js';
 import { checkName, readObject } from './read-object.js';
+import { writeOptionsOf } from './write-options.js';
 
 /** `PUT` of an object or of its status. */
 export async function handleUpdate(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { object, warnings } = await readObject(context, call);
   checkName(object, call.name);
-  const options = { manager: fieldManagerOf(call), dryRun: isDryRun(call.request.query) };
+  const options = writeOptionsOf(call);
   const subresource = call.subresource as Subresource;
   const replace = (): UnstructuredObject => {
     if (call.kind.needsVersionOnUpdate && !object.metadata.resourceVersion) throw versionMissing(call);
@@ -24,14 +23,17 @@ export async function handleUpdate(context: RegistryContext, call: ResourceCall)
   };
   try {
     const updated = await updateObject(context, call, replace, { ...options, subresource });
-    return ok(presentObject(updated, call.kind, call, context.clock.now()), warnings);
+    return ok(presentObject(updated, call.kind, call, context.clock.now()), [...warnings, ...options.warned]);
   } catch (error) {
     const isMissing = error instanceof StatusError && error.status.reason === 'NotFound';
     if (!isMissing || subresource !== '' || !call.kind.createsOnUpdate) throw error;
     // Whoever names a version means an object that is there.
     if (object.metadata.resourceVersion) throw error;
     const made = await createObject(context, call, object, options);
-    return created(presentObject(made, call.kind, call, context.clock.now()), warnings);
+    return created(presentObject(made, call.kind, call, context.clock.now()), [
+      ...warnings,
+      ...options.warned,
+    ]);
   }
 }
 
@@ -52,12 +54,12 @@ export async function handleFinalize(context: RegistryContext, call: ResourceCal
   checkName(object, call.name);
   const finalizers = (object.spec as { finalizers?: string[] } | undefined)?.finalizers ?? [];
   const asked = object.metadata.resourceVersion;
+  const options = writeOptionsOf(call);
   const updated = await updateObject(context, call, (current) => finalized(current, finalizers, asked), {
+    ...options,
     subresource: 'finalize',
-    manager: fieldManagerOf(call),
-    dryRun: isDryRun(call.request.query),
   });
-  return ok(presentObject(updated, call.kind, call, context.clock.now()), warnings);
+  return ok(presentObject(updated, call.kind, call, context.clock.now()), [...warnings, ...options.warned]);
 }
 
 function finalized(

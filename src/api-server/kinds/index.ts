@@ -20,3 +20,7 @@ export { humanDuration } from './common/human-duration.js';
 export { invalid as invalidField } from './validation/field-errors.js';
 export { RBAC_GROUP } from './rbac/rules.js';
 export { semanticEqual } from './common/semantic-equal.js';
+export { applyGeneratedName, generatedName } from './common/generated-name.js';
+export { qosClassOf } from './core/pod/qos-class.js';
+export { nanosOf } from './validation/quantities.js';
+export type { Amount, Amounts } from './validation/quantities.js';

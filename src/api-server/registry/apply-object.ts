@@ -1,6 +1,7 @@
 import { toRfc3339 } from '../../base/clock/index.js';
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { apiVersionOf, cloneJson, stringifyJson } from '../../base/kubernetes/index.js';
+import type { Caller } from '../admission/index.js';
 import { applyConflict, conflict, notFound, StatusError } from '../errors/index.js';
 import {
   applyConfig,
@@ -25,6 +26,8 @@ import { updateObject } from './update-object.js';
 
 export interface ApplyOptions {
   readonly manager: Manager;
+  /** On whose behalf. @default the server's own */
+  readonly caller?: Caller;
   /** Take what others own. */
   readonly force: boolean;
   readonly dryRun: boolean;
@@ -67,12 +70,12 @@ async function tryApply(
   config: Readonly<UnstructuredObject>,
   options: ApplyOptions,
 ): Promise<Applied> {
-  const { dryRun, subresource } = options;
+  const { caller, dryRun, subresource } = options;
   const exists = await context.storage.get(storageKeyOf(target));
   if (!exists) return { object: await createApplied(context, target, config, options), created: true };
   const tryUpdate = (current: Readonly<UnstructuredObject>): UnstructuredObject =>
     appliedTo(current, context, target, config, options);
-  const object = await updateObject(context, target, tryUpdate, { subresource, dryRun }).catch(
+  const object = await updateObject(context, target, tryUpdate, { subresource, dryRun, caller }).catch(
     (error: unknown) => {
       const isGone = error instanceof StatusError && error.status.reason === 'NotFound';
       throw isGone ? new OvertakenError('gone', { cause: error }) : error;
@@ -85,7 +88,7 @@ async function createApplied(
   context: RegistryContext,
   target: ObjectTarget,
   config: Readonly<UnstructuredObject>,
-  { manager, dryRun, subresource }: ApplyOptions,
+  { manager, dryRun, subresource, caller }: ApplyOptions,
 ): Promise<UnstructuredObject> {
   if (subresource !== '') throw notFound(target.kind.type, target.name);
   if (config.metadata.uid) {
@@ -99,7 +102,7 @@ async function createApplied(
   const shape = shapeOfType(context.schemas, target.kind.schema);
   const { owners } = applyConfig({ live: undefined, config, owners: new Map(), shape, manager, time });
   const object = cloneJson(config) as UnstructuredObject;
-  return createObject(context, target, object, { dryRun, managedFields: writeOwners(owners) }).catch(
+  return createObject(context, target, object, { dryRun, caller, managedFields: writeOwners(owners) }).catch(
     (error: unknown) => {
       const isThere = error instanceof StatusError && error.status.reason === 'AlreadyExists';
       throw isThere ? new OvertakenError('exists', { cause: error }) : error;

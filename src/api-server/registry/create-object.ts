@@ -4,9 +4,11 @@ import { errorMessage } from '../../base/errors/index.js';
 import { SERVICE_ACCOUNTS } from '../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { alreadyExists, badRequest, invalid, methodNotAllowed, StatusError } from '../errors/index.js';
+import { SERVER } from '../admission/index.js';
+import type { Caller, WriteAttributes } from '../admission/index.js';
 import type { ManagedFieldsEntry, Manager } from '../managed-fields/index.js';
+import { applyGeneratedName } from '../kinds/index.js';
 import { observeWrite } from './observe-write.js';
-import { applyGeneratedName } from './object-names.js';
 import { isNamespace, storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { reserve } from './reservations.js';
@@ -19,6 +21,8 @@ export interface CreateOptions {
   readonly dryRun: boolean;
   /** Who creates it. @default the server itself, which owns nothing */
   readonly manager?: Manager;
+  /** On whose behalf. @default the server's own */
+  readonly caller?: Caller;
   /** Who owns what, when that is known already. */
   readonly managedFields?: ManagedFieldsEntry[];
 }
@@ -36,10 +40,22 @@ export async function createObject(
   object: UnstructuredObject,
   options: CreateOptions,
 ): Promise<UnstructuredObject> {
+  if (target.kind.refusesCreation) throw methodNotAllowed(target.kind.refusesCreation);
   const generated = !object.metadata.name && !!object.metadata.generateName;
+  prepare(context, target, object);
+  const attributes: WriteAttributes = {
+    ...target,
+    operation: 'CREATE',
+    subresource: '',
+    name: object.metadata.name ?? '',
+    object,
+    dryRun: options.dryRun,
+    caller: options.caller ?? SERVER,
+  };
+  await context.admission.mutate(attributes);
   for (let attempt = 1; ; attempt++) {
     try {
-      return await tryCreate(context, target, object, options);
+      return await tryCreate(context, attributes, options);
     } catch (error) {
       const taken = error instanceof StatusError && error.status.reason === 'AlreadyExists';
       if (!generated || !taken || attempt >= NAME_ATTEMPTS) throw error;
@@ -50,28 +66,31 @@ export async function createObject(
 
 async function tryCreate(
   context: RegistryContext,
-  { kind, namespace }: Omit<ObjectTarget, 'name'>,
-  object: UnstructuredObject,
+  attributes: WriteAttributes,
   options: CreateOptions,
 ): Promise<UnstructuredObject> {
-  if (kind.refusesCreation) throw methodNotAllowed(kind.refusesCreation);
+  const { kind, namespace, object } = attributes;
   applyGeneratedName(object, context.random);
   const target: ObjectTarget = { kind, namespace, name: object.metadata.name };
-  await context.namespaces.admitCreate(kind, namespace, target.name);
-  prepare(context, target, object);
+  kind.prepareForCreate(object);
   context.guard?.(target, object);
   const errors = kind.validateCreate(object);
   if (errors.length > 0) throw invalid(kind.type, target.name ?? '', errors);
   trackCreate(context, target, object, options.manager);
   if (options.managedFields) object.metadata.managedFields = options.managedFields;
+  await context.admission.validate(attributes);
   const reserved = await reserve(context, target, object, options);
-  if (options.dryRun) return dryRun(context, target, object);
+  if (options.dryRun) return dryRun(context, target, attributes);
   stampTrace(context, kind, object);
   try {
-    const stored = await context.storage.create(storageKeyOf(target), object);
-    await observeWrite(context, kind, stored.object);
+    const stored = await context.admission.booked(attributes, async () => {
+      const written = await context.storage.create(storageKeyOf(target), object);
+      await observeWrite(context, kind, written.object);
+      return written.object;
+    });
     if (isNamespace(kind)) await ensureDefaultServiceAccount(context, target.name);
-    return stored.object;
+    await context.admission.settle(kind, stored);
+    return stored;
   } catch (error) {
     await reserved.undo();
     throw translateStorageError(error, target);
@@ -104,7 +123,12 @@ export async function ensureDefaultServiceAccount(
   }
 }
 
-function prepare(context: RegistryContext, target: ObjectTarget, object: UnstructuredObject): void {
+/** What an object has before anybody is asked about it. */
+function prepare(
+  context: RegistryContext,
+  target: Omit<ObjectTarget, 'name'>,
+  object: UnstructuredObject,
+): void {
   const { metadata } = object;
   if (metadata.resourceVersion) {
     throw badRequest('resourceVersion should not be set on objects to be created');
@@ -118,15 +142,15 @@ function prepare(context: RegistryContext, target: ObjectTarget, object: Unstruc
   metadata.uid = randomUUID();
   metadata.creationTimestamp = toRfc3339(context.clock.now());
   target.kind.applyDefaults(object);
-  target.kind.prepareForCreate(object);
 }
 
 async function dryRun(
   context: RegistryContext,
   target: ObjectTarget,
-  object: UnstructuredObject,
+  attributes: WriteAttributes,
 ): Promise<UnstructuredObject> {
+  await context.admission.checkQuotas(attributes);
   const existing = await context.storage.get(storageKeyOf(target));
   if (existing) throw alreadyExists(target.kind.type, target.name);
-  return object;
+  return attributes.object;
 }

@@ -1,12 +1,14 @@
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
-import { conflict, forbidden } from '../errors/index.js';
+import { SERVER } from '../admission/index.js';
+import type { Attributes, Caller } from '../admission/index.js';
+import { conflict } from '../errors/index.js';
 import { StorageConflictError } from '../storage/index.js';
 import { decideDeletion } from './decide-deletion.js';
 import type { DeletionRequest } from './decide-deletion.js';
 import { fromNewest } from './from-newest.js';
 import type { Newest } from './from-newest.js';
 import { observeWrite } from './observe-write.js';
-import { isNamespace, storageKeyOf } from './registry-context.js';
+import { storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { removeObject } from './remove-object.js';
 import { stampTrace } from './stamp-trace.js';
@@ -17,21 +19,21 @@ export interface DeletionOutcome {
   readonly removed: boolean;
 }
 
-/** Namespaces that the rest of the world takes for granted. */
-const IMMORTAL = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease']);
+export interface DeleteOptions {
+  readonly dryRun: boolean;
+  /** On whose behalf. @default the server's own */
+  readonly caller?: Caller;
+}
 
 /** Deletes an object, or marks it where finalizers or a grace period keep it. */
 export async function deleteObject(
   context: RegistryContext,
   target: ObjectTarget,
   request: DeletionRequest,
-  options: { readonly dryRun: boolean },
+  options: DeleteOptions,
 ): Promise<DeletionOutcome> {
-  if (isNamespace(target.kind) && IMMORTAL.has(target.name)) {
-    throw forbidden(target.kind.type, target.name, 'this namespace may not be deleted');
-  }
   return fromNewest(context, target, 'delete', (newest) =>
-    tryDelete(context, target, newest, request, options.dryRun),
+    tryDelete(context, target, newest, request, options),
   );
 }
 
@@ -41,17 +43,29 @@ async function tryDelete(
   target: ObjectTarget,
   newest: Newest,
   request: DeletionRequest,
-  dryRun: boolean,
+  { caller = SERVER, dryRun }: DeleteOptions,
 ): Promise<DeletionOutcome | undefined> {
   const current = newest.object as UnstructuredObject;
   checkPreconditions(target, current, request);
+  const attributes: Attributes = {
+    ...target,
+    operation: 'DELETE',
+    subresource: '',
+    oldObject: current,
+    dryRun,
+    caller,
+  };
+  await context.admission.validateDeletion(attributes);
   const plan = decideDeletion(current, target.kind, request, context.clock.now());
   if ((plan.action === 'keep' || dryRun) && !newest.isFresh) return undefined;
   if (plan.action === 'keep') return { object: current, removed: false };
   if (dryRun) return { object: plan.object, removed: plan.action === 'remove' };
   try {
     if (plan.action === 'remove') {
-      const object = await removeObject(context, target, plan.object, newest.revision);
+      const object = await removeObject(context, target, plan.object, {
+        attributes,
+        revision: newest.revision,
+      });
       return { object, removed: true };
     }
     stampTrace(context, target.kind, plan.object);

@@ -3,7 +3,7 @@ import { FakeClock, SeededRandom } from '../../base/clock/index.js';
 import { qualifiedResource } from '../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { silentLogger } from '../../base/logging/index.js';
-import { NamespaceLifecycle } from '../admission/index.js';
+import { Admission } from '../admission/index.js';
 import { createSigningKey, ServiceAccountTokens } from '../auth/index.js';
 import { badRequest } from '../errors/index.js';
 import { createKindRegistry } from '../kinds/index.js';
@@ -61,7 +61,7 @@ beforeEach(async () => {
     clock,
     random: new SeededRandom(1),
     logger: silentLogger,
-    namespaces: new NamespaceLifecycle(storage, clock, silentLogger),
+    admission: new Admission({ storage, kinds, schemas, clock, random: new SeededRandom(1), logger: silentLogger }),
     events: new SharedEvents(),
     tokens: new ServiceAccountTokens(createSigningKey(), storage, clock),
   };

@@ -1,7 +1,6 @@
 import type { KubernetesObject } from '../../base/kubernetes/index.js';
 import type { KindDefinition } from '../kinds/index.js';
 import type { Revision } from '../storage/index.js';
-import { isNamespace } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 
 /** Tells those who go by certain objects of a write of this process at once: the watch tells them later. */
@@ -10,18 +9,18 @@ export async function observeWrite(
   kind: KindDefinition,
   object: KubernetesObject,
 ): Promise<void> {
-  if (isNamespace(kind)) context.namespaces.observe(object);
-  else if (isDefinition(kind)) await context.definitions?.written(object);
+  context.admission.observe(kind, object);
+  if (isDefinition(kind)) await context.definitions?.written(object);
 }
 
 /** The same of an object that is gone. */
 export function observeRemoval(
   context: RegistryContext,
-  { kind, name }: ObjectTarget,
+  { kind, name, namespace }: ObjectTarget,
   revision: Revision,
 ): void {
-  if (isNamespace(kind)) context.namespaces.forget(name);
-  else if (isDefinition(kind)) context.definitions?.removed(name, revision);
+  context.admission.forget(kind, { namespace, name }, revision);
+  if (isDefinition(kind)) context.definitions?.removed(name, revision);
 }
 
 function isDefinition({ type }: KindDefinition): boolean {

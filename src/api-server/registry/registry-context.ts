@@ -1,8 +1,8 @@
 import type { Clock, RandomSource } from '../../base/clock/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
+import type { Admission } from '../admission/index.js';
 import type { ServiceAccountTokens } from '../auth/index.js';
-import type { NamespaceLifecycle } from '../admission/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import type { Storage, StorageKey } from '../storage/index.js';
@@ -18,7 +18,7 @@ export interface RegistryContext {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
-  readonly namespaces: NamespaceLifecycle;
+  readonly admission: Admission;
   readonly events: SharedEvents;
   /** Issues the tokens of service accounts. */
   readonly tokens: ServiceAccountTokens;

@@ -1,4 +1,6 @@
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
+import { SERVER } from '../admission/index.js';
+import type { Caller, WriteAttributes } from '../admission/index.js';
 import { conflict, invalid } from '../errors/index.js';
 import { semanticEqual } from '../kinds/index.js';
 import type { Manager } from '../managed-fields/index.js';
@@ -31,6 +33,8 @@ export interface UpdateOptions {
   readonly dryRun: boolean;
   /** Who changes it. @default the server itself; then the ownership stays as `tryUpdate` left it */
   readonly manager?: Manager;
+  /** On whose behalf. @default the server's own */
+  readonly caller?: Caller;
 }
 
 /**
@@ -59,27 +63,47 @@ async function tryOnce(
   tryUpdate: TryUpdate,
   options: UpdateOptions,
 ): Promise<UnstructuredObject | undefined> {
+  // What would not be written proves nothing of a state that is only remembered.
+  if (options.dryRun && !newest.isFresh) return undefined;
   const current = newest.object as UnstructuredObject;
   const candidate = await tryUpdate(current);
   const asked = candidate.metadata.resourceVersion;
   if (asked && asked !== current.metadata.resourceVersion) throw conflict(target.kind.type, target.name);
+  const attributes: WriteAttributes = {
+    ...target,
+    operation: 'UPDATE',
+    subresource: options.subresource,
+    object: candidate,
+    oldObject: current,
+    dryRun: options.dryRun,
+    caller: options.caller ?? SERVER,
+  };
+  completeUpdate(target, candidate, current);
+  await context.admission.mutate(attributes);
   prepareUpdate(context, target, candidate, current, options.subresource);
   trackUpdate(context, target, candidate, current, options.manager);
   const isSame = semanticEqual(candidate, current);
-  if ((isSame || options.dryRun) && !newest.isFresh) return undefined;
+  if (isSame && !newest.isFresh) return undefined;
+  await context.admission.validate(attributes);
   if (isSame) return current;
   if (options.dryRun) {
+    await context.admission.checkQuotas(attributes);
     await reserve(context, target, candidate, { old: current, dryRun: true });
     return candidate;
   }
   const reserved = await reserve(context, target, candidate, { old: current, dryRun: false });
   stampTrace(context, target.kind, candidate);
   try {
-    if (isReadyToGo(candidate)) return await removeObject(context, target, candidate, newest.revision);
-    const written = await context.storage.update(storageKeyOf(target), candidate, newest.revision);
-    await observeWrite(context, target.kind, written.object);
+    if (isReadyToGo(candidate))
+      return await removeObject(context, target, candidate, { attributes, revision: newest.revision });
+    const written = await context.admission.booked(attributes, async () => {
+      const { object } = await context.storage.update(storageKeyOf(target), candidate, newest.revision);
+      await observeWrite(context, target.kind, object);
+      return object;
+    });
     await reserved.settle();
-    return written.object;
+    await context.admission.settle(target.kind, written);
+    return written;
   } catch (error) {
     await reserved.undo();
     if (error instanceof StorageConflictError && !asked) return undefined;
@@ -87,15 +111,12 @@ async function tryOnce(
   }
 }
 
-/** Completes and validates the new state; `candidate` has the current resourceVersion afterwards. */
-function prepareUpdate(
-  context: RegistryContext,
-  target: ObjectTarget,
+/** Completes what the new state leaves out; it has the current resourceVersion afterwards. */
+function completeUpdate(
+  { kind, name }: ObjectTarget,
   candidate: UnstructuredObject,
   current: Readonly<UnstructuredObject>,
-  subresource: UpdatedPart,
 ): void {
-  const { kind, name } = target;
   const meta = candidate.metadata;
   const old = current.metadata;
   if (meta.uid && meta.uid !== old.uid) {
@@ -109,10 +130,22 @@ function prepareUpdate(
   if (old.generateName !== undefined) meta.generateName = old.generateName;
   delete (meta as { selfLink?: string }).selfLink;
   if (meta.namespace === undefined && old.namespace !== undefined) meta.namespace = old.namespace;
-  const ofKind = subresource !== 'binding';
   kind.applyDefaults(candidate);
-  if (ofKind) kind.prepareForUpdate(candidate, current, subresource);
+}
+
+/** Carries over what this part may not change, and validates the new state. */
+function prepareUpdate(
+  context: RegistryContext,
+  target: ObjectTarget,
+  candidate: UnstructuredObject,
+  current: Readonly<UnstructuredObject>,
+  subresource: UpdatedPart,
+): void {
+  const { kind, name } = target;
+  // A binding changes what its handler says, and nothing else.
+  if (subresource === 'binding') return;
+  kind.prepareForUpdate(candidate, current, subresource);
   context.guard?.(target, candidate, current);
-  const errors = ofKind ? kind.validateUpdate(candidate, current, subresource) : [];
+  const errors = kind.validateUpdate(candidate, current, subresource);
   if (errors.length > 0) throw invalid(kind.type, name, errors);
 }

@@ -1,0 +1,208 @@
+import type { Clock, RandomSource } from '../../base/clock/index.js';
+import { errorMessage } from '../../base/errors/index.js';
+import { NAMESPACES, qualifiedResource, SERVICE_ACCOUNTS } from '../../base/kubernetes/index.js';
+import type { KubernetesObject, Namespace, UnstructuredObject } from '../../base/kubernetes/index.js';
+import type { Logger } from '../../base/logging/index.js';
+import type { KindDefinition, KindRegistry } from '../kinds/index.js';
+import type { SchemaRegistry } from '../schema/index.js';
+import type { Revision, Storage } from '../storage/index.js';
+import type { Attributes, WriteAttributes } from './attributes.js';
+import { FollowedResource } from './followed-resource.js';
+import { builtInPlugins } from './built-in-plugins.js';
+import type { Plugin } from './built-in-plugins.js';
+import { admitByNamespace } from './plugins/namespace-lifecycle.js';
+import type { ResourceQuota } from './quota/decide-charge.js';
+import { PolicyPlugin } from './policies/policy-plugin.js';
+import { QuotaKeeper } from './quota/quota-keeper.js';
+import { ServiceAddresses } from './webhooks/service-addresses.js';
+import type { KnownServices } from './webhooks/service-addresses.js';
+import { WebhookClient } from './webhooks/webhook-client.js';
+import { WebhookPlugin } from './webhooks/webhook-plugin.js';
+
+export interface AdmissionDependencies {
+  readonly storage: Storage;
+  readonly kinds: KindRegistry;
+  readonly schemas: SchemaRegistry;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly logger: Logger;
+}
+
+const QUOTAS = 'resourcequotas';
+
+export interface AdmissionOptions {
+  /** Plug-ins that let everything pass. @default none */
+  readonly disabled?: readonly AdmissionPluginName[];
+  /** Where webhooks' Services are: `namespace/name` → `host:port`. @default what the Services themselves say */
+  readonly services?: KnownServices;
+}
+
+/** kube-apiserver's plug-ins that may be left out. */
+export const ADMISSION_PLUGINS = [
+  'DefaultIngressClass',
+  'DefaultStorageClass',
+  'DefaultTolerationSeconds',
+  'LimitRanger',
+  'MutatingAdmissionWebhook',
+  'Priority',
+  'ResourceQuota',
+  'ServiceAccount',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionWebhook',
+] as const;
+
+export type AdmissionPluginName = (typeof ADMISSION_PLUGINS)[number];
+
+/**
+ * What every write has to pass, in kube-apiserver's order: plug-ins that complete the object, its validation (by its
+ * kind, between {@link mutate} and {@link validate}), plug-ins that refuse it, and last the quotas ({@link booked}).
+ * All that they decide by is in memory, so that what is not configured costs nothing.
+ */
+export class Admission {
+  private readonly followed = new Map<string, FollowedResource>();
+  private readonly plugins = new Map<string, Plugin[]>();
+  private readonly namespaces: FollowedResource<Namespace>;
+  /** Absent: nobody counts. */
+  private readonly quotas: QuotaKeeper | undefined;
+  private readonly policies: PolicyPlugin | undefined;
+  private readonly mutatingWebhooks: WebhookPlugin | undefined;
+  private readonly validatingWebhooks: WebhookPlugin | undefined;
+
+  constructor(
+    private readonly dependencies: AdmissionDependencies,
+    { disabled = [], services }: AdmissionOptions = {},
+  ) {
+    const isDisabled = (name: string): boolean => disabled.some((one) => one === name);
+    this.namespaces = this.follow(qualifiedResource(NAMESPACES));
+    if (!isDisabled('ResourceQuota')) this.quotas = new QuotaKeeper(this.follow(QUOTAS), dependencies);
+    const plugins = builtInPlugins({
+      ...dependencies,
+      accounts: this.follow(qualifiedResource(SERVICE_ACCOUNTS)),
+      limits: this.follow('limitranges'),
+      priorities: this.follow('priorityclasses.scheduling.k8s.io'),
+      storageClasses: this.follow('storageclasses.storage.k8s.io'),
+      ingressClasses: this.follow('ingressclasses.networking.k8s.io'),
+    });
+    const webhooks = new WebhookPlugin(
+      {
+        ...dependencies,
+        namespaces: this.namespaces,
+        mutating: this.follow('mutatingwebhookconfigurations.admissionregistration.k8s.io'),
+        validating: this.follow('validatingwebhookconfigurations.admissionregistration.k8s.io'),
+      },
+      new WebhookClient(new ServiceAddresses(dependencies.storage, services), dependencies.clock),
+    );
+    const policies = new PolicyPlugin({
+      ...dependencies,
+      namespaces: this.namespaces,
+      policies: this.follow('validatingadmissionpolicies.admissionregistration.k8s.io'),
+      bindings: this.follow('validatingadmissionpolicybindings.admissionregistration.k8s.io'),
+    });
+    if (!isDisabled('ValidatingAdmissionPolicy')) this.policies = policies;
+    if (!isDisabled('MutatingAdmissionWebhook')) this.mutatingWebhooks = webhooks;
+    if (!isDisabled('ValidatingAdmissionWebhook')) this.validatingWebhooks = webhooks;
+    for (const plugin of plugins) {
+      if (isDisabled(plugin.name)) continue;
+      const others = this.plugins.get(plugin.resource) ?? [];
+      this.plugins.set(plugin.resource, [...others, plugin]);
+    }
+  }
+
+  /** Reads what there is to decide by. Before the first request. */
+  async load(): Promise<void> {
+    await Promise.all([...this.followed.values()].map((resource) => resource.load()));
+  }
+
+  /** Follows what it decides by until aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([...this.followed.values()].map((resource) => resource.run(signal)));
+  }
+
+  /**
+   * Lets the plug-ins complete a new state, which has its defaults already and is not validated yet.
+   * @throws StatusError
+   */
+  async mutate(attributes: WriteAttributes): Promise<void> {
+    await admitByNamespace(attributes, this.namespaces);
+    await this.complete(attributes);
+    await this.mutatingWebhooks?.mutate(attributes, () => {
+      attributes.kind.applyDefaults(attributes.object);
+      return this.complete(attributes);
+    });
+  }
+
+  /** Asks the plug-ins whether a complete and valid new state may be stored. @throws StatusError */
+  async validate(attributes: WriteAttributes): Promise<void> {
+    if (attributes.subresource === '')
+      for (const plugin of this.pluginsOf(attributes)) plugin.validate?.(attributes);
+    await this.policies?.validate(attributes);
+    await this.validatingWebhooks?.validate(attributes);
+  }
+
+  /** Asks whether an object may be deleted. @throws StatusError */
+  async validateDeletion(attributes: Attributes): Promise<void> {
+    await admitByNamespace(attributes, this.namespaces);
+    await this.mutatingWebhooks?.mutate(attributes, () => Promise.resolve());
+    await this.policies?.validate(attributes);
+    await this.validatingWebhooks?.validate(attributes);
+  }
+
+  /**
+   * Lets `write` store, or remove, what has been admitted, within the quotas. Told of by {@link wrote} or {@link removed}.
+   * @throws StatusError
+   */
+  booked<T>(attributes: Attributes, write: () => Promise<T>): Promise<T> {
+    return this.quotas ? this.quotas.booked(attributes, write) : write();
+  }
+
+  /** What {@link booked} would say, for a dry run. @throws StatusError */
+  async checkQuotas(attributes: Attributes): Promise<void> {
+    await this.quotas?.check(attributes);
+  }
+
+  /** Tells of a state that this process has stored, so that it never decides by its own yesterday. */
+  observe({ type }: KindDefinition, object: KubernetesObject): void {
+    this.followed.get(qualifiedResource(type))?.observe(object);
+  }
+
+  /** Tells of a removal by this process. */
+  forget(
+    { type }: KindDefinition,
+    { name, namespace }: { readonly namespace: string; readonly name: string },
+    revision: Revision,
+  ): void {
+    this.followed.get(qualifiedResource(type))?.forget(namespace, name, revision);
+  }
+
+  /** After a write is through: what the server keeps about the object follows it. */
+  async settle({ type }: KindDefinition, object: Readonly<UnstructuredObject>): Promise<void> {
+    if (qualifiedResource(type) !== QUOTAS) return;
+    const quota = object as unknown as ResourceQuota;
+    try {
+      await this.quotas?.counted(quota);
+    } catch (error) {
+      // It is counted when the first object asks to be let in.
+      const { name, namespace } = quota.metadata;
+      this.dependencies.logger.warn('a quota was not counted', {
+        namespace,
+        quota: name,
+        error: errorMessage(error),
+      });
+    }
+  }
+
+  private async complete(attributes: WriteAttributes): Promise<void> {
+    if (attributes.subresource !== '') return;
+    for (const plugin of this.pluginsOf(attributes)) await plugin.mutate?.(attributes);
+  }
+
+  private pluginsOf({ kind }: Attributes): readonly Plugin[] {
+    return this.plugins.get(qualifiedResource(kind.type)) ?? [];
+  }
+
+  private follow<T extends KubernetesObject>(resource: string): FollowedResource<T> {
+    const followed = new FollowedResource<T>(resource, this.dependencies);
+    this.followed.set(resource, followed);
+    return followed;
+  }
+}

@@ -1,0 +1,112 @@
+import type { Pod } from '../../base/kubernetes/index.js';
+import type { Clock, RandomSource } from '../../base/clock/index.js';
+import { refused } from './attributes.js';
+import type { WriteAttributes } from './attributes.js';
+import type { FollowedResource } from './followed-resource.js';
+import { setDefaultIngressClass, setDefaultStorageClass } from './plugins/default-classes.js';
+import { addDefaultTolerations } from './plugins/default-tolerations.js';
+import { applyLimitDefaults, breachesOfClaim, breachesOfPod } from './plugins/limit-ranger.js';
+import type { LimitRange } from './plugins/limit-ranger.js';
+import { admitPodPriority, checkDefaultClass } from './plugins/priority.js';
+import type { PriorityClass } from './plugins/priority.js';
+import { admitServiceAccount } from './plugins/service-account.js';
+import type { ServiceAccount } from './plugins/service-account.js';
+
+/** What a plug-in does with writes of one resource; of no subresource. */
+export interface Plugin {
+  /** kube-apiserver's name of it. */
+  readonly name: string;
+  /** Qualified: `ingresses.networking.k8s.io`. */
+  readonly resource: string;
+  /** Completes a new state, in place. */
+  mutate?(attributes: WriteAttributes): void | Promise<void>;
+  /** @throws StatusError when a complete and valid new state may not be stored */
+  validate?(attributes: WriteAttributes): void;
+}
+
+/** What the plug-ins decide by. */
+export interface PluginKnowledge {
+  readonly accounts: FollowedResource<ServiceAccount>;
+  readonly limits: FollowedResource<LimitRange>;
+  readonly priorities: FollowedResource<PriorityClass>;
+  readonly storageClasses: FollowedResource;
+  readonly ingressClasses: FollowedResource;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+}
+
+/** In kube-apiserver's order. */
+export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
+  const { accounts, ingressClasses, limits, priorities, storageClasses } = known;
+  const classes = {
+    get: (name: string) => priorities.get('', name),
+    list: () => priorities.list(''),
+  };
+  return [
+    {
+      name: 'LimitRanger',
+      resource: 'pods',
+      // Containers do not change once they are there.
+      mutate: onCreation(({ namespace, object }) =>
+        applyLimitDefaults(podOf(object), limits.list(namespace)),
+      ),
+      validate: onCreation((attributes) =>
+        refuseBreaches(
+          attributes,
+          breachesOfPod(podOf(attributes.object), limits.list(attributes.namespace)),
+        ),
+      ),
+    },
+    {
+      name: 'LimitRanger',
+      resource: 'persistentvolumeclaims',
+      validate: (attributes) =>
+        refuseBreaches(attributes, breachesOfClaim(attributes.object, limits.list(attributes.namespace))),
+    },
+    {
+      name: 'ServiceAccount',
+      resource: 'pods',
+      mutate: onCreation((attributes) => admitServiceAccount(attributes, accounts, known)),
+    },
+    {
+      name: 'Priority',
+      resource: 'pods',
+      mutate: (attributes) => admitPodPriority(attributes, classes),
+    },
+    {
+      name: 'Priority',
+      resource: 'priorityclasses.scheduling.k8s.io',
+      validate: (attributes) => checkDefaultClass(attributes, classes.list()),
+    },
+    {
+      name: 'DefaultTolerationSeconds',
+      resource: 'pods',
+      mutate: ({ object }) => addDefaultTolerations(podOf(object)),
+    },
+    {
+      name: 'DefaultStorageClass',
+      resource: 'persistentvolumeclaims',
+      mutate: onCreation(({ object }) => setDefaultStorageClass(object, storageClasses.list(''))),
+    },
+    {
+      name: 'DefaultIngressClass',
+      resource: 'ingresses.networking.k8s.io',
+      mutate: onCreation(({ object }) => setDefaultIngressClass(object, ingressClasses.list(''))),
+    },
+  ];
+}
+
+function podOf(object: WriteAttributes['object']): Pod {
+  return object as unknown as Pod;
+}
+
+function onCreation<R>(
+  step: (attributes: WriteAttributes) => R,
+): (attributes: WriteAttributes) => R | undefined {
+  return (attributes) => (attributes.operation === 'CREATE' ? step(attributes) : undefined);
+}
+
+function refuseBreaches(attributes: WriteAttributes, breaches: readonly string[]): void {
+  if (breaches.length === 0) return;
+  throw refused(attributes, breaches.length === 1 ? breaches[0]! : `[${breaches.join(', ')}]`);
+}

@@ -1,0 +1,129 @@
+import type { IValidatingAdmissionPolicy } from 'kubernetes-models/admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy';
+import type { KubernetesObject } from '../../../base/kubernetes/index.js';
+import type { CostBudget } from '../../cel/index.js';
+import { compileSelection } from '../webhooks/webhook.js';
+import type { Selection } from '../webhooks/webhook.js';
+import {
+  compileRequestExpression,
+  evaluateExpression,
+  matchConditions,
+  toJson,
+} from './request-expressions.js';
+import type { RequestExpression, RequestValues } from './request-expressions.js';
+
+export type Policy = IValidatingAdmissionPolicy & KubernetesObject;
+
+interface Rule {
+  readonly expression: RequestExpression;
+  readonly message: string | undefined;
+  readonly messageExpression: RequestExpression | undefined;
+  readonly reason: string | undefined;
+}
+
+/** A ValidatingAdmissionPolicy, ready to be asked. */
+export interface CompiledPolicy {
+  readonly name: string;
+  readonly paramKind: { readonly apiVersion?: string; readonly kind?: string } | undefined;
+  readonly selection: Selection;
+  readonly failsOpen: boolean;
+  readonly conditions: readonly RequestExpression[];
+  readonly variables: readonly { readonly name: string; readonly expression: RequestExpression }[];
+  readonly rules: readonly Rule[];
+}
+
+/** What speaks against a request. */
+export interface Objection {
+  readonly message: string;
+  /** A reason of the API: `Invalid`, `Forbidden`, … */
+  readonly reason: string;
+}
+
+/** Bytes of a message that an expression may make. Source: MaxEvaluatedMessageExpressionSizeBytes in apiserver. */
+const MAX_MESSAGE_BYTES = 5 * 1024;
+const DEFAULT_REASON = 'Invalid';
+
+const compiled = new WeakMap<object, CompiledPolicy>();
+
+export function compilePolicy(policy: Readonly<Policy>): CompiledPolicy {
+  const known = compiled.get(policy) ?? compile(policy);
+  compiled.set(policy, known);
+  return known;
+}
+
+function compile({ metadata, spec = {} }: Readonly<Policy>): CompiledPolicy {
+  const names = (spec.variables ?? []).map(({ name }) => name);
+  const withAll = (text: string): RequestExpression => compileRequestExpression(text, names);
+  return {
+    name: metadata.name,
+    paramKind: spec.paramKind,
+    selection: compileSelection(spec.matchConstraints ?? {}),
+    failsOpen: spec.failurePolicy === 'Ignore',
+    conditions: (spec.matchConditions ?? []).map(({ expression }) => compileRequestExpression(expression)),
+    // A variable may use those before it.
+    variables: (spec.variables ?? []).map(({ expression, name }, index) => ({
+      name,
+      expression: compileRequestExpression(expression, names.slice(0, index)),
+    })),
+    rules: (spec.validations ?? []).map(({ expression, message, messageExpression, reason }) => ({
+      expression: withAll(expression),
+      message: message?.trim(),
+      messageExpression: messageExpression ? withAll(messageExpression) : undefined,
+      reason,
+    })),
+  };
+}
+
+/**
+ * What a policy has against a request, with one object of parameters. Failures object as well, unless the policy says that
+ * they are to be ignored. Source: validator.go in pkg/admission/plugin/policy/validating of apiserver.
+ */
+export function decidePolicy(policy: CompiledPolicy, values: RequestValues, budget: CostBudget): Objection[] {
+  const failure = (message: string): Objection[] =>
+    policy.failsOpen ? [] : [{ message, reason: DEFAULT_REASON }];
+  const match = matchConditions(policy.conditions, () => values, budget);
+  if (match.isMatch === undefined) return failure(match.problem);
+  if (!match.isMatch) return [];
+  const { failed, variables } = evaluateVariables(policy, values, budget);
+  const all = { ...values, variables };
+  return policy.rules.flatMap((rule) => {
+    const outcome = evaluateExpression(rule.expression, all, budget);
+    if (outcome.type !== 'value')
+      return failure(failed.find(({ name }) => uses(rule.expression, name))?.problem ?? outcome.message);
+    if (outcome.value === true) return [];
+    return [{ message: messageOf(rule, all, budget), reason: rule.reason ?? DEFAULT_REASON }];
+  });
+}
+
+/** A variable that fails matters only to those who use it. */
+function evaluateVariables(
+  policy: CompiledPolicy,
+  values: RequestValues,
+  budget: CostBudget,
+): {
+  readonly variables: Record<string, unknown>;
+  readonly failed: { readonly name: string; readonly problem: string }[];
+} {
+  const variables: Record<string, unknown> = {};
+  const failed: { name: string; problem: string }[] = [];
+  for (const { expression, name } of policy.variables) {
+    const outcome = evaluateExpression(expression, { ...values, variables }, budget);
+    if (outcome.type === 'value') variables[name] = toJson(outcome.value);
+    else
+      failed.push({
+        name,
+        problem: `composited variable ${JSON.stringify(name)} fails to evaluate: ${outcome.message}`,
+      });
+  }
+  return { variables, failed };
+}
+
+function uses({ text }: RequestExpression, variable: string): boolean {
+  return new RegExp(`\\bvariables\\s*\\.\\s*${variable}\\b`).test(text);
+}
+
+function messageOf(rule: Rule, values: RequestValues, budget: CostBudget): string {
+  const outcome = rule.messageExpression && evaluateExpression(rule.messageExpression, values, budget);
+  const made = outcome?.type === 'value' && typeof outcome.value === 'string' ? outcome.value.trim() : '';
+  const isFit = made !== '' && !made.includes('\n') && Buffer.byteLength(made) <= MAX_MESSAGE_BYTES;
+  return isFit ? made : rule.message || `failed expression: ${rule.expression.text.trim()}`;
+}

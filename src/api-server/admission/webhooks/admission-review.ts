@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { apiVersionOf } from '../../../base/kubernetes/index.js';
+import type { ResourceType, UnstructuredObject } from '../../../base/kubernetes/index.js';
+import { StatusError } from '../../errors/index.js';
+import type { StatusDetails } from '../../errors/index.js';
+import type { KindDefinition } from '../../kinds/index.js';
+import type { Attributes, Operation } from '../attributes.js';
+
+/** What a webhook is asked: an AdmissionReview's `request`, in `admission.k8s.io/v1` and `v1beta1` alike. */
+export interface ReviewRequest {
+  readonly uid: string;
+  readonly object: unknown;
+  readonly oldObject: unknown;
+  readonly [field: string]: unknown;
+}
+
+/** What it answers, as far as it was found to be well-formed. */
+export interface ReviewResponse {
+  readonly allowed: boolean;
+  readonly status?: {
+    readonly code?: number;
+    readonly reason?: string;
+    readonly message?: string;
+    readonly details?: StatusDetails;
+  };
+  /** The text of a JSON patch. */
+  readonly patch?: string;
+  readonly warnings: readonly string[];
+}
+
+const OPTIONS: Readonly<Record<Operation, string>> = {
+  CREATE: 'CreateOptions',
+  UPDATE: 'UpdateOptions',
+  DELETE: 'DeleteOptions',
+  CONNECT: 'CreateOptions',
+};
+
+/** @param shown the kind in whose form the webhook wants to see the objects */
+export function reviewRequest(attributes: Attributes, shown: KindDefinition): ReviewRequest {
+  const { caller, dryRun, kind, name, namespace, object, oldObject, operation, subresource } = attributes;
+  const form = (state: Readonly<UnstructuredObject> | undefined): unknown =>
+    state ? inFormOf(shown, kind, state) : null;
+  return {
+    uid: randomUUID(),
+    kind: kindOf(shown.type),
+    resource: resourceOf(shown.type),
+    ...(subresource !== '' && { subResource: subresource }),
+    requestKind: kindOf(kind.type),
+    requestResource: resourceOf(kind.type),
+    ...(subresource !== '' && { requestSubResource: subresource }),
+    ...(name !== '' && { name }),
+    ...(namespace !== '' && { namespace }),
+    operation,
+    userInfo: caller.user,
+    object: form(object),
+    oldObject: form(oldObject),
+    dryRun,
+    options: {
+      kind: OPTIONS[operation],
+      apiVersion: 'meta.k8s.io/v1',
+      ...(dryRun && { dryRun: ['All'] }),
+    },
+  };
+}
+
+/** The same object, as it is shown under another version or group. */
+export function inFormOf(
+  wanted: KindDefinition,
+  own: KindDefinition,
+  object: Readonly<UnstructuredObject>,
+): UnstructuredObject {
+  if (wanted === own) return object as UnstructuredObject;
+  const stored = own.view ? own.view.toStored(object) : object;
+  return wanted.view ? wanted.view.fromStored(stored) : { ...stored, apiVersion: apiVersionOf(wanted.type) };
+}
+
+function kindOf({ group, kind, version }: ResourceType): object {
+  return { group, version, kind };
+}
+
+function resourceOf({ group, resource, version }: ResourceType): object {
+  return { group, version, resource };
+}
+
+interface Review {
+  readonly apiVersion?: unknown;
+  readonly kind?: unknown;
+  readonly response?: {
+    readonly uid?: unknown;
+    readonly allowed?: unknown;
+    readonly status?: ReviewResponse['status'];
+    readonly patch?: unknown;
+    readonly patchType?: unknown;
+    readonly warnings?: unknown;
+  };
+}
+
+/**
+ * Reads an AdmissionReview that came back. Source: VerifyAdmissionResponse in apiserver.
+ * @throws Error saying what is wrong with it
+ */
+export function readReview(review: unknown, uid: string, version: 'v1' | 'v1beta1'): ReviewResponse {
+  const { apiVersion, kind, response } = (review ?? {}) as Review;
+  if (typeof response !== 'object' || response === null) throw new Error('webhook response was absent');
+  const { allowed, patch, patchType, status, warnings } = response;
+  if (version === 'v1') {
+    const expected = 'admission.k8s.io/v1, Kind=AdmissionReview';
+    const got = `${String(apiVersion ?? '')}, Kind=${String(kind ?? '')}`;
+    if (got !== expected) throw new Error(`expected webhook response of ${expected}, got ${got}`);
+    if (response.uid !== uid)
+      throw new Error(
+        `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(String(response.uid ?? ''))}`,
+      );
+    if (patch && !patchType) throw new Error('webhook returned response.patch but not response.patchType');
+    if (!patch && patchType) throw new Error('webhook returned response.patchType but not response.patch');
+    if (patch && patchType !== 'JSONPatch')
+      throw new Error(`webhook returned invalid response.patchType of ${JSON.stringify(String(patchType))}`);
+  }
+  return {
+    allowed: allowed === true,
+    ...(status && { status }),
+    ...(typeof patch === 'string' && patch !== '' && { patch: Buffer.from(patch, 'base64').toString() }),
+    warnings: Array.isArray(warnings) ? warnings.map(String) : [],
+  };
+}
+
+/** The refusal of a webhook, in the words of a genuine server. Source: ToStatusErr in apiserver. */
+export function denialBy(webhook: string, status: ReviewResponse['status'] = {}): StatusError {
+  const deniedBy = `admission webhook ${JSON.stringify(webhook)} denied the request`;
+  const code = (status.code ?? 0) >= 400 ? status.code! : 400;
+  const explanation = status.message || status.reason;
+  const message = explanation ? `${deniedBy}: ${explanation}` : `${deniedBy} without explanation`;
+  return new StatusError(code, status.reason ?? '', message, { details: status.details });
+}

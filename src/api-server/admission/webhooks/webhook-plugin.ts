@@ -1,0 +1,173 @@
+import type { KindDefinition, KindRegistry } from '../../kinds/index.js';
+import type { Logger } from '../../../base/logging/index.js';
+import { cloneJson, sameJson } from '../../../base/kubernetes/index.js';
+import type { Namespace, UnstructuredObject } from '../../../base/kubernetes/index.js';
+import { badRequest, internalError, StatusError } from '../../errors/index.js';
+import { applyPatch } from '../../patch/index.js';
+import { normalizeObject } from '../../schema/index.js';
+import type { SchemaRegistry } from '../../schema/index.js';
+import { refused } from '../attributes.js';
+import type { Attributes } from '../attributes.js';
+import type { FollowedResource } from '../followed-resource.js';
+import { matchConditions, requestBudget } from '../policies/request-expressions.js';
+import type { RequestValues } from '../policies/request-expressions.js';
+import { denialBy, inFormOf, reviewRequest } from './admission-review.js';
+import type { ReviewResponse } from './admission-review.js';
+import { matchRequest } from './match-request.js';
+import { webhooksOf } from './webhook.js';
+import type { Webhook, WebhookConfiguration } from './webhook.js';
+import { WebhookCallError } from './webhook-client.js';
+import type { WebhookClient } from './webhook-client.js';
+
+export interface WebhookKnowledge {
+  readonly mutating: FollowedResource<WebhookConfiguration>;
+  readonly validating: FollowedResource<WebhookConfiguration>;
+  readonly namespaces: FollowedResource<Namespace>;
+  readonly kinds: KindRegistry;
+  readonly schemas: SchemaRegistry;
+  readonly logger: Logger;
+}
+
+/** A webhook that is asked about a request, and the form in which it sees it. */
+interface Asked {
+  readonly webhook: Webhook;
+  readonly shown: KindDefinition;
+}
+
+/** Asks the webhooks that configurations name. Without any, a request pays two look-ups in memory. */
+export class WebhookPlugin {
+  constructor(
+    private readonly known: WebhookKnowledge,
+    private readonly client: WebhookClient,
+  ) {}
+
+  /**
+   * Lets the mutating webhooks change the object, one after the other.
+   * @param complete runs after a webhook has changed the object: what is missing now is filled in again
+   * @throws StatusError
+   */
+  async mutate(attributes: Attributes, complete: () => Promise<void>): Promise<void> {
+    const configurations = this.known.mutating.list('');
+    if (configurations.length === 0) return;
+    const asked: Webhook[] = [];
+    const again = new Set<Webhook>();
+    let hasChanged = false;
+    for (const one of this.matching(webhooksOf(configurations), attributes)) {
+      if (await this.mutateBy(one, attributes)) {
+        hasChanged = true;
+        // Who has been asked before has not seen this.
+        for (const webhook of asked) again.add(webhook);
+      }
+      if (one.webhook.isReinvoked) asked.push(one.webhook);
+    }
+    if (!hasChanged) return;
+    const before = cloneJson(attributes.object);
+    await complete();
+    if (!sameJson(before, attributes.object)) for (const webhook of asked) again.add(webhook);
+    if (again.size === 0) return;
+    let hasChangedAgain = false;
+    for (const one of this.matching([...again], attributes))
+      hasChangedAgain = (await this.mutateBy(one, attributes)) || hasChangedAgain;
+    if (hasChangedAgain) await complete();
+  }
+
+  /** Asks the validating webhooks, all at once. @throws StatusError the first of their refusals */
+  async validate(attributes: Attributes): Promise<void> {
+    const configurations = this.known.validating.list('');
+    if (configurations.length === 0) return;
+    const all = this.matching(webhooksOf(configurations), attributes);
+    const outcomes = await Promise.allSettled(all.map((one) => this.ask(one, attributes)));
+    const refusal = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (refusal) throw refusal.reason;
+  }
+
+  private matching(webhooks: readonly Webhook[], attributes: Attributes): readonly Asked[] {
+    const { kinds, namespaces } = this.known;
+    const labelsOf = (name: string) => namespaces.get('', name)?.metadata.labels ?? {};
+    return webhooks.flatMap((webhook) => {
+      const shown = matchRequest(webhook.selection, attributes, kinds, labelsOf);
+      if (!shown) return [];
+      return this.meetsConditions(webhook, shown, attributes) ? [{ webhook, shown }] : [];
+    });
+  }
+
+  /** @throws StatusError 403 when they cannot be judged, unless the webhook may fail */
+  private meetsConditions(
+    { failsOpen, matchConditions: conditions }: Webhook,
+    shown: KindDefinition,
+    attributes: Attributes,
+  ): boolean {
+    const values = (): RequestValues => {
+      const { object, oldObject, ...request } = reviewRequest(attributes, shown);
+      return { object, oldObject, request };
+    };
+    const match = matchConditions(conditions, values, requestBudget());
+    if (match.isMatch === undefined && !failsOpen) throw refused(attributes, match.problem);
+    return match.isMatch ?? false;
+  }
+
+  /** @returns whether it has changed the object */
+  private async mutateBy(one: Asked, attributes: Attributes): Promise<boolean> {
+    const answer = await this.ask(one, attributes);
+    if (answer?.patch === undefined) return false;
+    const { object } = attributes;
+    if (!object)
+      throw internalError(
+        `admission webhook ${JSON.stringify(one.webhook.name)} attempted to modify the object, which is not supported for this operation`,
+      );
+    const patched = this.patched(one, attributes.kind, object, answer.patch);
+    if (sameJson(patched, object)) return false;
+    replaceContents(object, patched);
+    return true;
+  }
+
+  private patched(
+    { shown }: Asked,
+    kind: KindDefinition,
+    object: UnstructuredObject,
+    patch: string,
+  ): UnstructuredObject {
+    const { schemas } = this.known;
+    const { schema } = shown;
+    try {
+      const patched = applyPatch(inFormOf(shown, kind, object), { type: 'json', patch, schemas, schema });
+      normalizeObject(patched, schemas, schema);
+      return inFormOf(kind, shown, patched);
+    } catch (error) {
+      throw internalError(problemOf(error as Error), error);
+    }
+  }
+
+  /** @returns undefined when the webhook failed, and may fail */
+  private async ask({ shown, webhook }: Asked, attributes: Attributes): Promise<ReviewResponse | undefined> {
+    const { caller, dryRun } = attributes;
+    const { name } = webhook;
+    if (dryRun && webhook.hasSideEffectsOnDryRun)
+      throw badRequest(`admission webhook ${JSON.stringify(name)} does not support dry run`);
+    try {
+      const answer = await this.client.ask(webhook, reviewRequest(attributes, shown));
+      for (const warning of answer.warnings) caller.warn(warning);
+      if (answer.allowed) return answer;
+      throw denialBy(name, answer.status);
+    } catch (error) {
+      if (!(error instanceof WebhookCallError)) throw error;
+      if (!webhook.failsOpen) throw internalError(error.message, error);
+      this.known.logger.warn('a webhook failed, and the request goes on without it', {
+        error: error.message,
+      });
+      return undefined;
+    }
+  }
+}
+
+/** A patch that does not fit says so in its cause. */
+function problemOf(error: Error): string {
+  const cause = error instanceof StatusError ? error.status.details?.causes?.[0]?.message : undefined;
+  return cause ?? error.message;
+}
+
+/** Others hold on to the object. */
+function replaceContents(object: UnstructuredObject, contents: UnstructuredObject): void {
+  for (const field of Object.keys(object)) if (!(field in contents)) delete object[field];
+  Object.assign(object, contents);
+}

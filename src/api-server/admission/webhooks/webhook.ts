@@ -1,0 +1,87 @@
+import type { IMutatingWebhook } from 'kubernetes-models/admissionregistration.k8s.io/v1/MutatingWebhook';
+import type { IRuleWithOperations } from 'kubernetes-models/admissionregistration.k8s.io/v1/RuleWithOperations';
+import { compileLabelSelector, isEmptySelector } from '../../../base/kubernetes/index.js';
+import type { KubernetesObject, LabelMatcher } from '../../../base/kubernetes/index.js';
+import { compileRequestExpression } from '../policies/request-expressions.js';
+import type { RequestExpression } from '../policies/request-expressions.js';
+
+/** A MutatingWebhookConfiguration or a ValidatingWebhookConfiguration. A mutating webhook has all that a validating one has. */
+export interface WebhookConfiguration extends KubernetesObject {
+  webhooks?: IMutatingWebhook[];
+}
+
+/** Which requests are meant. */
+export interface Selection {
+  readonly rules: readonly IRuleWithOperations[];
+  readonly excluded: readonly IRuleWithOperations[];
+  readonly isExact: boolean;
+  readonly matchesNamespace: LabelMatcher;
+  /** Whether every namespace is selected: then nobody has to know its labels. */
+  readonly isForAllNamespaces: boolean;
+  readonly matchesObject: LabelMatcher;
+}
+
+/** A webhook as it is called. */
+export interface Webhook {
+  readonly name: string;
+  readonly client: IMutatingWebhook['clientConfig'];
+  readonly selection: Selection;
+  readonly matchConditions: readonly RequestExpression[];
+  readonly failsOpen: boolean;
+  readonly hasSideEffectsOnDryRun: boolean;
+  readonly isReinvoked: boolean;
+  readonly timeoutSeconds: number;
+  readonly reviewVersion: 'v1' | 'v1beta1' | undefined;
+}
+
+const compiled = new WeakMap<object, readonly Webhook[]>();
+
+/** The webhooks of all configurations, in the order in which they are asked. */
+export function webhooksOf(configurations: readonly Readonly<WebhookConfiguration>[]): readonly Webhook[] {
+  return [...configurations]
+    .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+    .flatMap((configuration) => {
+      const known = compiled.get(configuration);
+      if (known) return known;
+      const webhooks = (configuration.webhooks ?? []).map(compileWebhook);
+      compiled.set(configuration, webhooks);
+      return webhooks;
+    });
+}
+
+function compileWebhook(hook: IMutatingWebhook): Webhook {
+  return {
+    name: hook.name,
+    client: hook.clientConfig,
+    selection: compileSelection({ ...hook, resourceRules: hook.rules }),
+    matchConditions: (hook.matchConditions ?? []).map(({ expression }) =>
+      compileRequestExpression(expression),
+    ),
+    failsOpen: hook.failurePolicy === 'Ignore',
+    hasSideEffectsOnDryRun: hook.sideEffects !== 'None' && hook.sideEffects !== 'NoneOnDryRun',
+    isReinvoked: hook.reinvocationPolicy === 'IfNeeded',
+    timeoutSeconds: hook.timeoutSeconds ?? 10,
+    reviewVersion: (['v1', 'v1beta1'] as const).find((version) =>
+      hook.admissionReviewVersions.includes(version),
+    ),
+  };
+}
+
+/** What webhooks and policies say of the requests that they are for. */
+export function compileSelection(said: {
+  readonly resourceRules?: readonly IRuleWithOperations[];
+  readonly excludeResourceRules?: readonly IRuleWithOperations[];
+  readonly matchPolicy?: string;
+  readonly namespaceSelector?: Parameters<typeof compileLabelSelector>[0];
+  readonly objectSelector?: Parameters<typeof compileLabelSelector>[0];
+}): Selection {
+  const { namespaceSelector = {}, objectSelector = {} } = said;
+  return {
+    rules: said.resourceRules ?? [],
+    excluded: said.excludeResourceRules ?? [],
+    isExact: said.matchPolicy === 'Exact',
+    matchesNamespace: compileLabelSelector(namespaceSelector),
+    isForAllNamespaces: isEmptySelector(namespaceSelector),
+    matchesObject: compileLabelSelector(objectSelector),
+  };
+}

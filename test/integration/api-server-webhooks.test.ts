@@ -1,0 +1,312 @@
+import { createServer } from 'node:https';
+import type { Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createAuthority, createServerCertificate } from '../../src/base/tls/certificates.js';
+import { SystemClock } from '../../src/base/clock/index.js';
+import { startApiServer } from './api-server-harness.js';
+import type { Body, RunningApiServer } from './api-server-harness.js';
+
+const NOW = new SystemClock().now();
+const GROUP = '/apis/admissionregistration.k8s.io/v1';
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+
+type Answer = (
+  request: Body,
+  path: string,
+) => object | { readonly raw: string; readonly code?: number } | undefined;
+
+let api: RunningApiServer;
+let server: Server;
+let address: string;
+let caBundle: string;
+let answer: Answer;
+let asked: { readonly path: string; readonly request: Body }[];
+
+/** What webhooks say when nobody has told them anything else. */
+const ALLOW: Answer = () => ({ allowed: true });
+
+beforeAll(async () => {
+  const authority = await createAuthority(NOW);
+  const pair = await createServerCertificate(authority, ['127.0.0.1', 'hook.ops.svc'], NOW);
+  caBundle = Buffer.from(authority.pem.cert).toString('base64');
+  server = createServer({ cert: pair.cert, key: pair.key }, (message, response) => {
+    const chunks: Buffer[] = [];
+    message.on('data', (chunk: Buffer) => chunks.push(chunk));
+    message.on('end', () => {
+      const { request } = JSON.parse(Buffer.concat(chunks).toString()) as Body;
+      const path = message.url ?? '';
+      asked.push({ path, request });
+      const said = answer(request, path) as Body;
+      // One that never answers.
+      if (said === undefined) return;
+      response.statusCode = said.code ?? 200;
+      if (said.code === 302) response.setHeader('location', `https://${address}/elsewhere`);
+      const review = {
+        apiVersion: 'admission.k8s.io/v1',
+        kind: 'AdmissionReview',
+        response: { uid: request.uid, ...said },
+      };
+      response.end(said.raw ?? JSON.stringify(review));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  asked = [];
+  answer = ALLOW;
+  api = await startApiServer({ webhookServices: { 'ops/hook': address } });
+});
+
+afterAll(async () => {
+  await api.stop();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+afterEach(async () => {
+  for (const resource of ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'])
+    await api.call('DELETE', `${GROUP}/${resource}`);
+  await api.call('DELETE', CONFIG_MAPS);
+  asked = [];
+  answer = ALLOW;
+});
+
+async function configure(
+  kind: 'Mutating' | 'Validating',
+  ...webhooks: { name?: string; clientConfig?: object; [field: string]: unknown }[]
+): Promise<void> {
+  const { status, body } = await api.call('POST', `${GROUP}/${kind.toLowerCase()}webhookconfigurations`, {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: `${kind}WebhookConfiguration`,
+    metadata: { name: 'hooks' },
+    webhooks: webhooks.map((webhook, index) => ({
+      name: `hook-${index}.example.com`,
+      sideEffects: 'None',
+      admissionReviewVersions: ['v1'],
+      rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['configmaps'] }],
+      ...webhook,
+      clientConfig: { url: `https://${address}/${index}`, caBundle, ...webhook.clientConfig },
+    })),
+  });
+  expect(status, JSON.stringify(body)).toBe(201);
+}
+
+const create = (name: string, data: Record<string, string> = {}, query = '') =>
+  api.call('POST', `${CONFIG_MAPS}${query}`, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name },
+    data,
+  });
+
+const patchOf = (...operations: object[]) => ({
+  allowed: true,
+  patchType: 'JSONPatch',
+  patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
+});
+
+describe('A mutating webhook', () => {
+  it('sees the request and changes the object', async () => {
+    await configure('Mutating', {});
+    answer = () => ({
+      ...patchOf({ op: 'add', path: '/data/added', value: 'yes' }),
+      warnings: ['look here'],
+    });
+    const { body, headers, status } = await create('a', { own: 'yes' });
+    expect(status).toBe(201);
+    expect(body.data).toEqual({ own: 'yes', added: 'yes' });
+    expect(headers.get('warning')).toMatch(/look here/);
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).toMatchObject({
+      path: '/0?timeout=10s',
+      request: {
+        kind: { group: '', version: 'v1', kind: 'ConfigMap' },
+        resource: { group: '', version: 'v1', resource: 'configmaps' },
+        name: 'a',
+        namespace: 'default',
+        operation: 'CREATE',
+        userInfo: { username: 'admin' },
+        object: { kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default' }, data: { own: 'yes' } },
+        oldObject: null,
+        dryRun: false,
+      },
+    });
+  });
+
+  it('is asked again when another one has changed the object after it, and wants to know', async () => {
+    await configure('Mutating', { reinvocationPolicy: 'IfNeeded' }, {});
+    answer = ({ object }, path) =>
+      path.startsWith('/1')
+        ? patchOf({ op: 'add', path: '/data/second', value: 'yes' })
+        : patchOf({ op: 'add', path: '/data/seen', value: String(Object.keys(object.data).length) });
+    const { body } = await create('a', { own: 'yes' });
+    expect(asked.map(({ path }) => path[1])).toEqual(['0', '1', '0']);
+    expect(body.data).toEqual({ own: 'yes', second: 'yes', seen: '3' });
+  });
+
+  it('makes no object that is invalid', async () => {
+    await configure('Mutating', {});
+    answer = () => patchOf({ op: 'add', path: '/data/not~1a~1key', value: 'x' });
+    const { body, status } = await create('a', { own: 'yes' });
+    expect(status).toBe(422);
+    expect(body.message).toMatch(/data\[not\/a\/key\]/);
+  });
+
+  it('cannot change what is deleted, but may refuse it', async () => {
+    await create('a');
+    await configure('Mutating', {});
+    answer = () => ({ allowed: false, status: { code: 403, reason: 'Forbidden', message: 'it stays' } });
+    const { body, status } = await api.call('DELETE', `${CONFIG_MAPS}/a`);
+    expect(status).toBe(403);
+    expect(body.message).toBe('admission webhook "hook-0.example.com" denied the request: it stays');
+    expect(asked[0]?.request).toMatchObject({
+      operation: 'DELETE',
+      object: null,
+      oldObject: { metadata: { name: 'a' } },
+    });
+  });
+});
+
+describe('A validating webhook', () => {
+  it.each([
+    [{}, 400, 'without explanation'],
+    [{ status: { message: 'too loud' } }, 400, ': too loud'],
+    [{ status: { code: 403, reason: 'Forbidden', message: 'not you' } }, 403, ': not you'],
+  ])('refuses with %j', async (said, code, text) => {
+    await configure('Validating', {});
+    answer = () => ({ allowed: false, ...said });
+    const { body, status } = await create('a');
+    expect(status).toBe(code);
+    expect(body.message).toMatch(/^admission webhook "hook-0.example.com" denied the request/);
+    expect(body.message.endsWith(text)).toBe(true);
+    expect((await api.call('GET', `${CONFIG_MAPS}/a`)).status).toBe(404);
+  });
+
+  it('sees what the mutating ones made of it, in a dry run as well', async () => {
+    await configure('Mutating', {});
+    await configure('Validating', { clientConfig: { url: `https://${address}/judge` } });
+    answer = ({ object }, path) =>
+      path.startsWith('/judge')
+        ? { allowed: object.data.added !== 'yes' }
+        : patchOf({ op: 'add', path: '/data/added', value: 'yes' });
+    const { status } = await create('a', { own: 'yes' }, '?dryRun=All');
+    expect(status).toBe(400);
+    expect(asked[1]?.request).toMatchObject({ dryRun: true });
+  });
+
+  it('is found by the name of its Service', async () => {
+    const service = { namespace: 'ops', name: 'hook', path: '/by-name' };
+    await configure('Validating', { clientConfig: { url: undefined, service } });
+    expect((await create('a')).status).toBe(201);
+    expect(asked[0]?.path).toBe('/by-name?timeout=10s');
+  });
+
+  it('is asked about what its rules and selectors say alone', async () => {
+    await configure(
+      'Validating',
+      { objectSelector: { matchLabels: { watched: 'yes' } } },
+      { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'elsewhere' } } },
+      { rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['DELETE'], resources: ['*'] }] },
+    );
+    expect((await create('a')).status).toBe(201);
+    expect(asked).toEqual([]);
+    await api.call('DELETE', `${CONFIG_MAPS}/a`);
+    expect(asked.map(({ path }) => path[1])).toEqual(['2']);
+  });
+});
+
+describe('Match conditions', () => {
+  const matching = (expression: string, more: object = {}) => ({
+    matchConditions: [{ name: 'c', expression }],
+    ...more,
+  });
+
+  it('spare a webhook the requests that do not meet them', async () => {
+    await configure(
+      'Validating',
+      matching("request.userInfo.username != 'admin'"),
+      matching('has(object.data)'),
+    );
+    expect((await create('a', { own: 'yes' })).status).toBe(201);
+    expect(asked.map(({ path }) => path[1])).toEqual(['1']);
+  });
+
+  it('that cannot be judged refuse the request, unless the webhook may fail', async () => {
+    await configure('Validating', matching('object.nowhere'));
+    const { body, status } = await create('a');
+    expect(status).toBe(403);
+    expect(body.message).toMatch(/is forbidden: expression 'object.nowhere' resulted in error/);
+    await api.call('DELETE', `${GROUP}/validatingwebhookconfigurations/hooks`);
+    await configure('Validating', matching('object.nowhere', { failurePolicy: 'Ignore' }));
+    expect((await create('a')).status).toBe(201);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('A webhook that fails', () => {
+  const broken: [string, Answer, RegExp][] = [
+    ['redirects', () => ({ code: 302, raw: '' }), /the server responded with the status code 302/],
+    ['breaks', () => ({ code: 500, raw: 'oops' }), /an error on the server \("oops"\) has prevented/],
+    [
+      'answers with something else',
+      () => ({ raw: '{}' }),
+      /received invalid webhook response: webhook response was absent$/,
+    ],
+    [
+      'answers another question',
+      () => ({ uid: 'other', allowed: true }),
+      /expected response.uid=".*", got "other"$/,
+    ],
+    [
+      'answers without end',
+      () => ({ raw: ' '.repeat(4_000_000) }),
+      /the answer has more than 3145728 bytes$/,
+    ],
+  ];
+
+  it.each(broken)(
+    'because it %s refuses everything, unless it is to be ignored',
+    async (_name, said, problem) => {
+      await configure('Validating', {});
+      answer = said;
+      const { body, status } = await create('a');
+      expect(status).toBe(500);
+      expect(body.message).toMatch(/^Internal error occurred: failed calling webhook "hook-0.example.com": /);
+      expect(body.message).toMatch(problem);
+      expect(asked.some(({ path }) => path.startsWith('/elsewhere'))).toBe(false);
+      await api.call('DELETE', `${GROUP}/validatingwebhookconfigurations/hooks`);
+      await configure('Validating', { failurePolicy: 'Ignore' });
+      expect((await create('a')).status).toBe(201);
+    },
+  );
+
+  it('because it does not answer is given up after its timeout', async () => {
+    await configure('Validating', { timeoutSeconds: 1 });
+    answer = () => undefined;
+    expect((await create('a')).body.message).toMatch(
+      /failed to call webhook: Post "https:\/\/127.0.0.1:\d+\/0\?timeout=1s": context deadline exceeded$/,
+    );
+  });
+
+  it('because nobody listens, or because somebody else does', async () => {
+    await configure('Validating', { clientConfig: { url: 'https://127.0.0.1:1/' } });
+    expect((await create('a')).body.message).toMatch(
+      /failed to call webhook: Post "https:\/\/127.0.0.1:1\/\?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused$/,
+    );
+    await api.call('DELETE', `${GROUP}/validatingwebhookconfigurations/hooks`);
+    const stranger = await createAuthority(NOW);
+    await configure('Validating', {
+      clientConfig: { caBundle: Buffer.from(stranger.pem.cert).toString('base64') },
+    });
+    expect((await create('a')).body.message).toMatch(/x509: certificate signed by unknown authority$/);
+    expect(asked).toEqual([]);
+  });
+
+  it('because its Service leads nowhere', async () => {
+    const service = { namespace: 'ops', name: 'missing' };
+    await configure('Validating', { clientConfig: { url: undefined, service } });
+    expect((await create('a')).body.message).toMatch(
+      /failed to call webhook: Post "https:\/\/missing.ops.svc:443\/\?timeout=10s": service "missing" not found$/,
+    );
+  });
+});
