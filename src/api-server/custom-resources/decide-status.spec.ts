@@ -69,6 +69,6 @@ describe('the status of a definition', () => {
     const [names, established] = decided?.conditions ?? [];
     expect(names?.lastTransitionTime).toBe('2026-01-01T00:01:00Z');
     expect(established?.lastTransitionTime).toBe('2026-01-01T00:00:00Z');
-    expect(isEstablished({ ...changed, status: decided } as Definition)).toBe(true);
+    expect(isEstablished({ ...changed, status: decided })).toBe(true);
   });
 });

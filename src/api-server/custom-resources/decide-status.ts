@@ -109,5 +109,5 @@ function setCondition(
   const before = status?.conditions?.find(({ type }) => type === condition.type);
   const lastTransitionTime =
     before?.status === condition.status ? before.lastTransitionTime : toRfc3339(nowMs);
-  return { ...condition, lastTransitionTime } as Condition;
+  return { ...condition, lastTransitionTime };
 }

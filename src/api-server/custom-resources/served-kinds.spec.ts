@@ -81,9 +81,9 @@ describe('the kinds that come from definitions', () => {
     const { served, kinds } = aServer();
     const leases = kinds.find('coordination.k8s.io', 'v1', 'leases');
     const definition = aDefinition(1);
-    definition.spec!.group = 'coordination.k8s.io';
-    definition.spec!.names = { ...definition.spec!.names, plural: 'leases', kind: 'Lease' };
-    definition.status!.acceptedNames = definition.spec!.names;
+    definition.spec.group = 'coordination.k8s.io';
+    definition.spec.names = { ...definition.spec.names, plural: 'leases', kind: 'Lease' };
+    definition.status!.acceptedNames = definition.spec.names;
     served.observe(definition);
     expect(kinds.find('coordination.k8s.io', 'v1', 'leases')).toBe(leases);
   });

@@ -98,7 +98,7 @@ function structuralShape(schema: StructuralSchema): Shape {
     if (listType === 'set') return { kind: 'set' };
     const keys = schema['x-kubernetes-list-map-keys'];
     return listType === 'map' && keys && items
-      ? { kind: 'list', keys: [...keys].sort(), item: structuralShape(items as StructuralSchema) }
+      ? { kind: 'list', keys: [...keys].sort(), item: structuralShape(items) }
       : ATOMIC;
   }
   if (typeof additionalProperties === 'object')

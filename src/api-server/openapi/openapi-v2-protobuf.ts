@@ -1,6 +1,6 @@
 import protobuf from 'protobufjs/light.js';
 import type { OpenApiV2Document, OpenApiV2Operation } from './openapi-v2.js';
-import type { OpenApiSchema } from './to-openapi-schema.js';
+import type { OpenApiSchema } from './openapi-schema.js';
 
 export const OPENAPI_V2_PROTOBUF = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 

@@ -3,7 +3,7 @@ import type { SchemaRegistry } from '../schema/index.js';
 import { pathsOf } from './operations.js';
 import type { Operation, PathOperations } from './operations.js';
 import { everyOpenApiSchema } from './schemas.js';
-import type { OpenApiSchema } from './to-openapi-schema.js';
+import type { OpenApiSchema } from './openapi-schema.js';
 
 export interface OpenApiV2Operation {
   readonly operationId: string;

@@ -3,7 +3,7 @@ import type { GroupVersion } from '../discovery/index.js';
 import { pathsOf } from './operations.js';
 import type { Operation, PathOperations } from './operations.js';
 import type { OpenApiSchemas } from './schemas.js';
-import type { OpenApiSchema } from './to-openapi-schema.js';
+import type { OpenApiSchema } from './openapi-schema.js';
 
 /** Where a group version's document is found below `/openapi/v3`. */
 export function documentPath({ group, version }: Pick<GroupVersion, 'group' | 'version'>): string {

@@ -1,7 +1,7 @@
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import { toOpenApiSchema } from './to-openapi-schema.js';
-import type { OpenApiSchema, OpenApiVersion } from './to-openapi-schema.js';
+import type { OpenApiSchema, OpenApiVersion } from './openapi-schema.js';
 
 /** Makes the schema of a name, each when it is asked for; undefined when there is none. */
 export type OpenApiSchemas = (name: string) => OpenApiSchema | undefined;

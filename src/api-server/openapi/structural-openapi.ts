@@ -1,5 +1,5 @@
 import type { StructuralSchema } from '../schema/index.js';
-import type { OpenApiSchema, OpenApiVersion } from './to-openapi-schema.js';
+import type { OpenApiSchema, OpenApiVersion } from './openapi-schema.js';
 
 /**
  * What a user says of a custom resource, as an OpenAPI document says it: in version 3 as it stands, in version 2 without
@@ -39,9 +39,8 @@ function toVersion2(schema: StructuralSchema): OpenApiSchema {
       ),
     }),
     ...(additionalProperties && {
-      additionalProperties:
-        additionalProperties === true ? {} : toVersion2(additionalProperties as StructuralSchema),
+      additionalProperties: additionalProperties === true ? {} : toVersion2(additionalProperties),
     }),
-    ...(items && { items: toVersion2(items as StructuralSchema) }),
+    ...(items && { items: toVersion2(items) }),
   };
 }

@@ -20,7 +20,7 @@ export function pruned(schema: StructuralSchema, field: string): Pruned {
   const property = ownField(schema.properties, field);
   if (property) return property;
   const { additionalProperties } = schema;
-  if (typeof additionalProperties === 'object') return additionalProperties as StructuralSchema;
+  if (typeof additionalProperties === 'object') return additionalProperties;
   if (additionalProperties === true || schema['x-kubernetes-preserve-unknown-fields']) return 'anything';
   return 'unknown';
 }

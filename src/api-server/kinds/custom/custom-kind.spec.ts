@@ -9,7 +9,7 @@ const SPEC: StructuralSchema = {
   type: 'object',
   properties: {
     schedule: { type: 'string' },
-    size: { type: 'integer', default: 1 as never },
+    size: { type: 'integer', default: 1 },
     open: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
     labels: { type: 'object', additionalProperties: { type: 'string' } },
     template: {
@@ -144,7 +144,7 @@ describe('an object of a kind that a user has defined', () => {
       status: { size: 0 },
     };
     const update = (change: object, subresource: '' | 'status') => {
-      const object = { ...structuredClone(old), ...change } as UnstructuredObject;
+      const object = { ...structuredClone(old), ...change };
       kind.prepareForUpdate(object, old, subresource);
       return object;
     };
@@ -195,8 +195,8 @@ describe('an object of a kind that a user has defined', () => {
 describe('a definition of several versions', () => {
   it('shows objects of one version in the form of the others', () => {
     const definition = aDefinition();
-    const [first] = definition.spec!.versions;
-    definition.spec!.versions.push({ ...first!, name: 'v2', storage: false });
+    const [first] = definition.spec.versions;
+    definition.spec.versions.push({ ...first!, name: 'v2', storage: false });
     const [, second] = customKindsOf(definition);
     const view = second!.kind.view!;
     const object = { apiVersion: 'example.com/v2', kind: 'Thing', metadata: { name: 'a' } };

@@ -2,7 +2,7 @@ import { ownField, sameJson, stringifyJson } from '../../../base/kubernetes/inde
 import { linearPattern } from '../../schema/index.js';
 import type { StructuralSchema } from '../../schema/index.js';
 import type { FieldError } from '../kind-definition.js';
-import { duplicate, invalid, notSupported, required, tooLong, tooMany } from '../validation/field-errors.js';
+import { invalid, notSupported, required, tooLong, tooMany } from '../validation/field-errors.js';
 import { hasFormat } from './formats.js';
 import { correlatedItems, validateUnique } from './correlated-items.js';
 import { isFields, isSchema } from './structural-defaults.js';
