@@ -1,3 +1,10 @@
+import { KeyObject, webcrypto } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Agent, fetch } from 'undici';
+import { createAuthority, loadAuthority } from '../../src/base/tls/certificates.js';
+import type { Authority } from '../../src/base/tls/certificates.js';
+import { X509CertificateGenerator } from '@peculiar/x509';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiAnswer, Body, RunningApiServer } from './api-server-harness.js';
 import { aDeployment, aPod, startApiServer } from './api-server-harness.js';
@@ -5,6 +12,23 @@ import { aDeployment, aPod, startApiServer } from './api-server-harness.js';
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/shop/deployments';
 const ACCOUNTS = '/api/v1/namespaces/shop/serviceaccounts';
+
+async function certificateOf(authority: Authority, subject: string) {
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const certificate = await X509CertificateGenerator.create(
+    {
+      subject,
+      issuer: authority.certificate.subject,
+      signingAlgorithm: algorithm,
+      publicKey: keys.publicKey,
+      signingKey: authority.keys.privateKey,
+    },
+    webcrypto,
+  );
+  const key = KeyObject.from(keys.privateKey).export({ type: 'pkcs8', format: 'pem' }) as string;
+  return { cert: certificate.toString('pem'), key };
+}
 
 describe('who may', () => {
   let server: RunningApiServer;
@@ -190,6 +214,23 @@ describe('who may', () => {
     });
     const master = { 'impersonate-user': 'bob', 'impersonate-group': 'system:masters' };
     expect((await bob.call('GET', '/api/v1/nodes', undefined, master)).status).toBe(403);
+  });
+
+  it('is known by a client certificate of the authority, and by no other', async () => {
+    const statusWith = async (authority: Authority, subject: string): Promise<number> => {
+      const ca = await readFile(join(server.dir, 'ca.crt'), 'utf8');
+      const dispatcher = new Agent({ connect: { ca, ...(await certificateOf(authority, subject)) } });
+      const { status } = await fetch(server.url + DEPLOYMENTS, { dispatcher });
+      await dispatcher.close();
+      return status;
+    };
+    const [cert, key] = await Promise.all(
+      ['ca.crt', 'ca.key'].map((file) => readFile(join(server.dir, file), 'utf8')),
+    );
+    const own = await loadAuthority({ cert: cert!, key: key! });
+    expect(await statusWith(own, 'CN=eve, O=dev')).toBe(200);
+    expect(await statusWith(own, 'CN=eve, O=others')).toBe(403);
+    expect(await statusWith(await createAuthority(Date.now()), 'CN=eve, O=system:masters')).toBe(403);
   });
 
   it('is a service account by a token of it, for as long as the account and the pod are there', async () => {
