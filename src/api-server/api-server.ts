@@ -12,7 +12,7 @@ import { bearerTokenCheck } from './auth/index.js';
 import { CustomResources } from './custom-resources/index.js';
 import { countRequest } from './count-request.js';
 import { translateDocumentLimit } from './decoding/index.js';
-import { ensureInitialObjects } from './bootstrap/index.js';
+import { ensureInitialNamespaces } from './bootstrap/index.js';
 import { internalError, StatusError, unauthorized } from './errors/index.js';
 import { EventExpiry } from './event-expiry/index.js';
 import {
@@ -157,7 +157,7 @@ export class ApiServer {
       await this.context.admission.load();
       background.push(this.context.admission.run(inner.signal));
       await this.definitions.load();
-      await ensureInitialObjects(this.context);
+      await ensureInitialNamespaces(this.context);
       await this.listen();
       this.settleReady.resolve({ url: this.url });
       logger.info('the API server listens', { url: this.url });

@@ -19,6 +19,7 @@ import { createAuthority, createServerCertificate } from '../base/tls/certificat
 export interface ControlPlaneOptions {
   readonly storage: Storage;
   readonly port: number;
+  readonly webhookServices: Readonly<Record<string, string>>;
   /** Shows the cluster's time, for stamps; its pauses are the machine's. */
   readonly clock: Clock;
   /** Certificates are for clients whose clock nobody moves. */
@@ -59,7 +60,7 @@ export class ControlPlane {
   ) {}
 
   static async start(options: ControlPlaneOptions): Promise<ControlPlane> {
-    const { clock, logger, machineNowMs, port, random, storage } = options;
+    const { clock, logger, machineNowMs, port, random, storage, webhookServices } = options;
     const authority = await createAuthority(machineNowMs);
     const tls = await createServerCertificate(authority, ['127.0.0.1', '::1', 'localhost'], machineNowMs);
     const ca = authority.pem.cert;
@@ -74,6 +75,7 @@ export class ControlPlane {
       tls,
       token,
       port,
+      webhookServices,
       drainTimeoutMs: DRAIN_TIMEOUT_MS,
     });
     const stops = { server: new AbortController(), store: new AbortController() };

@@ -189,7 +189,15 @@ class RunningTestCluster implements TestCluster {
         logger,
       });
     const machineNowMs = machine.now();
-    const plane = await ControlPlane.start({ storage, port, clock: working, machineNowMs, random, logger });
+    const plane = await ControlPlane.start({
+      storage,
+      port,
+      webhookServices: this.options.webhookServices,
+      clock: working,
+      machineNowMs,
+      random,
+      logger,
+    });
     this.plane = plane;
     this.access = plane.access;
     plane.ended.then(

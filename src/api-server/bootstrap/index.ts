@@ -1,1 +1,1 @@
-export { ensureInitialObjects } from './ensure-initial-objects.js';
+export { ensureInitialNamespaces } from './ensure-namespaces.js';
