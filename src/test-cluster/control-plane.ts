@@ -19,6 +19,7 @@ import { createAuthority, createServerCertificate } from '../base/tls/certificat
 export interface ControlPlaneOptions {
   readonly storage: Storage;
   readonly port: number;
+  readonly webhookServices: Readonly<Record<string, string>>;
   /** Shows the cluster's time, for stamps; its pauses are the machine's. */
   readonly clock: Clock;
   readonly users: readonly TokenUser[];
@@ -60,7 +61,7 @@ export class ControlPlane {
   ) {}
 
   static async start(options: ControlPlaneOptions): Promise<ControlPlane> {
-    const { clock, logger, machineNowMs, port, random, storage, users } = options;
+    const { clock, logger, machineNowMs, port, random, storage, users, webhookServices } = options;
     const authority = await createAuthority(machineNowMs);
     const tls = await createServerCertificate(authority, ['127.0.0.1', '::1', 'localhost'], machineNowMs);
     const ca = authority.pem.cert;
@@ -77,6 +78,7 @@ export class ControlPlane {
       token,
       users,
       port,
+      webhookServices,
       drainTimeoutMs: DRAIN_TIMEOUT_MS,
     });
     const stops = { server: new AbortController(), store: new AbortController() };

@@ -199,6 +199,7 @@ class RunningTestCluster implements TestCluster {
       storage,
       port,
       users,
+      webhookServices: this.options.webhookServices,
       clock: working,
       machineNowMs,
       random,

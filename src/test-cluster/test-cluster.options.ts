@@ -44,6 +44,12 @@ export interface TestClusterOptions {
    * @default 'system'
    */
   clock?: 'system' | 'manual' | { readonly startAt: Date | string };
+  /**
+   * Where the Services of admission webhooks are, `namespace/name` → `host:port`: a webhook that runs in the test process
+   * is found under the name that its configuration has for it.
+   * @default where the Service's external name or endpoints say
+   */
+  webhookServices?: Readonly<Record<string, string>>;
   /** Port of the API server on 127.0.0.1; 0 lets the system choose. @default 0 */
   port?: number;
   /** Aborted: the start rejects with its reason, a cluster that runs is stopped. @default none */
@@ -62,6 +68,7 @@ export interface CompiledTestClusterOptions {
   readonly snapshot: TestClusterSnapshot | undefined;
   /** Milliseconds since the epoch, or the machine's clock. */
   readonly clock: 'system' | { readonly startMs: number | undefined };
+  readonly webhookServices: Readonly<Record<string, string>>;
   readonly port: number;
   readonly signal: AbortSignal;
   readonly logger: Logger;
@@ -79,6 +86,7 @@ const NAMES: ReadonlySet<string> = new Set<keyof TestClusterOptions>([
   'manifests',
   'snapshot',
   'clock',
+  'webhookServices',
   'port',
   'signal',
   'logger',
@@ -97,6 +105,7 @@ export function compileTestClusterOptions(options: TestClusterOptions = {}): Com
     manifests: options.manifests ?? [],
     snapshot: options.snapshot,
     clock: clockOf(options.clock ?? 'system'),
+    webhookServices: options.webhookServices ?? {},
     signal: options.signal ?? new AbortController().signal,
     logger: options.logger ?? silentLogger,
   });

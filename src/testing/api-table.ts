@@ -6,19 +6,20 @@ import { apiVersionOf } from '../base/kubernetes/index.js';
 /** What a genuine server does with objects of a kind and this one does not, by group and kind. */
 const NOT_HERE: Readonly<Record<string, string>> = {
   '/Endpoints': 'nobody fills them',
-  '/LimitRange': 'stored; creations are not held against it',
   '/Node': '`proxy`',
   '/PersistentVolume': 'nobody binds or makes volumes; no `pv-protection` finalizer',
   '/PersistentVolumeClaim': 'nobody binds claims; no `pvc-protection` finalizer',
   '/Pod': '`log`, `exec`, `attach`, `portforward`, `proxy`; `resize` is stored, and nobody resizes',
   '/ReplicationController': 'nobody creates its pods',
-  '/ResourceQuota': 'stored; creations are not counted',
+  '/ResourceQuota': 'a terminating pod counts until it is gone',
   '/Service': '`proxy`; nobody balances load',
-  'admissionregistration.k8s.io/MutatingWebhookConfiguration': 'stored; webhooks are not called',
+  'admissionregistration.k8s.io/MutatingWebhookConfiguration':
+    '`binding`, `eviction` and `scale` are shown as what they do to the object',
   'admissionregistration.k8s.io/ValidatingAdmissionPolicy':
-    'stored; expressions are neither compiled nor asked',
-  'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding': 'stored',
-  'admissionregistration.k8s.io/ValidatingWebhookConfiguration': 'stored; webhooks are not called',
+    'no `authorizer`, no audit annotations; expressions are compiled when they are asked, not when they are stored',
+  'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding': '`Audit` does nothing',
+  'admissionregistration.k8s.io/ValidatingWebhookConfiguration':
+    '`binding`, `eviction` and `scale` are shown as what they do to the object',
   'apiextensions.k8s.io/CustomResourceDefinition': 'no webhook conversion',
   'apiregistration.k8s.io/APIService': 'never available unless local: requests are not forwarded (503)',
   'apps/DaemonSet': 'nobody creates its pods',
@@ -35,8 +36,7 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   'networking.k8s.io/ServiceCIDR':
     'stored; services get their addresses from 10.96.0.0/12 and fd00:10:96::/108',
   'policy/PodDisruptionBudget': 'its status is not kept; evictions do not ask for it',
-  'scheduling.k8s.io/PriorityClass': 'pods do not get its value',
-  'storage.k8s.io/StorageClass': 'claims do not get the default one',
+  'scheduling.k8s.io/PriorityClass': 'nobody preempts',
 };
 
 /** The table of docs/API.md: every kind, its verbs and subresources, and what is not there. */
