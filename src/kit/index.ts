@@ -13,11 +13,12 @@ export { ControllerManager, createManager } from './operator/create-manager.js';
 export type { CreateManagerOptions } from './operator/create-manager.options.js';
 export { findCondition, isConditionTrue, removeCondition, setCondition } from './operator/conditions.js';
 export type { Condition } from './operator/conditions.js';
-export { defineController } from './operator/define-controller.js';
+export { defineController, indexBy } from './operator/define-controller.js';
 export type {
   ControllerSpec,
   ControllerTuning,
   ControllerWatches,
+  KindIndex,
   OwnedKind,
   ReconcileContext,
   Reconciler,

@@ -3,8 +3,7 @@ import type { Logger } from '../base/logging/index.js';
 // Not through the doors, which load BullMQ: a cluster in memory is there sooner without.
 import { MemoryActorRuntime } from '../kit/actor/memory-actor-runtime.js';
 import type { Coordination } from '../kit/operator/coordination.js';
-import { MemoryWorkQueueConsumer } from '../kit/work-queue/memory-consumer.js';
-import { MemoryWorkQueue } from '../kit/work-queue/memory-work-queue.js';
+import { localQueue } from '../kit/operator/local-queue.js';
 
 /** What the controllers of one run keep beside the API: their queues, and what they remember of a key. One leads for ever. */
 export type ControllersCoordination = Pick<Coordination, 'actors' | 'queueOf' | 'close'>;
@@ -20,10 +19,7 @@ export const DRAIN_TIMEOUT_MS = 5000;
 export function memoryCoordination({ clock, logger }: CoordinationDependencies): ControllersCoordination {
   return {
     actors: new MemoryActorRuntime({ clock, logger }),
-    queueOf: (name) => {
-      const queue = new MemoryWorkQueue({ name, clock, options: { drainTimeoutMs: DRAIN_TIMEOUT_MS } });
-      return { queue, consumer: new MemoryWorkQueueConsumer(queue, logger) };
-    },
+    queueOf: (name) => localQueue(name, { clock, logger, drainTimeoutMs: DRAIN_TIMEOUT_MS }),
     close: () => Promise.resolve(),
   };
 }

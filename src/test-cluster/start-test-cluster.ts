@@ -232,7 +232,10 @@ class RunningTestCluster implements TestCluster {
     const controllers =
       definitions.length === 0
         ? undefined
-        : new Controllers(definitions, { ...shared, clock: working, requeueClock, coordination });
+        : new Controllers(definitions, {
+            ...shared,
+            ...{ clock: working, requeueClock, coordination, rootCa: this.access.ca },
+          });
     const nodes =
       nodeOptions &&
       new SimulatedNodes({ ...shared, clock: clock.clock, machineClock: working }, nodeOptions);

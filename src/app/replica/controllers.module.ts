@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import type { ActorRuntime } from '../../kit/actor/index.js';
 import type { Clock, RandomSource } from '../../base/clock/index.js';
+import type { ClusterConnection } from '../../kit/api-client/index.js';
 import type { ApiEventRecorder } from '../../kit/events/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import { ObservedReconciler } from '../explain/index.js';
@@ -28,6 +29,7 @@ import * as tokens from './tokens.js';
       provide: tokens.CONTROLLERS,
       inject: [
         tokens.OPTIONS,
+        tokens.CONNECTION,
         tokens.CONTROLLER_CLIENTS,
         tokens.INFORMERS,
         tokens.EVENTS,
@@ -50,6 +52,7 @@ export class ControllersModule {}
 
 function buildControllers(
   options: CompiledReplicaOptions,
+  connection: ClusterConnection,
   clients: ControllerClients,
   informers: InformerFactory,
   events: ApiEventRecorder,
@@ -67,7 +70,9 @@ function buildControllers(
     identity: options.identity,
     clientOf: (definition) => clients.clientFor(definition),
     informers,
-    queueOf: queues,
+    queueOf: queues.shared,
+    localQueueOf: queues.local,
+    rootCa: connection.tls.ca?.toString(),
     actors,
     eventsOf: (component) => events.as(component),
     clock,

@@ -15,6 +15,8 @@ import type { Logger } from '../../base/logging/index.js';
 import { parseRedisUrl } from '../../base/redis/index.js';
 import type { Metrics } from '../../kit/telemetry/index.js';
 import { createLeaderElectionMetrics, createWorkQueueMetrics } from '../../kit/telemetry/index.js';
+import type { QueuePair } from '../../kit/operator/coordination.js';
+import { localQueue } from '../../kit/operator/local-queue.js';
 import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../kit/work-queue/index.js';
 import { VERSION } from '../../base/version.js';
 import { KubernetesApiModule } from './kubernetes-api.module.js';
@@ -79,7 +81,8 @@ function createQueueFactory(
   );
   const { 'key-prefix': keyPrefix, 'redis-url': redisUrl } = options;
   const isOneServer = parseRedisUrl(redisUrl).kind !== 'cluster';
-  return (name) => {
+  const drainTimeoutMs = options['drain-timeout-ms'];
+  const shared = (name: string): QueuePair => {
     const queue = new BullMqWorkQueue({
       name,
       redisUrl,
@@ -88,10 +91,11 @@ function createQueueFactory(
       clock,
       logger,
       metrics,
-      options: { drainTimeoutMs: options['drain-timeout-ms'] },
+      options: { drainTimeoutMs },
     });
     return { queue, consumer: new BullMqWorkQueueConsumer({ queue, logger }) };
   };
+  return { shared, local: (name) => localQueue(name, { clock, logger, metrics, drainTimeoutMs }) };
 }
 
 function createElector(

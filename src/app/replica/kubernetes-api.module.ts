@@ -4,7 +4,7 @@ import type { ApiClientMetrics, ClusterConnection, HttpApiClient } from '../../k
 import { createHttpApiClient, loadKubeconfig } from '../../kit/api-client/index.js';
 import type { Clock, RandomSource } from '../../base/clock/index.js';
 import { ApiEventRecorder } from '../../kit/events/index.js';
-import { InformerFactory } from '../../kit/informer/index.js';
+import { InformerFactory, trimsFor } from '../../kit/informer/index.js';
 import { DEPLOYMENTS, qualifiedResource } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import type { Metrics } from '../../kit/telemetry/index.js';
@@ -74,7 +74,7 @@ const LONGEST_WATCH_BACKOFF_MS = 5000;
       provide: INFORMERS,
       inject: [OPTIONS, API_CLIENT, CLOCK, RANDOM, LOGGER],
       useFactory: (
-        { scope }: CompiledReplicaOptions,
+        { definitions, scope }: CompiledReplicaOptions,
         client: HttpApiClient,
         clock: Clock,
         random: RandomSource,
@@ -83,6 +83,7 @@ const LONGEST_WATCH_BACKOFF_MS = 5000;
         new InformerFactory({
           ...{ client, clock, random, logger, maxBackoffMs: LONGEST_WATCH_BACKOFF_MS },
           namespaces: scope.namespaces,
+          trims: trimsFor(definitions),
           selections: { [qualifiedResource(DEPLOYMENTS)]: { labelSelector: scope.selector } },
         }),
     },
@@ -107,6 +108,6 @@ const LONGEST_WATCH_BACKOFF_MS = 5000;
         }),
     },
   ],
-  exports: [API_CLIENT, CONTROLLER_CLIENTS, INFORMERS, EVENTS],
+  exports: [CONNECTION, API_CLIENT, CONTROLLER_CLIENTS, INFORMERS, EVENTS],
 })
 export class KubernetesApiModule {}

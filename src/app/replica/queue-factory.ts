@@ -1,10 +1,9 @@
-import type { WorkQueue, WorkQueueConsumer } from '../../kit/work-queue/index.js';
-
-/** The two sides of one controller's queue. */
-export interface QueuePair {
-  readonly queue: WorkQueue;
-  readonly consumer: WorkQueueConsumer;
-}
+import type { QueuePair } from '../../kit/operator/coordination.js';
 
 /** Makes the queue of a controller; connections are opened by the first use. */
-export type QueueFactory = (controller: string) => QueuePair;
+export interface QueueFactory {
+  /** In Redis, for all replicas. */
+  readonly shared: (controller: string) => QueuePair;
+  /** In this process. */
+  readonly local: (controller: string) => QueuePair;
+}

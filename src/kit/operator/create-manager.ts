@@ -33,6 +33,7 @@ import { Election } from './election.js';
 import type { Kind } from './kinds.js';
 import { ProbeServer } from './probe-server.js';
 import { registerChecks } from './register-checks.js';
+import { localQueue } from './local-queue.js';
 
 /** A watch that cannot be resumed is tried at least so often: a short outage must not cost half a minute. */
 const LONGEST_WATCH_BACKOFF_MS = 5000;
@@ -234,13 +235,13 @@ export class ControllerManager {
     const definitions = [...this.definitions.values()];
     if (definitions.length === 0)
       throw new IllegalStateError('a manager without controllers has nothing to do');
-    const coordination = parts.coordination({
-      keyPrefix: parts.prefix,
+    const queueParts = {
       clock,
       logger,
       drainTimeoutMs: parts.drainTimeoutMs,
       metrics: createWorkQueueMetrics(metrics.meter, [...this.definitions.keys()]),
-    });
+    };
+    const coordination = parts.coordination({ keyPrefix: parts.prefix, ...queueParts });
     const events = new ApiEventRecorder({
       client,
       component: name,
@@ -256,6 +257,7 @@ export class ControllerManager {
       clientOf: () => client,
       informers,
       queueOf: (controller: string) => coordination.queueOf(controller),
+      localQueueOf: (controller: string) => localQueue(controller, queueParts),
       actors: coordination.actors,
       eventsOf: (component: string) => events.as(component),
       ...{ clock, random, logger, tracer, caughtUpTimeoutMs, around },
