@@ -1,6 +1,7 @@
 import type { ControllerDefinition } from '../kit/controller/index.js';
 import { InvalidOptionError } from '../base/errors/index.js';
 import { deploymentController } from './deployment/index.js';
+import { disruptionController } from './disruption/index.js';
 import { garbageCollectorController } from './garbage-collector/index.js';
 import { namespaceController } from './namespace/index.js';
 import { replicaSetController } from './replicaset/index.js';
@@ -17,6 +18,7 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   rootCaPublisherController,
   endpointsController,
   endpointSliceController,
+  disruptionController,
 ];
 
 export interface SelectOptions {

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KubernetesObject, Pod } from '../../src/base/kubernetes/index.js';
+import { PODS } from '../../src/base/kubernetes/index.js';
+import { apiStatusOf } from '../../src/kit/api-client/index.js';
 import type { TestCluster } from '../../src/test-cluster/index.js';
 import { startTestCluster } from '../../src/test-cluster/index.js';
 
@@ -161,5 +163,117 @@ describe('a Service', () => {
     await cluster.settled(PATIENT);
     expect(await cluster.get('endpoints/web')).toBeUndefined();
     expect(await slicesOf('web')).toEqual([]);
+  });
+});
+
+describe('a disruption budget', () => {
+  let cluster: TestCluster;
+  const pods = (app: string, count: number, annotations: Record<string, string> = {}) =>
+    Array.from({ length: count }, (_, index) => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: `${app}-${index}`, labels: { app }, annotations },
+      spec: { containers: [{ name: 'c', image: 'nginx' }] },
+    }));
+  const budget = (app: string, spec: object) => ({
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: app },
+    spec: { selector: { matchLabels: { app } }, ...spec },
+  });
+  beforeAll(async () => {
+    cluster = await clusterOf(
+      deployment({ replicas: 4 }),
+      budget('web', { maxUnavailable: '25%' }),
+      ...pods('lone', 6),
+      budget('lone', { minAvailable: 4 }),
+      ...pods('sick', 2, { 'node.rollkeeper.dev/behaviour': 'never-ready' }),
+      budget('sick', { minAvailable: 1 }),
+    );
+    await cluster.waitFor('deployment/web', 'rollout', PATIENT);
+    await cluster.settled(PATIENT);
+  });
+  afterAll(() => cluster.stop());
+
+  const statusOf = async (name: string) => (await cluster.get<Loose>(`poddisruptionbudget/${name}`))?.status;
+  const evict = (name: string, deleteOptions: object = {}) =>
+    cluster.client.create(
+      PODS,
+      {
+        ...{ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace: 'default' } },
+        ...{ deleteOptions },
+      },
+      { subresource: 'eviction' },
+    );
+  const answerTo = (eviction: Promise<unknown>) =>
+    eviction.then(
+      () => 'evicted',
+      (error: unknown) => apiStatusOf(error),
+    );
+
+  it('counts a percentage of what the Deployment wants, and a number of the pods that there are', async () => {
+    expect(await statusOf('web')).toMatchObject({
+      expectedPods: 4,
+      desiredHealthy: 3,
+      currentHealthy: 4,
+      disruptionsAllowed: 1,
+      observedGeneration: 1,
+      conditions: [{ type: 'DisruptionAllowed', status: 'True', reason: 'SufficientPods' }],
+    });
+    expect(await statusOf('lone')).toMatchObject({ expectedPods: 6, disruptionsAllowed: 2 });
+  });
+
+  it('lets a dry run see that an eviction would be granted, and grants nothing', async () => {
+    await evict('lone-0', { dryRun: ['All'] });
+    expect(await statusOf('lone')).toMatchObject({ disruptionsAllowed: 2 });
+    expect((await cluster.get('pod/lone-0'))?.metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it('refuses another pod than the one that was meant, and takes nothing from the budget', async () => {
+    const answer = await answerTo(evict('lone-0', { preconditions: { uid: 'another' } }));
+    expect(answer).toMatchObject({ code: 409, reason: 'Conflict' });
+    expect(await statusOf('lone')).toMatchObject({ disruptionsAllowed: 2 });
+  });
+
+  it('grants as many evictions as it has, however many are asked for at once', async () => {
+    const answers = await Promise.all(pods('lone', 6).map(({ metadata }) => answerTo(evict(metadata.name))));
+    const refused = answers.filter((answer) => answer !== 'evicted');
+    expect(refused).toHaveLength(4);
+    expect(refused[0]).toMatchObject({
+      code: 429,
+      reason: 'TooManyRequests',
+      message: "Cannot evict pod as it would violate the pod's disruption budget.",
+      details: {
+        causes: [
+          {
+            reason: 'DisruptionBudget',
+            message: expect.stringMatching(
+              /^The disruption budget lone needs 4 healthy pods and has \d currently$/,
+            ),
+          },
+        ],
+      },
+    });
+    await cluster.settled(PATIENT);
+    expect(await cluster.list('pods', { labelSelector: 'app=lone' })).toHaveLength(4);
+    expect(await statusOf('lone')).toMatchObject({ currentHealthy: 4, disruptionsAllowed: 0 });
+    expect((await statusOf('lone')).disruptedPods).toBeUndefined();
+  });
+
+  it('holds pods that are not ready only where nothing else says so', async () => {
+    expect(await answerTo(evict('sick-0'))).toMatchObject({ code: 429 });
+    await cluster.patch('poddisruptionbudget/sick', { spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' } });
+    await cluster.settled(PATIENT);
+    expect(await answerTo(evict('sick-0'))).toBe('evicted');
+  });
+
+  it('does not know which of two budgets counts', async () => {
+    await cluster.apply({ ...budget('lone', { minAvailable: 1 }), metadata: { name: 'another' } });
+    await cluster.settled(PATIENT);
+    const [pod] = await cluster.list('pods', { labelSelector: 'app=lone' });
+    expect(await answerTo(evict(pod?.metadata.name ?? ''))).toMatchObject({
+      code: 500,
+      message: expect.stringContaining('more than one PodDisruptionBudget'),
+    });
   });
 });

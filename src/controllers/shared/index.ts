@@ -20,6 +20,7 @@ export type { PodTrouble, TroubleState } from './pod-trouble.js';
 export { WHOLE_PODS, clusterController, unlessGone } from './cluster-controller.js';
 export { ClusterRole, Endpoints, EndpointSlice, HorizontalPodAutoscaler } from './kinds.js';
 export { PodDisruptionBudget, ResourceQuota } from './kinds.js';
+export { scaledValue } from './scaled-value.js';
 export {
   LABEL_INDEX,
   SELECTOR_INDEX,
