@@ -4,6 +4,8 @@ import { deploymentController } from './deployment/index.js';
 import { disruptionController } from './disruption/index.js';
 import { garbageCollectorController } from './garbage-collector/index.js';
 import { namespaceController } from './namespace/index.js';
+import { nodeLifecycleController, taintEvictionController } from './node-lifecycle/index.js';
+import { podGarbageCollectorController } from './pod-garbage-collector/index.js';
 import { replicaSetController } from './replicaset/index.js';
 import { rootCaPublisherController, serviceAccountController } from './serviceaccount/index.js';
 import { endpointSliceController, endpointsController } from './service-endpoints/index.js';
@@ -19,6 +21,9 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   endpointsController,
   endpointSliceController,
   disruptionController,
+  nodeLifecycleController,
+  taintEvictionController,
+  podGarbageCollectorController,
 ];
 
 export interface SelectOptions {

@@ -5,6 +5,7 @@ import { apiStatusOf } from '../../src/kit/api-client/index.js';
 import type { TestCluster } from '../../src/test-cluster/index.js';
 import { startTestCluster } from '../../src/test-cluster/index.js';
 
+const BEHAVIOUR = 'node.rollkeeper.dev/behaviour';
 /** Generous, because a machine may be busy: nothing here waits for so long. */
 const PATIENT = { timeoutMs: 45_000 };
 
@@ -275,5 +276,84 @@ describe('a disruption budget', () => {
       code: 500,
       message: expect.stringContaining('more than one PodDisruptionBudget'),
     });
+  });
+});
+
+describe('a node that fails in the middle of a rollout', () => {
+  let cluster: TestCluster;
+  const tolerations = ['not-ready', 'unreachable'].map((name) => ({
+    ...{ key: `node.kubernetes.io/${name}`, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 },
+  }));
+  const strategy = { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
+  const web = (annotations: object = {}) => {
+    const wanted = deployment({ replicas: 6, minReadySeconds: 10, strategy }, { tolerations });
+    Object.assign(wanted.spec.template.metadata, { annotations });
+    return wanted;
+  };
+  beforeAll(async () => {
+    cluster = await clusterOf(web());
+    await cluster.settled(PATIENT);
+    await cluster.clock.advance(10_000);
+    await cluster.waitFor('deployment/web', 'rollout', PATIENT);
+  });
+  afterAll(() => cluster.stop());
+
+  const podsOn = async (node: string) =>
+    (await cluster.list<Pod>('pods')).filter(({ spec }) => spec.nodeName === node);
+  const node = async () => (await cluster.get<Loose>('node/node-1')) as Loose;
+  const ready = async () =>
+    (await node()).status.conditions.find(({ type }: Loose) => type === 'Ready').status as string;
+
+  it('becomes Unknown with its taints after the grace period, and its pods not ready', async () => {
+    await cluster.apply(web({ version: 'two' }));
+    await cluster.settled(PATIENT);
+    await cluster.patch('node/node-1', { metadata: { annotations: { [BEHAVIOUR]: 'silent' } } });
+    await cluster.settled(PATIENT);
+    await cluster.clock.advance(40_000);
+    expect(await ready()).toBe('True');
+    await cluster.clock.advance(25_000);
+    expect(await ready()).toBe('Unknown');
+    expect((await node()).spec.taints).toMatchObject([
+      { key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' },
+      { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' },
+    ]);
+    const states = (await podsOn('node-1')).map(
+      ({ status }) => status?.conditions?.find(({ type }) => type === 'Ready')?.status,
+    );
+    expect(states.length).toBeGreaterThan(0);
+    expect(states).not.toContain('True');
+  });
+
+  it('loses its pods when they have tolerated it for as long as they do, and the rollout ends well', async () => {
+    await cluster.clock.advance(180_000);
+    await cluster.settled(PATIENT);
+    expect((await podsOn('node-1')).every(({ metadata }) => metadata.deletionTimestamp !== undefined)).toBe(
+      true,
+    );
+    await cluster.waitFor('deployment/web', 'rollout', PATIENT);
+    const { status } = (await cluster.get<Loose>('deployment/web')) as Loose;
+    expect(status).toMatchObject({ updatedReplicas: 6, availableReplicas: 6 });
+  });
+
+  it('that comes back is ready, takes pods again, and lets go of those that had to leave', async () => {
+    await cluster.patch('node/node-1', { metadata: { annotations: { [BEHAVIOUR]: null } } });
+    await cluster.settled(PATIENT);
+    await cluster.clock.advance(20_000);
+    await cluster.settled(PATIENT);
+    expect(await ready()).toBe('True');
+    expect((await node()).spec.taints ?? []).toEqual([]);
+    expect(await podsOn('node-1')).toEqual([]);
+  });
+
+  it('that never was takes its pods with it', async () => {
+    await cluster.apply({
+      ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'lost' } },
+      spec: { nodeName: 'ghost', containers: [{ name: 'c', image: 'nginx' }] },
+    });
+    await cluster.settled(PATIENT);
+    expect(await cluster.get('pod/lost')).toBeDefined();
+    await cluster.clock.advance(45_000);
+    await cluster.settled(PATIENT);
+    expect(await cluster.get('pod/lost')).toBeUndefined();
   });
 });

@@ -6,13 +6,13 @@ import {
   isNamespaceTerminating,
   isNotFound,
 } from '../../kit/api-client/api-status-error.js';
-import type { ControllerDefinition } from '../../kit/controller/controller-definition.js';
+import type { Trim } from '../../kit/informer/trim.js';
 import { dropManagedFields } from '../../kit/informer/trim.js';
 import type { Kind } from '../../kit/operator/kinds.js';
 import { ConfigMap, Namespace, ServiceAccount, typeMeta } from '../../kit/operator/kinds.js';
 import type { WatchedKind } from '../../kit/operator/watched-events.js';
 import { watch } from '../../kit/operator/watched-events.js';
-import { clusterController } from '../shared/index.js';
+import { clusterController, clusterControllerFrom } from '../shared/index.js';
 
 /** What every namespace has from its first moment, and has again when somebody deletes it. */
 
@@ -40,23 +40,17 @@ export const serviceAccountController = clusterController<Namespace>({
  * The ConfigMap by which pods know the API server. Nothing to do where the server has no authority of its own.
  * Source: `Publisher` in k/k pkg/controller/certificates/rootcacertpublisher.
  */
-export const rootCaPublisherController: ControllerDefinition = {
-  ...clusterController(publisherOf(''), {
-    aliases: ['root-ca-cert-publisher'],
-    trims: new Map([[qualifiedResource(ConfigMap), trimConfigMap]]),
-  }),
-  build: (dependencies) => clusterController(publisherOf(dependencies.rootCa ?? '')).build(dependencies),
-};
-
-function publisherOf(rootCa: string): Parameters<typeof clusterController<Namespace>>[0] {
-  const data = { 'ca.crt': rootCa };
-  return {
-    name: 'root-ca-certificate-publisher',
-    for: Namespace,
+export const rootCaPublisherController = clusterControllerFrom<Namespace>(
+  {
+    ...{ name: 'root-ca-certificate-publisher', for: Namespace, aliases: ['root-ca-cert-publisher'] },
+    trims: new Map([[qualifiedResource(ConfigMap), trimConfigMap as Trim]]),
+  },
+  ({ rootCa }) => ({
     predicates: [(event) => event.type === 'added'],
     watches: [watchNamed(ConfigMap, ROOT_CA)],
     async reconcile({ name: namespace }, { client, lister, object }) {
-      if (rootCa === '' || !object || object.metadata.deletionTimestamp !== undefined) return;
+      if (rootCa === undefined || !object || object.metadata.deletionTimestamp !== undefined) return;
+      const data = { 'ca.crt': rootCa };
       const known = lister(ConfigMap).get(`${namespace}/${ROOT_CA}`);
       if (!known) {
         const metadata = { namespace, name: ROOT_CA, annotations: { [DESCRIPTION]: USE } };
@@ -65,8 +59,8 @@ function publisherOf(rootCa: string): Parameters<typeof clusterController<Namesp
         await client.update(ConfigMap, { ...cloneJson(known as ConfigMap), data });
       }
     },
-  };
-}
+  }),
+);
 
 const DESCRIPTION = 'kubernetes.io/description';
 const USE =

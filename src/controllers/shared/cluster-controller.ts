@@ -1,7 +1,10 @@
 import type { KubernetesObject } from '../../base/kubernetes/index.js';
 import { PODS, qualifiedResource } from '../../base/kubernetes/index.js';
 import { isNotFound } from '../../kit/api-client/api-status-error.js';
-import type { ControllerDefinition } from '../../kit/controller/controller-definition.js';
+import type {
+  ControllerDefinition,
+  ControllerDependencies,
+} from '../../kit/controller/controller-definition.js';
 import type { Trim } from '../../kit/informer/trim.js';
 import { trimPodKeepingSpec } from '../../kit/informer/trim.js';
 import type { ControllerSpec } from '../../kit/operator/define-controller.js';
@@ -45,5 +48,21 @@ export function clusterController<T extends KubernetesObject>(
     queue: 'local',
     byDefault: 'standalone',
     ...(trims && { trims }),
+  };
+}
+
+/**
+ * One whose watches and decisions rest on more than its caches: on what it is built from, or on what it remembers.
+ * @param specOf called once for each life of the controller
+ */
+export function clusterControllerFrom<T extends KubernetesObject>(
+  named: Pick<ControllerSpec<T>, 'name' | 'for'> & ClusterControllerTraits,
+  specOf: (dependencies: ControllerDependencies) => Omit<ControllerSpec<T>, 'name' | 'for'>,
+): ControllerDefinition {
+  const { for: kind, name } = named;
+  return {
+    ...clusterController<T>({ name, for: kind, reconcile: () => Promise.resolve() }, named),
+    build: (dependencies) =>
+      defineController<T>({ name, for: kind, ...specOf(dependencies) }).build(dependencies),
   };
 }

@@ -73,6 +73,8 @@ export interface ControllerWatches<T extends KubernetesObject> {
   readonly watches?: readonly WatchedKind[];
   /** Kinds that are cached for the reconciler to read, without waking anybody. @default none */
   readonly reads?: readonly Kind[];
+  /** Called on the replica that leads, each time it begins to lead and before anything is queued; returns what ends it. */
+  readonly whileLeading?: () => () => void;
   /** Indexes of named caches, for {@link Lister.byIndex}, made by {@link indexBy}. @default the standard ones */
   readonly indexes?: readonly KindIndex[];
 }
@@ -153,6 +155,7 @@ function build<T extends KubernetesObject>(
     reconciler: new SpecReconciler(spec, caches, own.lister, dependencies),
     watch(enqueue) {
       const removals = [
+        spec.whileLeading?.() ?? (() => undefined),
         enqueueItself(own, (spec.predicates ?? []) as readonly Predicate[], enqueue),
         ...owned.map(({ informer, predicates }) =>
           enqueueOwner(own as unknown as Informer, informer, predicates, enqueue),
