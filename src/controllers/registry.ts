@@ -1,9 +1,14 @@
 import type { ControllerDefinition } from '../kit/index.js';
 import { InvalidOptionError } from '../base/errors/index.js';
 import { deploymentController } from './deployment/index.js';
+import { disruptionController } from './disruption/index.js';
 import { garbageCollectorController } from './garbage-collector/index.js';
 import { namespaceController } from './namespace/index.js';
+import { nodeLifecycleController, taintEvictionController } from './node-lifecycle/index.js';
+import { podGarbageCollectorController } from './pod-garbage-collector/index.js';
 import { replicaSetController } from './replicaset/index.js';
+import { rootCaPublisherController, serviceAccountController } from './serviceaccount/index.js';
+import { endpointSliceController, endpointsController } from './service-endpoints/index.js';
 
 /** Every controller there is. */
 export const CONTROLLERS: readonly ControllerDefinition[] = [
@@ -11,7 +16,20 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   replicaSetController,
   garbageCollectorController,
   namespaceController,
+  serviceAccountController,
+  rootCaPublisherController,
+  endpointsController,
+  endpointSliceController,
+  disruptionController,
+  nodeLifecycleController,
+  taintEvictionController,
+  podGarbageCollectorController,
 ];
+
+export interface SelectOptions {
+  readonly standalone?: boolean;
+  readonly all?: readonly ControllerDefinition[];
+}
 
 type Named = Pick<ControllerDefinition, 'name' | 'aliases'>;
 
@@ -21,16 +39,18 @@ type Named = Pick<ControllerDefinition, 'name' | 'aliases'>;
  * neither it nor `*`, it does not run.
  * Source: `IsControllerEnabled` in k8s.io/controller-manager/app.
  * @param list comma-separated, for example `*,-namespace-controller`
+ * @param options.standalone whether no kube-controller-manager works beside, so that `*` stands for all there are
  * @throws InvalidOptionError for a name that is no controller's, or when nothing is left
  */
 export function selectControllers(
   list: string,
-  all: readonly ControllerDefinition[] = CONTROLLERS,
+  { standalone = false, all = CONTROLLERS }: SelectOptions = {},
 ): readonly ControllerDefinition[] {
   const entries = list.split(',').map((part) => readEntry(part.trim(), all));
-  const chosen = all.filter(({ name }) => {
+  const others = entries.some((entry) => entry.name === '*');
+  const chosen = all.filter(({ byDefault, name }) => {
     const first = entries.find((entry) => entry.name === name);
-    return first ? first.wanted : entries.some((entry) => entry.name === '*');
+    return first ? first.wanted : others && (standalone || byDefault !== 'standalone');
   });
   if (chosen.length === 0) throw new InvalidOptionError('controllers', `"${list}" leaves no controller`);
   return chosen;

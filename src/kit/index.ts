@@ -14,11 +14,12 @@ export { createManager } from './operator/create-manager.js';
 export type { CreateManagerOptions } from './operator/create-manager.options.js';
 export { findCondition, isConditionTrue, removeCondition, setCondition } from './operator/conditions.js';
 export type { Condition } from './operator/conditions.js';
-export { defineController } from './operator/define-controller.js';
+export { defineController, indexBy } from './operator/define-controller.js';
 export type {
   ControllerSpec,
   ControllerTuning,
   ControllerWatches,
+  KindIndex,
   OwnedKind,
   ReconcileContext,
   Reconciler,
@@ -141,8 +142,14 @@ export {
 } from '../base/kubernetes/index.js';
 
 // Caches.
-export type { IndexFunction, Informer, Lister, ResourceEvent } from './informer/index.js';
-export { InformerFactory, NAMESPACE_INDEX, OWNER_UID_INDEX } from './informer/index.js';
+export type { IndexFunction, Informer, Lister, ResourceEvent, Trim } from './informer/index.js';
+export {
+  InformerFactory,
+  NAMESPACE_INDEX,
+  OWNER_UID_INDEX,
+  dropManagedFields,
+  trimPodKeepingSpec,
+} from './informer/index.js';
 
 // Queues, actors, leader election: the ports. What stands behind them: `rollkeeper/redis`.
 export type {

@@ -1,5 +1,5 @@
 import { toRfc3339, toRfc3339Micro } from '../base/clock/index.js';
-import type { Lease, Node } from '../base/kubernetes/index.js';
+import type { DeepReadonly, Lease, Node } from '../base/kubernetes/index.js';
 import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
 import { nodeAddressOf, podCidrOf } from './pod-addresses.js';
 
@@ -10,6 +10,13 @@ export type NodeStatus = NonNullable<Node['status']>;
 
 export function nodeName(index: number): string {
   return `node-${index}`;
+}
+
+/** On a Node, asks whoever plays it to fall silent: no heartbeat, and nothing happens to its pods, until it is taken away. */
+const NODE_BEHAVIOUR = 'node.rollkeeper.dev/behaviour';
+
+export function isSilent(node: DeepReadonly<Node> | undefined): boolean {
+  return node?.metadata.annotations?.[NODE_BEHAVIOUR] === 'silent';
 }
 
 /** What a kubelet registers. */

@@ -6,12 +6,20 @@ import { errorMessage } from '../base/errors/index.js';
 import type { Namespace, Node } from '../base/kubernetes/index.js';
 import { LEASES, NAMESPACES, NODES } from '../base/kubernetes/index.js';
 import type { Logger } from '../base/logging/index.js';
-import { NODE_LEASE_NAMESPACE, newNode, newNodeLease, nodeName, nodeStatus } from './node-object.js';
+import {
+  NODE_LEASE_NAMESPACE,
+  isSilent,
+  newNode,
+  newNodeLease,
+  nodeName,
+  nodeStatus,
+} from './node-object.js';
 import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
 
 /** Keeps one node's objects alive: the Node, its status, and its Lease. */
 export class NodeRegistrar {
   private reportedAtMs = 0;
+  private wasSilent = false;
 
   constructor(
     private readonly index: number,
@@ -19,6 +27,8 @@ export class NodeRegistrar {
     private readonly clock: Clock,
     private readonly logger: Logger,
     private readonly options: CompiledNodeSimulatorOptions,
+    /** See {@link isSilent}. */
+    private readonly isSilent: () => boolean = () => false,
   ) {}
 
   /** Makes the Node, or takes over the one that is there, and reports it ready. */
@@ -28,6 +38,8 @@ export class NodeRegistrar {
       await this.client.create(NODES, node, { signal });
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
+      this.wasSilent = isSilent(await this.client.get<Node>(NODES, { name: node.metadata.name }, { signal }));
+      if (this.wasSilent) return;
     }
     await this.report(signal);
     await this.renewLease(signal);
@@ -47,9 +59,13 @@ export class NodeRegistrar {
   }
 
   private async beat(signal: AbortSignal): Promise<void> {
+    if (this.isSilent()) {
+      this.wasSilent = true;
+      return;
+    }
     try {
       await this.renewLease(signal);
-      if (this.clock.monotonicNow() - this.reportedAtMs >= this.options.statusReportMs) {
+      if (this.wasSilent || this.clock.monotonicNow() - this.reportedAtMs >= this.options.statusReportMs) {
         await this.report(signal);
       }
     } catch (error) {
@@ -70,6 +86,7 @@ export class NodeRegistrar {
       { subresource: 'status', signal },
     );
     this.reportedAtMs = this.clock.monotonicNow();
+    this.wasSilent = false;
   }
 
   private async renewLease(signal: AbortSignal): Promise<void> {

@@ -10,7 +10,7 @@ import type { Logger } from '../base/logging/index.js';
 import { wantsScheduling } from './decide-scheduling.js';
 import { KeyedExecutor } from './keyed-executor.js';
 import { NodeLoads } from './node-loads.js';
-import { nodeName } from './node-object.js';
+import { isSilent, nodeName } from './node-object.js';
 import { NodeRegistrar, ensureLeaseNamespace } from './node-registrar.js';
 import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
 import { PodAddresses } from './pod-addresses.js';
@@ -57,7 +57,10 @@ export class NodeSimulator {
     this.pauses = dependencies.pauses ?? clock;
     const indexes = Array.from({ length: options.nodes }, (_, index) => index);
     this.nodeIndexes = new Map(indexes.map((index) => [nodeName(index), index]));
-    this.registrars = indexes.map((index) => new NodeRegistrar(index, client, clock, logger, options));
+    this.registrars = indexes.map((index) => {
+      const isQuiet = (): boolean => isSilent(nodes.lister.get(nodeName(index)));
+      return new NodeRegistrar(index, client, clock, logger, options, isQuiet);
+    });
     this.newest = new WrittenPods(pods.lister);
     this.scheduler = new PodScheduler({
       ...dependencies,
@@ -106,10 +109,14 @@ export class NodeSimulator {
     let pod = this.newest.get(key);
     if (pod && wantsScheduling(pod)) pod = await this.place(key, pod, signal);
     const nodeIndex = this.nodeIndexes.get(pod?.spec.nodeName ?? '');
-    if (!pod || nodeIndex === undefined) return {};
+    if (!pod || nodeIndex === undefined || this.isSilent(pod.spec.nodeName)) return {};
     const { written, wakeInMs } = await this.runner.step(pod, nodeIndex, signal);
     if (written) this.newest.set(key, written);
     return { wakeInMs };
+  }
+
+  private isSilent(node: string | undefined): boolean {
+    return isSilent(this.dependencies.nodes.lister.get(node ?? ''));
   }
 
   private async place(
@@ -155,6 +162,7 @@ export class NodeSimulator {
   private onNode(event: ResourceEvent<Node>): void {
     if (event.type === 'modified') {
       const { old, object } = event;
+      if (isSilent(old) && !isSilent(object)) this.resume(object.metadata.name);
       const same =
         sameJson(old.spec, object.spec) &&
         sameJson(old.metadata.labels, object.metadata.labels) &&
@@ -162,6 +170,12 @@ export class NodeSimulator {
       if (same) return;
     }
     this.rescheduleSoon();
+  }
+
+  /** What happened to its pods while a node was silent, it has not seen. */
+  private resume(node: string): void {
+    for (const { metadata, spec } of this.dependencies.pods.lister.list())
+      if (spec.nodeName === node) this.executor.add(keyOf(metadata));
   }
 
   private rescheduleSoon(): void {

@@ -5,12 +5,13 @@ import type { ApiClient } from '../kit/api-client/index.js';
 import type { ControllerDefinition } from '../kit/controller/index.js';
 import { noControllerMetrics } from '../kit/controller/index.js';
 import { ApiEventRecorder } from '../kit/events/index.js';
-import { InformerFactory } from '../kit/informer/index.js';
+import { InformerFactory, trimsFor } from '../kit/informer/index.js';
 import type { Elector, ManagedController } from '../kit/manager/index.js';
 import { Manager, missingOf } from '../kit/manager/index.js';
 import type { SharedParts } from '../kit/operator/assemble-controller.js';
 import { assembleController } from '../kit/operator/assemble-controller.js';
 import type { Coordination, QueuePair } from '../kit/operator/coordination.js';
+import { localQueue } from '../kit/operator/local-queue.js';
 import type { WorkQueue } from '../kit/work-queue/index.js';
 import type { CacheOf } from './activity.js';
 import { cachesOf } from './activity.js';
@@ -25,7 +26,12 @@ export interface ControllersDependencies {
   readonly requeueClock?: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
+  /** The authority behind the API server's certificate, PEM. */
+  readonly rootCa: string;
 }
+
+/** How long keys that are worked on may go on after a stop, milliseconds. */
+export const DRAIN_TIMEOUT_MS = 5000;
 
 const IDENTITY = 'test-cluster';
 const COMPONENT = 'rollkeeper';
@@ -44,15 +50,18 @@ export class Controllers {
     definitions: readonly ControllerDefinition[],
     private readonly dependencies: ControllersDependencies,
   ) {
-    const { client, clock, coordination, logger, random } = dependencies;
+    const { client, clock, coordination, logger, random, rootCa } = dependencies;
     const shared = { client, clock, random, logger };
-    this.factory = new InformerFactory(shared);
+    this.factory = new InformerFactory({ ...shared, trims: trimsFor(definitions) });
     const events = new ApiEventRecorder({ ...shared, component: COMPONENT, host: IDENTITY });
     const parts: SharedParts = {
       identity: IDENTITY,
       clientOf: () => client,
       informers: this.factory,
-      queueOf: (controller) => this.queueOf(controller),
+      queueOf: (controller) => this.onClock(coordination.queueOf(controller)),
+      localQueueOf: (controller) =>
+        this.onClock(localQueue(controller, { clock, logger, drainTimeoutMs: DRAIN_TIMEOUT_MS })),
+      rootCa,
       actors: coordination.actors,
       eventsOf: (component) => events.as(component),
       ...{ clock, random, logger },
@@ -105,9 +114,8 @@ export class Controllers {
     await Promise.all(able.flatMap((managed) => this.watching.get(managed) ?? []));
   }
 
-  private queueOf(controller: string): QueuePair {
-    const { coordination, logger, requeueClock } = this.dependencies;
-    const pair = coordination.queueOf(controller);
+  private onClock(pair: QueuePair): QueuePair {
+    const { logger, requeueClock } = this.dependencies;
     if (!requeueClock) return pair;
     return { ...pair, queue: requeueOnClock(pair.queue, requeueClock, logger) };
   }

@@ -18,7 +18,7 @@ import { ClusterObjects } from './cluster-objects.js';
 import { ClusterUsers } from './cluster-users.js';
 import { ControlPlane } from './control-plane.js';
 import type { ClusterAccess } from './control-plane.js';
-import { Controllers } from './controllers.js';
+import { Controllers, DRAIN_TIMEOUT_MS } from './controllers.js';
 import { observedStorage } from './observed-storage.js';
 import type { RedisPlace } from './redis-coordination.js';
 import type { TestClusterSnapshot } from './snapshot.js';
@@ -30,8 +30,6 @@ import { Workloads } from './workloads.js';
 
 /** A Redis that is not there at the start is waited for so long, milliseconds. */
 const REDIS_TIMEOUT_MS = 3000;
-/** How long keys that are worked on may go on after a stop, milliseconds. */
-const DRAIN_TIMEOUT_MS = 5000;
 /** Between two looks at whether the cluster is at rest: what is on its way to Redis is nowhere to be seen. */
 const REDIS_LOOK_PAUSE_MS = 5;
 
@@ -262,7 +260,10 @@ class RunningTestCluster implements TestCluster {
     const controllers =
       definitions.length === 0
         ? undefined
-        : new Controllers(definitions, { ...shared, clock: working, requeueClock, coordination });
+        : new Controllers(definitions, {
+            ...shared,
+            ...{ clock: working, requeueClock, coordination, rootCa: this.access.ca },
+          });
     const nodes =
       nodeOptions &&
       new SimulatedNodes({ ...shared, clock: clock.clock, machineClock: working }, nodeOptions);

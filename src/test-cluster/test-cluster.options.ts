@@ -122,10 +122,14 @@ function redisUrlOf(store: TestClusterOptions['store'] = 'memory'): string | und
 function controllersOf(
   chosen: NonNullable<TestClusterOptions['controllers']>,
 ): readonly ControllerDefinition[] {
-  if (typeof chosen === 'string') return chosen.trim() === '' ? [] : selectControllers(chosen);
+  if (typeof chosen === 'string')
+    return chosen.trim() === '' ? [] : selectControllers(chosen, { standalone: true });
   const own = chosen.filter((entry) => typeof entry !== 'string');
   const names = chosen.filter((entry) => typeof entry === 'string');
-  const definitions = [...(names.length === 0 ? [] : selectControllers(names.join(','))), ...own];
+  const definitions = [
+    ...(names.length === 0 ? [] : selectControllers(names.join(','), { standalone: true })),
+    ...own,
+  ];
   const twice = definitions.find(({ name }, index) =>
     definitions.some((other, at) => at > index && other.name === name),
   );

@@ -118,6 +118,7 @@ class FakeInformer implements Informer<UnstructuredObject> {
   lastSyncedResourceVersion: string | undefined = undefined;
   newestDeletion: string | undefined = undefined;
   private readonly store = new ObjectStore<UnstructuredObject>();
+  private readonly indexes = new Map<string, IndexFunction<UnstructuredObject>>();
   readonly lister = this.store.lister;
   private readonly handlers = new Set<(event: ResourceEvent<UnstructuredObject>) => void>();
 
@@ -130,6 +131,8 @@ class FakeInformer implements Informer<UnstructuredObject> {
   }
 
   addIndex(name: string, index: IndexFunction<UnstructuredObject>): void {
+    if (this.indexes.get(name) === index) return;
+    this.indexes.set(name, index);
     this.store.addIndex(name, index);
   }
 

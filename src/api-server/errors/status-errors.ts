@@ -172,6 +172,22 @@ export function tooManyRequests(): StatusError {
   });
 }
 
+/** A pod may not be evicted now. @param cause what its disruption budget lacks */
+export function evictionRefused(cause: string, retryAfterSeconds?: number): StatusError {
+  const message = "Cannot evict pod as it would violate the pod's disruption budget.";
+  const causes = [{ reason: 'DisruptionBudget', message: cause }];
+  return new StatusError(429, 'TooManyRequests', message, {
+    details: { causes, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) },
+  });
+}
+
+/** Nobody could say which of them an eviction is to be counted against. */
+export function severalBudgets(): StatusError {
+  const message =
+    'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
+  return new StatusError(500, '', message);
+}
+
 export function serviceUnavailable(message: string, cause?: unknown): StatusError {
   return new StatusError(503, 'ServiceUnavailable', message, { details: { retryAfterSeconds: 1 }, cause });
 }

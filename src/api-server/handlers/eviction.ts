@@ -5,29 +5,33 @@ import { badRequest } from '../errors/index.js';
 import { created } from '../http/index.js';
 import type { ApiRequest, ApiResponse } from '../http/index.js';
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/index.js';
-import { deleteObject } from '../registry/index.js';
+import { evictPod } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { JsonSyntaxError, readJsonText } from '../schema/index.js';
 import { checkDeleteOptions } from './delete-options.js';
 import type { ResourceCall } from './handler.js';
 import { callerOf } from './write-options.js';
 
-/** `POST` to a pod's `eviction`: a deletion, as there are no disruption budgets here. */
+/** `POST` to a pod's `eviction`: a deletion, where the pod's disruption budget allows it. */
 export async function handleEviction(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
-  const { deleteOptions } = await readEviction(context, call.request);
+  const { deleteOptions, metadata } = await readEviction(context, call.request);
+  if (metadata?.name !== undefined && metadata.name !== call.name)
+    throw badRequest('name in URL does not match name in Eviction object');
   const text = Buffer.from(stringifyJson(deleteOptions ?? {}));
   const sent = await decodeDeleteOptions(text, 'application/json', context.schemas);
   const options = checkDeleteOptions(sent, call.request.query);
-  await deleteObject(context, call, options, { dryRun: options.dryRun, ...callerOf(call) });
+  await evictPod(context, call, { ...options, ...callerOf(call) });
   return created({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
+}
+
+interface Eviction {
+  readonly metadata?: { readonly name?: string };
+  readonly deleteOptions?: unknown;
 }
 
 const SCHEMA = 'io.k8s.api.policy.v1.Eviction';
 
-async function readEviction(
-  { schemas }: RegistryContext,
-  request: ApiRequest,
-): Promise<{ readonly deleteOptions?: unknown }> {
+async function readEviction({ schemas }: RegistryContext, request: ApiRequest): Promise<Eviction> {
   const body = await request.readBody();
   if (request.contentType === PROTOBUF_MEDIA_TYPE) return decodeProtobuf(body, { schemas, schema: SCHEMA });
   const eviction = readJson(body.toString());

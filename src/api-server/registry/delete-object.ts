@@ -1,7 +1,7 @@
-import type { UnstructuredObject } from '../../base/kubernetes/index.js';
+import type { KubernetesObject, UnstructuredObject } from '../../base/kubernetes/index.js';
 import { SERVER } from '../admission/index.js';
 import type { Attributes, Caller } from '../admission/index.js';
-import { conflict } from '../errors/index.js';
+import { conflict, forbidden } from '../errors/index.js';
 import { StorageConflictError } from '../storage/index.js';
 import { decideDeletion } from './decide-deletion.js';
 import type { DeletionRequest } from './decide-deletion.js';
@@ -78,9 +78,10 @@ async function tryDelete(
   }
 }
 
-function checkPreconditions(
+/** @throws StatusError 409 where it is another object than the one that was meant */
+export function checkPreconditions(
   { kind, name }: ObjectTarget,
-  current: Readonly<UnstructuredObject>,
+  current: Readonly<KubernetesObject>,
   { preconditions = {} }: DeletionRequest,
 ): void {
   const { uid = '', resourceVersion = '' } = current.metadata;

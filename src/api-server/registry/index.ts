@@ -5,6 +5,7 @@ export { decideDeletion } from './decide-deletion.js';
 export type { DeletionPlan, DeletionRequest, PropagationPolicy } from './decide-deletion.js';
 export { deleteObject } from './delete-object.js';
 export type { DeletionOutcome } from './delete-object.js';
+export { evictPod } from './evict-pod.js';
 export { contextOf, storageKeyOf } from './registry-context.js';
 export type { DefinitionObserver, ObjectTarget, RegistryContext, WriteGuard } from './registry-context.js';
 export { translateStorageError, translateStoreFailure } from './translate-storage-error.js';

@@ -35,7 +35,11 @@ export function registerControllerCommand(program: Command): void {
     .option('--kube-api-burst <count>', 'of them at once (default: twice as many)')
     .option(
       '--controllers <list>',
-      'deployment, replicaset, garbage-collector, namespace; * for all, -name for all but one; the first mention counts (default: *)',
+      "kube-controller-manager's names; * for all (without --standalone: deployment, replicaset, garbage-collector, namespace), -name for all but one; the first mention counts (default: *)",
+    )
+    .option(
+      '--standalone',
+      'no kube-controller-manager works beside: * stands for all controllers there are, those of Services, budgets, nodes, quotas and the like too (docs/CONTROLLERS.md)',
     )
     .option('--workers <list>', 'keys worked on at once, for example deployment=5,replicaset=10')
     .option('--admin-host <address>', 'where health, metrics and status are served (default: 127.0.0.1)')

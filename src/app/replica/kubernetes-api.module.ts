@@ -62,6 +62,6 @@ import {
       ) => new ControllerClients({ client, connection, options, clock, random, logger, metrics }),
     },
   ],
-  exports: [API_CLIENT, CONTROLLER_CLIENTS],
+  exports: [CONNECTION, API_CLIENT, CONTROLLER_CLIENTS],
 })
 export class KubernetesApiModule {}

@@ -4,11 +4,11 @@ import type { Clock, RandomSource } from '../../base/clock/index.js';
 import { DEPLOYMENTS, qualifiedResource } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import type { ServedCertificate } from '../../base/tls/index.js';
-import type { HttpApiClient } from '../../kit/api-client/index.js';
+import type { ClusterConnection, HttpApiClient } from '../../kit/api-client/index.js';
 import type { ControllerDefinition } from '../../kit/controller/index.js';
 import type { ControllerManager } from '../../kit/index.js';
 import { createManager } from '../../kit/index.js';
-import { DEFAULT_TRIMS } from '../../kit/informer/index.js';
+import { trimsFor } from '../../kit/informer/index.js';
 import { redisCoordination } from '../../kit/redis.js';
 import type { Metrics, Tracing } from '../../kit/telemetry/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
@@ -25,6 +25,7 @@ export class ReplicaManagerFactory {
   constructor(
     @Inject(tokens.OPTIONS) private readonly options: CompiledReplicaOptions,
     @Inject(tokens.API_CLIENT) private readonly client: HttpApiClient,
+    @Inject(tokens.CONNECTION) private readonly connection: ClusterConnection,
     @Inject(tokens.CONTROLLER_CLIENTS) private readonly clients: ControllerClients,
     @Inject(tokens.CLOCK) private readonly clock: Clock,
     @Inject(tokens.RANDOM) private readonly random: RandomSource,
@@ -47,9 +48,10 @@ export class ReplicaManagerFactory {
       prefix: options['key-prefix'],
       coordination: redisCoordination(options['redis-url'], 'redis-url'),
       clientOf: (definition) => this.clients.clientFor(definition),
+      rootCa: this.connection.tls.ca?.toString(),
       selects: scope.selects,
       cache: {
-        trims: DEFAULT_TRIMS,
+        trims: trimsFor(options.definitions),
         namespaces: scope.namespaces,
         selections: { [qualifiedResource(DEPLOYMENTS)]: { labelSelector: scope.selector } },
       },

@@ -51,6 +51,7 @@ const schema = z.object({
   'kube-api-qps': z.coerce.number('is not a number').min(0, 'must be at least 0').default(0),
   'kube-api-burst': wholeNumber(1, 100_000).optional(),
   controllers: z.string().default('*'),
+  standalone: z.boolean().default(false),
   workers: z.string().optional(),
   'admin-host': z.string().min(1).default('127.0.0.1'),
   'admin-port': wholeNumber(0, 65535).default(0),
@@ -95,6 +96,7 @@ const schema = z.object({
  *   `kube-system`); informers, leases and health checks go on to use the given credentials
  * - `kube-api-qps`: requests per second of each controller, in the long run, with `kube-api-burst` at once (default twice as
  *   many); 0, the default, leaves that to the server (priority and fairness)
+ * - `standalone`: whether no kube-controller-manager works beside, default false; then `*` stands for all controllers there are
  * - `controllers`: which to run, default `*` (see {@link selectControllers}); `workers`: for example `deployment=5,replicaset=10`
  * - `admin-host`, `admin-port`: default 127.0.0.1 and a port that the system chooses
  * - `admin-auth`: who else than the owner of the admin token is let in; `token` (default): nobody, `delegated`: owners of
@@ -143,7 +145,7 @@ export type CompiledReplicaOptions = Readonly<z.output<typeof schema> & Leadersh
 export function compileReplicaOptions(options: unknown): CompiledReplicaOptions {
   const compiled = compileOptions(schema, options);
   assertRedisUrl(compiled['redis-url']);
-  const selected = selectControllers(compiled.controllers);
+  const selected = selectControllers(compiled.controllers, { standalone: compiled.standalone });
   const file = compiled['leader-migration-config'];
   const migration = file === undefined ? undefined : readLeaderMigration(file, selected);
   const { definitions = selected } = migration ?? {};

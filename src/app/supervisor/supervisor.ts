@@ -204,6 +204,7 @@ export class Supervisor {
     // Its pages stay where somebody has them open; what the user asks for comes last, and so wins.
     const args = async (former: ReadyMessage | undefined): Promise<string[]> => [
       'controller',
+      '--standalone',
       ...Object.entries({ ...flags, '--admin-port': await adminPortAgain(former?.adminUrl) }).flat(),
       ...this.options.up['controller-args'],
     ];

@@ -1,5 +1,5 @@
-import { InvalidOptionError } from '../../base/errors/index.js';
 import type { DeepReadonly, DeploymentSpec } from '../../base/kubernetes/index.js';
+import { scaledValue } from '../shared/index.js';
 import { clampToInt32 } from './int32.js';
 
 type Spec = DeepReadonly<DeploymentSpec>;
@@ -64,13 +64,5 @@ function resolveLimit(
   round: (pods: number) => number,
 ): number {
   if (typeof value === 'number') return value;
-  const percent = /^(\d+)%$/.exec(value)?.[1];
-  if (percent === undefined) {
-    throw new InvalidOptionError(
-      `spec.strategy.rollingUpdate.${name}`,
-      `"${value}" is neither a number nor a percentage`,
-    );
-  }
-  // Whole numbers until the division: 0.07 * 100 would not be 7.
-  return clampToInt32(round((Number(percent) * total) / 100));
+  return clampToInt32(scaledValue(value, total, round, `spec.strategy.rollingUpdate.${name}`));
 }

@@ -17,10 +17,20 @@ export {
 } from './pod-readiness.js';
 export { POD_TROUBLES, describeReason, worstTrouble } from './pod-trouble.js';
 export type { PodTrouble, TroubleState } from './pod-trouble.js';
+export { WHOLE_PODS, clusterController, clusterControllerFrom, unlessGone } from './cluster-controller.js';
+export { ClusterRole, Endpoints, EndpointSlice, HorizontalPodAutoscaler } from './kinds.js';
+export { PodDisruptionBudget, ResourceQuota } from './kinds.js';
+export { NODE_INDEX, deleteDisrupted, nodeIndex } from './disrupted-pods.js';
+export type { Disruption } from './disrupted-pods.js';
+export { scaledValue } from './scaled-value.js';
 export {
+  LABEL_INDEX,
   SELECTOR_INDEX,
   TEMPLATE_INDEX,
+  labelIndex,
+  selectedFrom,
   selectorIndex,
+  selectorIndexValue,
   selectorIndexValuesFor,
   templateIndex,
 } from './selector-index.js';

@@ -1,4 +1,7 @@
 import type { DeepReadonly, KubernetesObject, LabelSelector } from '../../base/kubernetes/index.js';
+import { compileLabelSelector } from '../../base/kubernetes/index.js';
+import type { Lister } from '../../kit/index.js';
+import { NAMESPACE_INDEX } from '../../kit/index.js';
 
 /** What makes pods and selects them. */
 export interface Selecting extends KubernetesObject {
@@ -15,11 +18,41 @@ const POD_TEMPLATE_HASH = 'pod-template-hash';
  * A selector of expressions alone is filed under its namespace.
  */
 export function selectorIndex(object: DeepReadonly<Selecting>): readonly string[] {
-  const labels = object.spec.selector?.matchLabels ?? {};
-  const keys = Object.keys(labels).sort();
+  return [selectorIndexValue(object.metadata.namespace ?? '', object.spec.selector?.matchLabels)];
+}
+
+/** The same for labels that are all required, in objects that have them elsewhere. */
+export function selectorIndexValue(
+  namespace: string,
+  required: Readonly<Record<string, string>> = {},
+): string {
+  const keys = Object.keys(required).sort();
   const key = keys.includes(POD_TEMPLATE_HASH) ? POD_TEMPLATE_HASH : keys[0];
-  const namespace = object.metadata.namespace ?? '';
-  return [key === undefined ? anyValue(namespace) : labelValue(namespace, key, labels[key] ?? '')];
+  return key === undefined ? anyValue(namespace) : labelValue(namespace, key, required[key] ?? '');
+}
+
+/** Name of the index that finds objects by each of their labels, but for the hash of a template. */
+export const LABEL_INDEX = 'labels';
+
+export function labelIndex({ metadata }: DeepReadonly<KubernetesObject>): readonly string[] {
+  const { labels = {}, namespace = '' } = metadata;
+  return Object.entries(labels)
+    .filter(([key]) => key !== POD_TEMPLATE_HASH)
+    .map(([key, value]) => labelValue(namespace, key, value));
+}
+
+/** The objects of a namespace that a selector selects, out of a cache with a {@link LABEL_INDEX}. */
+export function selectedFrom<T extends KubernetesObject>(
+  lister: Lister<T>,
+  namespace: string,
+  selector: DeepReadonly<LabelSelector>,
+): readonly DeepReadonly<T>[] {
+  const indexed = Object.entries(selector.matchLabels ?? {}).find(([key]) => key !== POD_TEMPLATE_HASH);
+  const candidates = indexed
+    ? lister.byIndex(LABEL_INDEX, labelValue(namespace, ...indexed))
+    : lister.byIndex(NAMESPACE_INDEX, namespace);
+  const matches = compileLabelSelector(selector);
+  return candidates.filter((each) => matches((each as DeepReadonly<KubernetesObject>).metadata.labels));
 }
 
 /** Name of the index that finds, by a label, the objects whose template has it. */

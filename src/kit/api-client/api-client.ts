@@ -18,6 +18,11 @@ export interface ReadOptions {
   metadataOnly?: boolean;
 }
 
+export interface GetOptions extends ReadOptions {
+  /** For example `scale`: what is read is of another kind then. @default the object itself */
+  subresource?: string;
+}
+
 export interface ListOptions extends ReadOptions {
   /** Absent: all namespaces. */
   namespace?: string;
@@ -119,7 +124,7 @@ export interface DeleteResult<T> {
  * Objects keep every digit of their integers: one that no double holds is a `bigint`, see {@link Int64}.
  */
 export interface ApiClient {
-  get<T extends KubernetesObject>(type: ResourceType, ref: ObjectRef, options?: ReadOptions): Promise<T>;
+  get<T extends KubernetesObject>(type: ResourceType, ref: ObjectRef, options?: GetOptions): Promise<T>;
   list<T extends KubernetesObject>(type: ResourceType, options?: ListOptions): Promise<ListPage<T>>;
   /**
    * Ends when the server ends the watch. Throws {@link ApiStatusError} for an ERROR event (410: `isExpired`), and

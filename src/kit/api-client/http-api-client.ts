@@ -6,10 +6,10 @@ import type {
   DeleteOptions,
   DeleteResult,
   DiscoveredResources,
+  GetOptions,
   ListOptions,
   ListPage,
   PatchType,
-  ReadOptions,
   WatchEvent,
   WatchOptions,
   WriteOptions,
@@ -76,10 +76,10 @@ class UndiciApiClient implements HttpApiClient {
   async get<T extends KubernetesObject>(
     type: ResourceType,
     ref: ObjectRef,
-    { metadataOnly, signal }: ReadOptions = {},
+    { metadataOnly, signal, subresource }: GetOptions = {},
   ): Promise<T> {
     const accept = metadataOnly ? METADATA_OF_OBJECT : undefined;
-    const object = (await this.read(objectPath(type, ref), { accept, signal })) as T;
+    const object = (await this.read(objectPath(type, ref, subresource), { accept, signal })) as T;
     return metadataOnly ? named(object, typeMeta(type)) : object;
   }
 

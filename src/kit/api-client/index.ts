@@ -5,6 +5,7 @@ export type {
   DeleteResult,
   DiscoveredResource,
   DiscoveredResources,
+  GetOptions,
   ListOptions,
   ListPage,
   PatchType,

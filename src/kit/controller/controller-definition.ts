@@ -2,6 +2,7 @@ import type { ApiClient } from '../api-client/api-client.js';
 import type { Clock, RandomSource } from '../../base/clock/index.js';
 import type { EventRecorder } from '../events/event-recorder.js';
 import type { MetadataInformer } from '../informer/informer-factory.js';
+import type { Trim } from '../informer/trim.js';
 import type { Informer, ResourceEvent } from '../informer/informer.js';
 import type {
   DeepReadonly,
@@ -35,6 +36,8 @@ export interface ControllerDependencies {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
+  /** The authority behind the API server's certificate, PEM. @default none: the server is trusted otherwise, or speaks no TLS */
+  readonly rootCa?: string;
   /** Which workloads this installation works on, by their labels (`--selector`). @default all */
   readonly selects?: LabelMatcher;
 }
@@ -146,5 +149,18 @@ export interface ControllerDefinition {
    * (the informers that it asked for while it was built) is warm in either case. @default 'all'
    */
   readonly worksOn?: 'all' | 'leader';
+  /**
+   * Where its keys wait. `shared`: where all replicas take them from. `local`: in the memory of the replica that leads, which
+   * alone works on them (`worksOn` is `leader`); it costs no connection and no timer while there is nothing to do. What a former
+   * leader still had in it is found again by the first look of the next one at everything there is. @default 'shared'
+   */
+  readonly queue?: 'shared' | 'local';
+  /**
+   * Where `*` stands for it: everywhere, or only where no kube-controller-manager works beside, which would do the same.
+   * @default 'everywhere'
+   */
+  readonly byDefault?: 'everywhere' | 'standalone';
+  /** What its caches keep of a type, by `qualifiedResource`, where that is not what they keep for everybody. @default none */
+  readonly trims?: ReadonlyMap<string, Trim>;
   build(dependencies: ControllerDependencies): BuiltController;
 }

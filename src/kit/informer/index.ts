@@ -16,5 +16,13 @@ export { SharedInformer } from './shared-informer.js';
 export type { SharedInformerOptions } from './shared-informer.options.js';
 export { ObjectStore } from './store.js';
 export { StreamingLists } from './streaming-lists.js';
-export { DEFAULT_TRIMS, dropManagedFields, trimFor, trimPod, trimToOwnership } from './trim.js';
+export {
+  DEFAULT_TRIMS,
+  dropManagedFields,
+  trimFor,
+  trimPod,
+  trimPodKeepingSpec,
+  trimToOwnership,
+  trimsFor,
+} from './trim.js';
 export type { Trim } from './trim.js';

@@ -70,7 +70,7 @@ export interface Informer<T extends KubernetesObject = KubernetesObject> {
    * broke, or that came too late, is none: that is daily life.
    */
   readonly trouble?: InformerTrouble;
-  /** Adds an index; before `run` only. */
+  /** Adds an index; before `run` only. The same function under the same name again is no other index. */
   addIndex(name: string, index: IndexFunction<T>): void;
   /** Adds a handler. It first gets `added` (initial) for everything cached already. Returns its removal. */
   addEventHandler(handler: ResourceEventHandler<T>): () => void;

@@ -39,6 +39,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   private readonly handlers: EventHandlers<T>;
   private readonly waiters = new ConditionWaiters();
   private readonly parts: readonly WatchedPart<T>[];
+  private readonly indexes = new Map<string, IndexFunction<T>>();
   private started = false;
 
   /** @throws InvalidOptionError naming the option */
@@ -89,7 +90,9 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   }
 
   addIndex(name: string, index: IndexFunction<T>): void {
+    if (this.indexes.get(name) === index) return;
     if (this.started) throw new IllegalStateError(`addIndex(${name}) after run`);
+    this.indexes.set(name, index);
     this.store.addIndex(name, (object) => this.indexValues(name, index, object));
   }
 

@@ -1,3 +1,4 @@
+import { IllegalStateError } from '../../base/errors/index.js';
 import type { KubernetesObject, Pod, ResourceType } from '../../base/kubernetes/index.js';
 import { PODS, qualifiedResource } from '../../base/kubernetes/index.js';
 
@@ -33,10 +34,42 @@ export function trimPod(pod: Pod): Pod {
   return { apiVersion, kind, metadata, spec: trimPodSpec(pod.spec), status: trimPodStatus(pod.status) };
 }
 
+/** As {@link trimPod}, for those who also read what a pod asks for and how it is reached: env, volumes and the like go. */
+export function trimPodKeepingSpec(pod: Pod): Pod {
+  const { spec, status } = pod;
+  const trimmed = trimPod(pod);
+  const reached = ['hostname', 'subdomain', 'hostNetwork', 'tolerations', 'overhead'] as const;
+  return {
+    ...trimmed,
+    spec: {
+      ...trimmed.spec,
+      ...pick(spec, reached),
+      containers: (spec.containers ?? []).map((each) => pick(each, ['name', 'ports', 'resources'])),
+    },
+    status: { ...trimmed.status, ...pick(status, ['podIP', 'podIPs', 'hostIP']) },
+  };
+}
+
 /** The trims by `qualifiedResource`; every other type only loses its managedFields. */
 export const DEFAULT_TRIMS: ReadonlyMap<string, Trim> = new Map<string, Trim>([
   [qualifiedResource(PODS), trimPod as unknown as Trim],
 ]);
+
+/**
+ * What the caches of such controllers keep.
+ * @throws IllegalStateError where two of them want different parts of a type
+ */
+export function trimsFor(
+  controllers: readonly { readonly trims?: ReadonlyMap<string, Trim> }[],
+): ReadonlyMap<string, Trim> {
+  const wanted = new Map<string, Trim>();
+  for (const [resource, trim] of controllers.flatMap(({ trims = new Map<string, Trim>() }) => [...trims])) {
+    if ((wanted.get(resource) ?? trim) !== trim)
+      throw new IllegalStateError(`two controllers want different parts of ${resource}`);
+    wanted.set(resource, trim);
+  }
+  return new Map([...DEFAULT_TRIMS, ...wanted]);
+}
 
 export function trimFor(type: ResourceType, trims: ReadonlyMap<string, Trim> = DEFAULT_TRIMS): Trim {
   return trims.get(qualifiedResource(type)) ?? dropManagedFields;

@@ -22,7 +22,11 @@ export interface SharedParts {
   readonly clientOf: (definition: ControllerDefinition) => ApiClient;
   readonly informers: InformerFactory;
   readonly queueOf: (controller: string) => QueuePair;
+  /** The queue of a controller whose keys wait in this process; see `ControllerDefinition.queue`. */
+  readonly localQueueOf: (controller: string) => QueuePair;
   readonly actors: ActorRuntime;
+  /** See `ControllerDependencies.rootCa`. */
+  readonly rootCa?: string;
   /** Which objects are worked on, by their labels. @default all */
   readonly selects?: LabelMatcher;
   /** Signs events for a controller. */
@@ -41,7 +45,8 @@ export interface SharedParts {
 /** Puts one controller together: its queue and workers, the activations' client, the sweep. Nothing runs yet. */
 export function assembleController(definition: ControllerDefinition, parts: SharedParts): ManagedController {
   const { actors, around, clock, identity, informers, logger, metrics, random, selects, tracer } = parts;
-  const { defaultWorkers, name, syncTimeoutMs, type, worksOn = 'all' } = definition;
+  const { defaultWorkers, name, queue = 'shared', syncTimeoutMs, type } = definition;
+  const worksOn = queue === 'local' ? 'leader' : (definition.worksOn ?? 'all');
   const client = parts.clientOf(definition);
   const traced = withSpans(withTraceAnnotations(client, clock), tracer, clock);
   const noted = new NotedInformers(informers);
@@ -54,9 +59,10 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
     clock,
     random,
     logger: logger.child({ controller: name }),
+    rootCa: parts.rootCa,
     selects,
   });
-  const pair = parts.queueOf(name);
+  const pair = queue === 'local' ? parts.localQueueOf(name) : parts.queueOf(name);
   const cached = (key: string) => informers.find(qualifiedResource(type))?.lister.get(key);
   const controller = new Controller({
     name,

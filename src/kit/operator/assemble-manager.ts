@@ -23,6 +23,7 @@ import type { Coordination, CoordinationFactory } from './coordination.js';
 import type { CompiledManagerOptions } from './create-manager.options.js';
 import type { ElectionDependencies } from './election.js';
 import { Election } from './election.js';
+import { localQueue } from './local-queue.js';
 import { registerChecks } from './register-checks.js';
 
 /** What a manager is made of. */
@@ -52,8 +53,7 @@ export function assembleManager(
   const { caughtUpTimeoutMs, client, clock, identity, logger, name, random, reconcileOn = 'all' } = parts;
   const { meter } = parts.metrics;
   const { tracer } = parts.tracing;
-  const coordination = parts.coordination({
-    keyPrefix: parts.prefix,
+  const queueParts = {
     clock,
     logger,
     drainTimeoutMs: parts.drainTimeoutMs,
@@ -61,7 +61,8 @@ export function assembleManager(
       meter,
       definitions.map((each) => each.name),
     ),
-  });
+  };
+  const coordination = parts.coordination({ keyPrefix: parts.prefix, ...queueParts });
   const events = new ApiEventRecorder({
     client,
     component: name,
@@ -77,6 +78,8 @@ export function assembleManager(
     clientOf: parts.clientOf ?? (() => client),
     informers,
     queueOf: (controller: string) => coordination.queueOf(controller),
+    localQueueOf: (controller: string) => localQueue(controller, queueParts),
+    rootCa: parts.rootCa,
     actors: coordination.actors,
     selects: parts.selects,
     eventsOf: (component: string) => events.as(component),
@@ -107,6 +110,7 @@ export function assembleManager(
   });
   const close = async (): Promise<void> => {
     candidate.close();
+    await Promise.all(controllers.map(({ controller }) => controller.queue.close()));
     await coordination.close();
   };
   return { manager, controllers, coordination, election, close };

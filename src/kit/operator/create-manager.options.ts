@@ -78,6 +78,8 @@ export interface CreateManagerOptions {
   readonly client?: ApiClient;
   /** The API as one controller sees it: on an account, or within a limit, of its own. @default as the manager does */
   readonly clientOf?: (definition: ControllerDefinition) => ApiClient;
+  /** The authority behind the API server's certificate, PEM, for controllers that hand it on. @default none */
+  readonly rootCa?: string;
   /** Which objects are worked on, by their labels, for controllers that heed it. @default all */
   readonly selects?: LabelMatcher;
   /** In place of the Redis of `redisUrl`; for tests, `memoryCoordination()` of `rollkeeper/testing`. */

@@ -18,7 +18,7 @@ import type {
 } from '../controller/index.js';
 import { dueObjects } from '../controller/index.js';
 import type { EventRecorder } from '../events/index.js';
-import type { Informer, Lister } from '../informer/index.js';
+import type { IndexFunction, Informer, Lister } from '../informer/index.js';
 import { OWNER_UID_INDEX } from '../informer/index.js';
 import type { Kind } from './kinds.js';
 import type { Predicate } from './predicates.js';
@@ -73,6 +73,27 @@ export interface ControllerWatches<T extends KubernetesObject> {
   readonly watches?: readonly WatchedKind[];
   /** Kinds that are cached for the reconciler to read, without waking anybody. @default none */
   readonly reads?: readonly Kind[];
+  /** Called on the replica that leads, each time it begins to lead and before anything is queued; returns what ends it. */
+  readonly whileLeading?: () => () => void;
+  /** Indexes of named caches, for {@link Lister.byIndex}, made by {@link indexBy}. @default the standard ones */
+  readonly indexes?: readonly KindIndex[];
+}
+
+/** An index of the cache of a kind. */
+export interface KindIndex {
+  readonly kind: Kind;
+  /** Unique in the cache; controllers that name the same function share the index. */
+  readonly name: string;
+  readonly valuesOf: IndexFunction<KubernetesObject>;
+}
+
+/** Lets the cache of `kind` find objects by what `valuesOf` says of them. */
+export function indexBy<T extends KubernetesObject>(
+  kind: Kind<T>,
+  name: string,
+  valuesOf: IndexFunction<T>,
+): KindIndex {
+  return { kind, name, valuesOf: valuesOf as unknown as IndexFunction<KubernetesObject> };
 }
 
 export interface ControllerTuning<T extends KubernetesObject = KubernetesObject> {
@@ -121,7 +142,7 @@ function build<T extends KubernetesObject>(
   spec: ControllerSpec<T>,
   dependencies: ControllerDependencies,
 ): BuiltController {
-  const { isDue, owns = [], reads = [], watches = [] } = spec;
+  const { indexes = [], isDue, owns = [], reads = [], watches = [] } = spec;
   const caches = new NamedCaches(spec.name, dependencies);
   const own = caches.informerOf(spec.for);
   const owned = owns
@@ -129,10 +150,12 @@ function build<T extends KubernetesObject>(
     .map(({ kind, predicates = [] }) => ({ informer: caches.informerOf(kind), predicates }));
   const watched = watches.map((entry) => ({ ...entry, informer: caches.informerOf(entry.kind) }));
   for (const kind of reads) caches.informerOf(kind);
+  for (const { kind, name, valuesOf } of indexes) caches.informerOf(kind).addIndex(name, valuesOf);
   return {
     reconciler: new SpecReconciler(spec, caches, own.lister, dependencies),
     watch(enqueue) {
       const removals = [
+        spec.whileLeading?.() ?? (() => undefined),
         enqueueItself(own, (spec.predicates ?? []) as readonly Predicate[], enqueue),
         ...owned.map(({ informer, predicates }) =>
           enqueueOwner(own as unknown as Informer, informer, predicates, enqueue),

@@ -35,7 +35,7 @@ interface Timer {
   options: AddOptions;
 }
 
-/** The work queue inside one process, for tests and the conformance runner: no Redis, all time from the clock. */
+/** The work queue inside one process: no Redis, all time from the clock. What waits in it goes with the process. */
 export class MemoryWorkQueue implements WorkQueue {
   readonly name: string;
   readonly options: CompiledWorkQueueOptions;

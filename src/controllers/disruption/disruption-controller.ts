@@ -1,0 +1,102 @@
+import type { DeepReadonly, KubernetesObject, Pod } from '../../base/kubernetes/index.js';
+import { PODS, compileLabelSelector, isEmptySelector, sameJson } from '../../base/kubernetes/index.js';
+import { TerminalError, errorMessage } from '../../base/errors/index.js';
+import type { ListerOf } from '../../kit/index.js';
+import { Deployment, ReplicaSet, generationChanged, indexBy, updateStatus, watch } from '../../kit/index.js';
+import {
+  LABEL_INDEX,
+  PodDisruptionBudget,
+  SELECTOR_INDEX,
+  WHOLE_PODS,
+  clusterController,
+  isPodReady,
+  labelIndex,
+  selectedFrom,
+  selectorIndex,
+  selectorIndexValuesFor,
+} from '../shared/index.js';
+import { countBudget, decideStatus, failedStatus, needsScale } from './decide-status.js';
+import { expectedScale } from './expected-scale.js';
+
+/**
+ * Says in the status of each PodDisruptionBudget how many of its pods may be evicted now, by which the API server decides about
+ * evictions.
+ * Source: k/k pkg/controller/disruption.
+ */
+export const disruptionController = clusterController<PodDisruptionBudget>(
+  {
+    name: 'disruption',
+    for: PodDisruptionBudget,
+    indexes: [
+      indexBy(PodDisruptionBudget, SELECTOR_INDEX, (budget) => selectorIndex(budget as never)),
+      indexBy<Pod>(PODS, LABEL_INDEX, labelIndex),
+    ],
+    watches: [
+      watch<Pod>(
+        PODS,
+        budgetsOf,
+        (event) =>
+          event.type !== 'modified' || !sameJson(countedFacts(event.old), countedFacts(event.object)),
+      ),
+      watch(Deployment, budgetsOfTemplate, generationChanged),
+      watch(ReplicaSet, budgetsOfTemplate, generationChanged),
+    ],
+    async reconcile(_request, { client, clock, events, lister, object: budget }) {
+      if (!budget) return;
+      const pods = podsOf(budget, lister);
+      try {
+        const scaled = needsScale(budget) ? await expectedScale(pods, lister, client) : undefined;
+        if (scaled && scaled.unmanaged.length > 0)
+          events.record(budget, {
+            type: 'Warning',
+            reason: 'UnmanagedPods',
+            message: `${scaled.unmanaged.length} of the selected pods have no controller; only an integer .spec.minAvailable counts them`,
+          });
+        const count = countBudget(budget, pods.length, scaled?.scale ?? 0);
+        const { recheckMs, status } = decideStatus(budget, pods, count, clock.now());
+        await updateStatus(client, PodDisruptionBudget, budget, status);
+        return recheckMs === undefined ? {} : { requeueAfterMs: recheckMs };
+      } catch (error) {
+        if (!(error instanceof TerminalError)) throw error;
+        const message = `Failed to calculate the number of expected pods: ${errorMessage(error)}`;
+        events.record(budget, { type: 'Warning', reason: 'CalculateExpectedPodCountFailed', message });
+        await updateStatus(
+          client,
+          PodDisruptionBudget,
+          budget,
+          failedStatus(budget, errorMessage(error), clock.now()),
+        );
+        return {};
+      }
+    },
+  },
+  { trims: WHOLE_PODS },
+);
+
+/** An empty selector selects nothing here. */
+function podsOf({ metadata, spec }: DeepReadonly<PodDisruptionBudget>, listerOf: ListerOf) {
+  const { selector } = spec ?? {};
+  if (!selector || isEmptySelector(selector)) return [];
+  return selectedFrom(listerOf<Pod>(PODS), metadata.namespace ?? '', selector);
+}
+
+function countedFacts(pod: DeepReadonly<Pod>): unknown {
+  const { deletionTimestamp, labels } = pod.metadata;
+  return [labels, deletionTimestamp, isPodReady(pod)];
+}
+
+function* budgetsOf({ metadata }: DeepReadonly<KubernetesObject>, listerOf: ListerOf) {
+  for (const value of selectorIndexValuesFor({ apiVersion: '', kind: '', metadata }))
+    for (const budget of listerOf(PodDisruptionBudget).byIndex(SELECTOR_INDEX, value))
+      if (compileLabelSelector(budget.spec?.selector)(metadata.labels)) yield budget.metadata;
+}
+
+/** Whose pods have such labels: the number of pods that there should be may have changed. */
+function budgetsOfTemplate(
+  { metadata, spec }: DeepReadonly<Deployment> | DeepReadonly<ReplicaSet>,
+  listerOf: ListerOf,
+) {
+  const { labels } = spec.template?.metadata ?? {};
+  const { name, namespace } = metadata;
+  return budgetsOf({ apiVersion: '', kind: '', metadata: { name, namespace, labels } }, listerOf);
+}

@@ -1,0 +1,81 @@
+import type { DeepReadonly, KubernetesObject, OwnerReference, Pod } from '../../base/kubernetes/index.js';
+import { apiVersionOf, controllerOf } from '../../base/kubernetes/index.js';
+import { TerminalError } from '../../base/errors/index.js';
+import type { ApiClient, ListerOf } from '../../kit/index.js';
+import { Deployment, ReplicaSet, isNotFound } from '../../kit/index.js';
+
+interface Scaled extends KubernetesObject {
+  readonly spec?: { readonly replicas?: number };
+}
+
+export interface ExpectedScale {
+  /** How many pods their controllers want together. */
+  readonly scale: number;
+  /** Pods that nobody controls, and so are not in it. */
+  readonly unmanaged: readonly string[];
+}
+
+/**
+ * How many pods the controllers of `pods` want together: a Deployment for its ReplicaSets, and else whatever has a scale.
+ * Source: `getExpectedScale` in k/k pkg/controller/disruption.
+ * @throws TerminalError for a controller without a scale: nothing but a change helps
+ */
+export async function expectedScale(
+  pods: readonly DeepReadonly<Pod>[],
+  listerOf: ListerOf,
+  client: ApiClient,
+): Promise<ExpectedScale> {
+  const scales = new Map<string, number>();
+  const unmanaged: string[] = [];
+  const asked = new Set<string>();
+  for (const pod of pods) {
+    const controller = controllerOf(pod);
+    if (!controller) unmanaged.push(pod.metadata.name);
+    if (!controller || asked.has(controller.uid)) continue;
+    asked.add(controller.uid);
+    const { namespace = '' } = pod.metadata;
+    const known = knownScale(controller, namespace, listerOf);
+    const { scale, uid } = known ?? (await readScale(controller, namespace, client, pod.metadata.name));
+    scales.set(uid, scale);
+  }
+  return { scale: [...scales.values()].reduce((sum, each) => sum + each, 0), unmanaged };
+}
+
+interface ScaleOf {
+  readonly uid: string;
+  readonly scale: number;
+}
+
+/** Of what is cached anyway. */
+function knownScale(
+  { kind, name, uid }: DeepReadonly<OwnerReference>,
+  namespace: string,
+  listerOf: ListerOf,
+): ScaleOf | undefined {
+  if (kind !== ReplicaSet.kind) return undefined;
+  const replicaSet = listerOf(ReplicaSet).get(`${namespace}/${name}`);
+  if (replicaSet?.metadata.uid !== uid) return undefined;
+  const owner = controllerOf(replicaSet);
+  if (owner?.kind !== Deployment.kind) return { uid, scale: replicaSet.spec.replicas ?? 1 };
+  const deployment = listerOf(Deployment).get(`${namespace}/${owner.name}`);
+  if (!deployment || deployment.metadata.uid !== owner.uid) return { uid, scale: 0 };
+  return { uid: owner.uid, scale: deployment.spec.replicas ?? 1 };
+}
+
+async function readScale(
+  { apiVersion, kind, name, uid }: DeepReadonly<OwnerReference>,
+  namespace: string,
+  client: ApiClient,
+  pod: string,
+): Promise<ScaleOf> {
+  const { resources } = await client.discover();
+  const type = resources.find((each) => each.kind === kind && apiVersionOf(each) === apiVersion);
+  if (!type) throw new TerminalError(`found no controllers for pod "${pod}"`);
+  try {
+    const { spec = {} } = await client.get<Scaled>(type, { namespace, name }, { subresource: 'scale' });
+    return { uid, scale: spec.replicas ?? 0 };
+  } catch (error) {
+    if (isNotFound(error)) throw new TerminalError(`found no controllers for pod "${pod}"`, { cause: error });
+    throw error;
+  }
+}

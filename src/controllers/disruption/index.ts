@@ -1,0 +1,1 @@
+export { disruptionController } from './disruption-controller.js';

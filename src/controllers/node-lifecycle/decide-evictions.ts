@@ -1,0 +1,55 @@
+import type { DeepReadonly, Node, Pod } from '../../base/kubernetes/index.js';
+import { toDouble } from '../../base/kubernetes/index.js';
+import { parseTimeMs } from '../shared/index.js';
+
+type ReadablePod = DeepReadonly<Pod>;
+type Taint = DeepReadonly<NonNullable<NonNullable<Node['spec']>['taints']>[number]>;
+type Toleration = DeepReadonly<NonNullable<Pod['spec']['tolerations']>[number]>;
+
+export interface EvictionPlan {
+  readonly evict: readonly ReadablePod[];
+  /** Until the next is due, milliseconds; absent: none. */
+  readonly nextInMs?: number;
+}
+
+/**
+ * Which pods have to leave their node now, and when the next has to. One that does not tolerate a `NoExecute` taint has to at
+ * once, one that does for some time when that is over. The time counts from when the taint came.
+ * Source: `processPodOnNode` in k/k pkg/controller/tainteviction.
+ */
+export function decideEvictions(
+  pods: readonly ReadablePod[],
+  taints: readonly Taint[],
+  nowMs: number,
+): EvictionPlan {
+  const driving = taints.filter(({ effect }) => effect === 'NoExecute');
+  const dues = pods
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .map((pod) => ({ pod, inMs: leavesInMs(pod, driving, nowMs) }));
+  const evict = dues.filter(({ inMs }) => inMs <= 0).map(({ pod }) => pod);
+  const later = dues.map(({ inMs }) => inMs).filter((inMs) => inMs > 0 && inMs < Infinity);
+  return later.length === 0 ? { evict } : { evict, nextInMs: Math.min(...later) };
+}
+
+function leavesInMs({ spec }: ReadablePod, taints: readonly Taint[], nowMs: number): number {
+  return Math.min(
+    Infinity,
+    ...taints.map((taint) => {
+      const tolerated = (spec.tolerations ?? []).filter((toleration) => tolerates(toleration, taint));
+      if (tolerated.length === 0) return 0;
+      const seconds = tolerated.map(({ tolerationSeconds }) =>
+        tolerationSeconds === undefined ? Infinity : Math.max(0, toDouble(tolerationSeconds)),
+      );
+      const sinceMs = parseTimeMs(taint.timeAdded) ?? nowMs;
+      return Math.max(0, sinceMs + Math.min(...seconds) * 1000 - nowMs);
+    }),
+  );
+}
+
+function tolerates({ effect, key, operator = 'Equal', value = '' }: Toleration, taint: Taint): boolean {
+  return (
+    (!effect || effect === taint.effect) &&
+    (key ? key === taint.key : operator === 'Exists') &&
+    (operator === 'Exists' || value === (taint.value ?? ''))
+  );
+}

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import type { Node, Pod } from '../../base/kubernetes/index.js';
+import { aPod } from '../../testing/pod-builder.js';
+import { decideEvictions } from './decide-evictions.js';
+import { decideTaints, silencedConditions } from './decide-node.js';
+
+const nowMs = Date.parse('2026-01-01T00:10:00Z');
+const now = '2026-01-01T00:10:00Z';
+
+type Spec = NonNullable<Node['spec']>;
+
+function aNode(conditions: Record<string, string>, spec: Spec = {}): Node {
+  return {
+    ...{ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' }, spec },
+    status: {
+      conditions: Object.entries(conditions).map(([type, status]) => ({
+        ...{ type, status: status as 'True', lastHeartbeatTime: '2026-01-01T00:00:00Z' },
+      })),
+    },
+  };
+}
+
+const WELL = { Ready: 'True', MemoryPressure: 'False', DiskPressure: 'False', PIDPressure: 'False' };
+const LOST = { Ready: 'Unknown', MemoryPressure: 'Unknown', DiskPressure: 'Unknown', PIDPressure: 'Unknown' };
+
+describe('a silent node', () => {
+  it('has no condition that anybody knows of, and keeps the time of its last heartbeat', () => {
+    const conditions = silencedConditions(aNode(WELL), nowMs);
+    expect(conditions).toHaveLength(4);
+    expect(conditions?.[0]).toEqual({
+      ...{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown', lastTransitionTime: now },
+      message: 'Kubelet stopped posting node status.',
+      lastHeartbeatTime: '2026-01-01T00:00:00Z',
+    });
+  });
+
+  it('that has never said anything is given its conditions', () => {
+    const conditions = silencedConditions(aNode({}), nowMs);
+    expect(conditions?.map(({ reason, type }) => [type, reason])).toEqual(
+      ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'].map((type) => [
+        type,
+        'NodeStatusNeverUpdated',
+      ]),
+    );
+  });
+
+  it('is written once', () => {
+    expect(silencedConditions(aNode(LOST), nowMs)).toBeUndefined();
+  });
+});
+
+describe('the taints of a node', () => {
+  const taintsOf = (node: Node, evicts = true) =>
+    decideTaints(node, evicts, nowMs)?.map(({ effect, key }) => `${key}:${effect}`);
+  const theirs = { key: 'dedicated', value: 'db', effect: 'NoExecute' as const };
+
+  it.each([
+    { name: 'a ready node', node: aNode(WELL), taints: undefined },
+    {
+      name: 'a ready node with a taint of its owner',
+      node: aNode(WELL, { taints: [theirs] }),
+      taints: undefined,
+    },
+    {
+      name: 'a node that is not ready',
+      node: aNode({ Ready: 'False' }),
+      taints: ['node.kubernetes.io/not-ready:NoSchedule', 'node.kubernetes.io/not-ready:NoExecute'],
+    },
+    {
+      name: 'a silent node',
+      node: aNode(LOST, { taints: [theirs] }),
+      taints: [
+        'dedicated:NoExecute',
+        'node.kubernetes.io/unreachable:NoSchedule',
+        'node.kubernetes.io/unreachable:NoExecute',
+      ],
+    },
+    {
+      name: 'a cordoned node under pressure',
+      node: aNode({ ...WELL, DiskPressure: 'True' }, { unschedulable: true }),
+      taints: ['node.kubernetes.io/disk-pressure:NoSchedule', 'node.kubernetes.io/unschedulable:NoSchedule'],
+    },
+    {
+      name: 'one that has come back',
+      node: aNode(WELL, { taints: [theirs, { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' }] }),
+      taints: ['dedicated:NoExecute'],
+    },
+  ])('of $name are $taints', ({ node, taints }) => {
+    expect(taintsOf(node)).toEqual(taints);
+  });
+
+  it('drive nobody away while no node at all is ready', () => {
+    expect(taintsOf(aNode(LOST), false)).toEqual(['node.kubernetes.io/unreachable:NoSchedule']);
+  });
+});
+
+describe('pods on a tainted node', () => {
+  const taint = {
+    key: 'node.kubernetes.io/unreachable',
+    effect: 'NoExecute' as const,
+    timeAdded: '2026-01-01T00:09:00Z',
+  };
+  const tolerating = (tolerationSeconds?: number): Pod => {
+    const pod = aPod({ node: 'node-1' });
+    pod.spec.tolerations = [
+      {
+        key: taint.key,
+        operator: 'Exists',
+        effect: 'NoExecute',
+        ...(tolerationSeconds !== undefined && { tolerationSeconds }),
+      },
+    ];
+    return pod;
+  };
+  const planFor = (pod: Pod, taints = [taint]) => {
+    const { evict, nextInMs } = decideEvictions([pod], taints, nowMs);
+    return { evicted: evict.length === 1, nextInMs };
+  };
+
+  it.each([
+    { name: 'without a toleration', pod: aPod(), plan: { evicted: true } },
+    { name: 'that tolerates it for ever', pod: tolerating(), plan: { evicted: false } },
+    { name: 'whose time is over', pod: tolerating(60), plan: { evicted: true } },
+    { name: 'with some time left', pod: tolerating(90), plan: { evicted: false, nextInMs: 30_000 } },
+    { name: 'that tolerates it for less than no time', pod: tolerating(-5), plan: { evicted: true } },
+    { name: 'that goes already', pod: aPod({ deletedAt: now }), plan: { evicted: false } },
+  ])('one $name: $plan', ({ plan, pod }) => {
+    expect(planFor(pod)).toEqual({ nextInMs: undefined, ...plan });
+  });
+
+  it('stay where they may not be placed but may remain', () => {
+    const { evict } = decideEvictions([aPod()], [{ key: taint.key, effect: 'NoSchedule' }], nowMs);
+    expect(evict).toEqual([]);
+  });
+});

@@ -1,0 +1,69 @@
+import type { Clock } from '../../base/clock/index.js';
+import type { DeepReadonly, Lease, Node } from '../../base/kubernetes/index.js';
+import type { Informer } from '../../kit/index.js';
+
+/** A look that comes so much later than it was due proves that we slept, and nothing about a node. */
+const LATE_MS = 5000;
+
+interface Heard {
+  readonly sign: string;
+  readonly atMs: number;
+}
+
+/**
+ * When this replica last heard of each node, by its own clock: whoever writes a heartbeat may have another.
+ * A node is heard of when its Lease is renewed, or its status has a newer heartbeat.
+ */
+export class Heartbeats {
+  private readonly heard = new Map<string, Heard>();
+  private readonly dueMs = new Map<string, number>();
+
+  constructor(
+    private readonly namespace: string,
+    private readonly clock: Pick<Clock, 'now'>,
+  ) {}
+
+  /** Listens until told otherwise; what was heard before counts no more. */
+  follow(nodes: Informer<Node>, leases: Informer<Lease>): () => void {
+    this.heard.clear();
+    this.dueMs.clear();
+    const removals = [
+      nodes.addEventHandler(({ object, type }) => {
+        if (type === 'deleted') this.forget(object.metadata.name);
+        else this.hear(`status/${object.metadata.name}`, signOf(object));
+      }),
+      leases.addEventHandler(({ object, type }) => {
+        const { name, namespace } = object.metadata;
+        if (namespace !== this.namespace || type === 'deleted') return;
+        this.hear(`lease/${name}`, object.spec?.renewTime ?? '');
+      }),
+    ];
+    return () => removals.forEach((remove) => remove());
+  }
+
+  /** Whether nothing was heard of a node for `graceMs`; and when to ask again, milliseconds. */
+  ask(node: string, graceMs: number): { readonly isSilent: boolean; readonly againInMs: number } {
+    const nowMs = this.clock.now();
+    const atMs = [`lease/${node}`, `status/${node}`].map((key) => this.heard.get(key)?.atMs ?? 0);
+    const silentMs = nowMs - Math.max(...atMs);
+    const isLate = nowMs - (this.dueMs.get(node) ?? nowMs) > LATE_MS;
+    const isSilent = silentMs >= graceMs && !isLate;
+    const againInMs = isSilent ? graceMs : Math.max(graceMs - silentMs, LATE_MS);
+    this.dueMs.set(node, nowMs + againInMs);
+    return { isSilent, againInMs };
+  }
+
+  private hear(key: string, sign: string): void {
+    if (this.heard.get(key)?.sign !== sign) this.heard.set(key, { sign, atMs: this.clock.now() });
+  }
+
+  private forget(node: string): void {
+    this.heard.delete(`status/${node}`);
+    this.heard.delete(`lease/${node}`);
+    this.dueMs.delete(node);
+  }
+}
+
+function signOf({ status }: DeepReadonly<Node>): string {
+  return status?.conditions?.find(({ type }) => type === 'Ready')?.lastHeartbeatTime ?? '';
+}

@@ -1,0 +1,105 @@
+import type { Clock } from '../../base/clock/index.js';
+import { toRfc3339 } from '../../base/clock/index.js';
+import type { DeepReadonly } from '../../base/kubernetes/index.js';
+import { sameJson } from '../../base/kubernetes/index.js';
+import type { ApiClient, ControllerDefinition, ListerOf } from '../../kit/index.js';
+import { Lease, Node, Pod, indexBy, watch } from '../../kit/index.js';
+import {
+  NODE_INDEX,
+  WHOLE_PODS,
+  clusterControllerFrom,
+  isPodReady,
+  nodeIndex,
+  unlessGone,
+} from '../shared/index.js';
+import { GRACE_PERIOD_MS, decideTaints, readinessOf, silencedConditions } from './decide-node.js';
+import { Heartbeats } from './heartbeats.js';
+
+const LEASE_NAMESPACE = 'kube-node-lease';
+
+/**
+ * Says of a node that falls silent that nobody knows how it is, taints nodes as their conditions want it, and takes pods of nodes
+ * that are not ready for not ready. {@link taintEvictionController} drives pods away.
+ * Source: k/k pkg/controller/nodelifecycle.
+ */
+export const nodeLifecycleController: ControllerDefinition = clusterControllerFrom<Node>(
+  { name: 'node-lifecycle', for: Node, aliases: ['nodelifecycle'], trims: WHOLE_PODS },
+  ({ clock, informers }) => {
+    const heartbeats = new Heartbeats(LEASE_NAMESPACE, clock);
+    const heard = [informers.informerFor<Node>(Node), informers.informerFor<Lease>(Lease)] as const;
+    return {
+      whileLeading: () => heartbeats.follow(...heard),
+      predicates: [
+        (event) => event.type !== 'modified' || !sameJson(judged(event.old), judged(event.object)),
+      ],
+      reads: [Lease, Pod],
+      indexes: [indexBy(Pod, NODE_INDEX, nodeIndex)],
+      watches: [
+        watch(
+          Node,
+          othersConcerned,
+          (event) => event.type !== 'modified' || readinessOf(event.old) !== readinessOf(event.object),
+        ),
+      ],
+      async reconcile({ name }, { client, clock, events, lister, object: node }) {
+        if (!node) return;
+        const { againInMs, isSilent } = heartbeats.ask(name, GRACE_PERIOD_MS);
+        const conditions = isSilent ? silencedConditions(node, clock.now()) : undefined;
+        if (conditions) {
+          await patch(client, node, { status: { conditions } }, 'status');
+          const message = `Node ${name} status is now: NodeNotReady`;
+          events.record(node, { type: 'Normal', reason: 'NodeNotReady', message });
+          // What follows from them follows when the cache shows them.
+          return { requeueAfterMs: againInMs };
+        }
+        const taints = decideTaints(node, isAnyReady(lister), clock.now());
+        if (taints) await patch(client, node, { spec: { taints } });
+        if (readinessOf(node) !== 'True') await markPodsNotReady(name, lister, client, clock);
+        return { requeueAfterMs: againInMs };
+      },
+    };
+  },
+);
+
+/** What of a node our decisions rest on; its heartbeats are heard otherwise. */
+function judged({ spec, status }: DeepReadonly<Node>): unknown {
+  return [spec?.taints, spec?.unschedulable, status?.conditions?.map(({ status: is, type }) => [type, is])];
+}
+
+function isAnyReady(listerOf: ListerOf): boolean {
+  return listerOf(Node)
+    .list()
+    .some((node) => readinessOf(node) === 'True');
+}
+
+/** With the last ready node goes the right to drive pods away from the others, and comes back with the first. */
+function othersConcerned(_node: unknown, listerOf: ListerOf) {
+  const nodes = listerOf(Node).list();
+  const ready = nodes.filter((node) => readinessOf(node) === 'True').length;
+  return ready <= 1 ? nodes.map(({ metadata }) => metadata) : [];
+}
+
+async function patch(client: ApiClient, node: DeepReadonly<Node>, part: object, subresource?: string) {
+  const { name, resourceVersion, uid } = node.metadata;
+  const body = { metadata: { uid, resourceVersion }, ...part };
+  await unlessGone(client.patch(Node, { name }, { type: 'merge', body }, { subresource }));
+}
+
+/** Nobody else can say so while the node is silent. */
+async function markPodsNotReady(
+  node: string,
+  listerOf: ListerOf,
+  client: ApiClient,
+  clock: Pick<Clock, 'now'>,
+): Promise<void> {
+  const lastTransitionTime = toRfc3339(clock.now());
+  for (const pod of listerOf(Pod).byIndex(NODE_INDEX, node)) {
+    if (!isPodReady(pod)) continue;
+    const { name, namespace, uid } = pod.metadata;
+    const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime }];
+    const body = { metadata: { uid }, status: { conditions } };
+    await unlessGone(
+      client.patch(Pod, { namespace, name }, { type: 'strategic', body }, { subresource: 'status' }),
+    );
+  }
+}

@@ -1,0 +1,71 @@
+import type { DeepReadonly, Node, Pod } from '../../base/kubernetes/index.js';
+import type { Disruption } from '../shared/index.js';
+import { isPodFinished } from '../shared/index.js';
+
+type ReadablePod = DeepReadonly<Pod>;
+
+/** So many ended pods are kept; kube-controller-manager's `--terminated-pod-gc-threshold`. */
+export const FINISHED_KEPT = 12_500;
+/** A node that is gone for so long does not come back under its name. */
+export const QUARANTINE_MS = 40_000;
+
+const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
+
+export type GarbageDecision =
+  | { readonly action: 'keep' }
+  /** Where the node is gone for good, nobody is left who would end it. */
+  | { readonly action: 'wait-for-node' }
+  | { readonly action: 'delete'; readonly why: Disruption };
+
+/**
+ * Whether nobody else will ever end a pod.
+ * Source: k/k pkg/controller/podgc.
+ * @param node the pod's, if there is one
+ */
+export function decideGarbage(pod: ReadablePod, node: DeepReadonly<Node> | undefined): GarbageDecision {
+  const isTerminating = pod.metadata.deletionTimestamp !== undefined;
+  if (!pod.spec.nodeName)
+    return isTerminating ? removed('PodGC: pod is terminating and was never scheduled') : { action: 'keep' };
+  if (!node) return { action: 'wait-for-node' };
+  if (isTerminating && isOutOfService(node) && !isReady(node))
+    return removed('PodGC: node is out of service', failed(pod));
+  return { action: 'keep' };
+}
+
+/** The ended pods that are too many: the oldest. */
+export function decideExcess(finished: readonly ReadablePod[], kept = FINISHED_KEPT): readonly ReadablePod[] {
+  if (finished.length <= kept) return [];
+  const ageOf = ({ metadata }: ReadablePod): string => metadata.creationTimestamp ?? '';
+  return finished
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1))
+    .slice(0, finished.length - kept);
+}
+
+export const EXCESS: Disruption = {
+  reason: 'DeletionByPodGC',
+  message: 'PodGC: there are too many pods that have ended',
+  gracePeriodSeconds: 0,
+};
+
+export function isOutOfService({ spec }: DeepReadonly<Node>): boolean {
+  return spec?.taints?.some(({ key }) => key === OUT_OF_SERVICE) ?? false;
+}
+
+/** Its node is gone. */
+export function orphaned(pod: ReadablePod): Disruption {
+  return { ...EXCESS, message: 'PodGC: node no longer exists', ...failed(pod) };
+}
+
+function removed(message: string, phase: Pick<Disruption, 'phase'> = {}): GarbageDecision {
+  return { action: 'delete', why: { ...EXCESS, message, ...phase } };
+}
+
+/** Of one that had not ended, nobody knows how it did. */
+function failed(pod: ReadablePod): Pick<Disruption, 'phase'> {
+  return isPodFinished(pod) ? {} : { phase: 'Failed' };
+}
+
+function isReady({ status }: DeepReadonly<Node>): boolean {
+  return status?.conditions?.some(({ status: is, type }) => type === 'Ready' && is === 'True') ?? false;
+}

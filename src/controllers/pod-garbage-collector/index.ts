@@ -1,0 +1,1 @@
+export { podGarbageCollectorController } from './pod-garbage-collector.js';

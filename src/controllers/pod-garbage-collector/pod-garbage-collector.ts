@@ -1,0 +1,102 @@
+import type { Clock } from '../../base/clock/index.js';
+import type { DeepReadonly } from '../../base/kubernetes/index.js';
+import type { ApiClient, Lister, ResourceEvent } from '../../kit/index.js';
+import { Node, Pod, indexBy, watch } from '../../kit/index.js';
+import {
+  NODE_INDEX,
+  clusterControllerFrom,
+  deleteDisrupted,
+  isPodFinished,
+  nodeIndex,
+  unlessGone,
+} from '../shared/index.js';
+import {
+  EXCESS,
+  QUARANTINE_MS,
+  decideExcess,
+  decideGarbage,
+  isOutOfService,
+  orphaned,
+} from './decide-garbage.js';
+
+const FINISHED_INDEX = 'finished';
+const ALL = 'all';
+
+/**
+ * Removes the pods that nobody else would: of nodes that are gone, deleted before they were on any, on nodes that are out of
+ * service, and the ended ones when there are too many.
+ * Source: k/k pkg/controller/podgc.
+ */
+export const podGarbageCollectorController = clusterControllerFrom<Pod>(
+  { name: 'pod-garbage-collector', for: Pod, aliases: ['podgc'] },
+  ({ informers }) => {
+    // They tell at a glance that a pod is none of our business, as nearly all are.
+    const nodes = informers.informerFor<Node>(Node).lister;
+    const missing = new MissingNodes();
+    return {
+      predicates: [(event) => event.type !== 'deleted' && isSuspect(event, nodes)],
+      indexes: [
+        indexBy(Pod, NODE_INDEX, nodeIndex),
+        indexBy(Pod, FINISHED_INDEX, (pod) => (isPodFinished(pod) ? [ALL] : [])),
+      ],
+      watches: [
+        watch(
+          Node,
+          ({ metadata }, listerOf) =>
+            listerOf(Pod)
+              .byIndex(NODE_INDEX, metadata.name)
+              .map((pod) => pod.metadata),
+          (event) =>
+            event.type === 'deleted' ||
+            (event.type === 'modified' && isOutOfService(event.object) && !isOutOfService(event.old)),
+        ),
+      ],
+      async reconcile(_request, { client, clock, lister, object: pod }) {
+        if (!pod) return {};
+        const { nodeName = '' } = pod.spec;
+        const decision = decideGarbage(pod, lister(Node).get(nodeName));
+        if (decision.action === 'delete') await deleteDisrupted(client, clock, pod, decision.why);
+        if (decision.action === 'wait-for-node') {
+          const leftMs = missing.quarantineLeftMs(nodeName, clock);
+          if (leftMs > 0) return { requeueAfterMs: leftMs };
+          if (!(await isThere(client, nodeName))) await deleteDisrupted(client, clock, pod, orphaned(pod));
+        } else missing.found(nodeName);
+        if (!isPodFinished(pod)) return {};
+        for (const old of decideExcess(lister(Pod).byIndex(FINISHED_INDEX, ALL)))
+          await deleteDisrupted(client, clock, old, EXCESS);
+        return {};
+      },
+    };
+  },
+);
+
+function isSuspect(event: ResourceEvent<Pod>, nodes: Pick<Lister<Node>, 'get'>): boolean {
+  const { metadata, spec } = event.object;
+  const isTerminating = metadata.deletionTimestamp !== undefined;
+  if (event.type === 'modified' && isPodFinished(event.object) && !isPodFinished(event.old)) return true;
+  if (!spec.nodeName) return isTerminating;
+  const node = nodes.get(spec.nodeName);
+  return !node || (isTerminating && isOutOfService(node));
+}
+
+/** Since when nodes are gone, as this replica has seen it: a new leader waits anew. */
+class MissingNodes {
+  private readonly sinceMs = new Map<string, number>();
+
+  quarantineLeftMs(node: string, clock: Pick<Clock, 'now'>): number {
+    const nowMs = clock.now();
+    const sinceMs = this.sinceMs.get(node) ?? nowMs;
+    this.sinceMs.set(node, sinceMs);
+    return sinceMs + QUARANTINE_MS - nowMs;
+  }
+
+  found(node: string): void {
+    this.sinceMs.delete(node);
+  }
+}
+
+/** The cache may be behind, and this cannot be undone. */
+async function isThere(client: ApiClient, node: string): Promise<boolean> {
+  const found: DeepReadonly<Node> | undefined = await unlessGone(client.get<Node>(Node, { name: node }));
+  return found !== undefined;
+}

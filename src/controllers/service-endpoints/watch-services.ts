@@ -1,0 +1,48 @@
+import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
+import { compileLabelSelector, sameJson } from '../../base/kubernetes/index.js';
+import { PODS } from '../../base/kubernetes/index.js';
+import type { Pod } from '../../base/kubernetes/index.js';
+import type { ControllerWatches, KindIndex, ListerOf } from '../../kit/index.js';
+import { Service, indexBy, watch } from '../../kit/index.js';
+import {
+  LABEL_INDEX,
+  SELECTOR_INDEX,
+  labelIndex,
+  selectedFrom,
+  selectorIndexValue,
+  selectorIndexValuesFor,
+} from '../shared/index.js';
+import { endpointFacts, hasEndpointsFromPods } from './pod-endpoint.js';
+
+type ReadableService = DeepReadonly<Service>;
+
+/** What both kinds of endpoints are made of: Services, and the pods that they select. */
+export const SERVICES_AND_PODS = {
+  for: Service,
+  indexes: [indexBy(Service, SELECTOR_INDEX, serviceSelector), indexBy<Pod>(PODS, LABEL_INDEX, labelIndex)],
+  watches: [
+    watch<Pod>(
+      PODS,
+      servicesOf,
+      (event) =>
+        event.type !== 'modified' || !sameJson(endpointFacts(event.old), endpointFacts(event.object)),
+    ),
+  ],
+} satisfies ControllerWatches<Service> & { readonly indexes: readonly KindIndex[] };
+
+export function podsOf(service: ReadableService, listerOf: ListerOf): readonly DeepReadonly<Pod>[] {
+  const { metadata, spec } = service;
+  const matchLabels = { ...spec.selector };
+  return selectedFrom(listerOf<Pod>(PODS), metadata.namespace ?? '', { matchLabels });
+}
+
+function serviceSelector(service: ReadableService): readonly string[] {
+  const { metadata, spec } = service;
+  return hasEndpointsFromPods(service) ? [selectorIndexValue(metadata.namespace ?? '', spec.selector)] : [];
+}
+
+function* servicesOf(pod: DeepReadonly<KubernetesObject>, listerOf: ListerOf) {
+  for (const value of selectorIndexValuesFor(pod))
+    for (const { metadata, spec } of listerOf(Service).byIndex(SELECTOR_INDEX, value))
+      if (compileLabelSelector({ matchLabels: { ...spec.selector } })(pod.metadata.labels)) yield metadata;
+}

@@ -1,0 +1,1 @@
+export { rootCaPublisherController, serviceAccountController } from './namespace-furniture.js';

@@ -1,0 +1,61 @@
+import type { KubernetesObject } from '../../base/kubernetes/index.js';
+import { PODS, qualifiedResource } from '../../base/kubernetes/index.js';
+import type { ControllerDefinition, ControllerDependencies, ControllerSpec, Trim } from '../../kit/index.js';
+import { defineController, isNotFound, trimPodKeepingSpec } from '../../kit/index.js';
+
+/** Of pods, what they ask for and how they are reached: what most who look at Services, budgets and nodes need. */
+export const WHOLE_PODS: ReadonlyMap<string, Trim> = new Map([
+  [qualifiedResource(PODS), trimPodKeepingSpec as unknown as Trim],
+]);
+
+export interface ClusterControllerTraits {
+  /** Its names in kube-controller-manager beside `NAME-controller`. @default none */
+  readonly aliases?: readonly string[];
+  /** See `ControllerDefinition.trims`. @default none */
+  readonly trims?: ReadonlyMap<string, Trim>;
+}
+
+/** A deletion, or another write, of what may be gone by now: then there is nothing left to do. */
+export async function unlessGone<R>(write: Promise<R>): Promise<R | undefined> {
+  try {
+    return await write;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * A small controller of those that make a cluster alive. Each has little to do, and waits most of the time, so its keys wait in
+ * the leader's memory. A real cluster has its own, so that it runs by default where there is none.
+ * @throws InvalidOptionError naming the option
+ */
+export function clusterController<T extends KubernetesObject>(
+  spec: ControllerSpec<T>,
+  { aliases = [], trims }: ClusterControllerTraits = {},
+): ControllerDefinition {
+  return {
+    ...defineController(spec),
+    aliases: [`${spec.name}-controller`, ...aliases],
+    needsWholeCluster: true,
+    queue: 'local',
+    byDefault: 'standalone',
+    ...(trims && { trims }),
+  };
+}
+
+/**
+ * One whose watches and decisions rest on more than its caches: on what it is built from, or on what it remembers.
+ * @param specOf called once for each life of the controller
+ */
+export function clusterControllerFrom<T extends KubernetesObject>(
+  named: Pick<ControllerSpec<T>, 'name' | 'for'> & ClusterControllerTraits,
+  specOf: (dependencies: ControllerDependencies) => Omit<ControllerSpec<T>, 'name' | 'for'>,
+): ControllerDefinition {
+  const { for: kind, name } = named;
+  return {
+    ...clusterController<T>({ name, for: kind, reconcile: () => Promise.resolve() }, named),
+    build: (dependencies) =>
+      defineController<T>({ name, for: kind, ...specOf(dependencies) }).build(dependencies),
+  };
+}

@@ -1,0 +1,40 @@
+import type { Clock } from '../../base/clock/index.js';
+import { toRfc3339 } from '../../base/clock/index.js';
+import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
+import { PODS } from '../../base/kubernetes/index.js';
+import type { ApiClient } from '../../kit/index.js';
+import { unlessGone } from './cluster-controller.js';
+
+/** Name of the index that finds pods by the node that they are on. */
+export const NODE_INDEX = 'node';
+
+export function nodeIndex({ spec }: DeepReadonly<Pod>): readonly string[] {
+  return spec.nodeName ? [spec.nodeName] : [];
+}
+
+export interface Disruption {
+  readonly reason: string;
+  readonly message: string;
+  /** The pod's phase from now on. @default as it is */
+  readonly phase?: 'Failed';
+  /** 0: nobody is left who could end it. @default the pod's own */
+  readonly gracePeriodSeconds?: 0;
+}
+
+/** Says on a pod why it goes, and deletes it: that very pod, and nothing where it has gone already. */
+export async function deleteDisrupted(
+  client: ApiClient,
+  clock: Pick<Clock, 'now'>,
+  pod: DeepReadonly<Pod>,
+  { gracePeriodSeconds, message, phase, reason }: Disruption,
+): Promise<void> {
+  const { name, namespace, uid = '' } = pod.metadata;
+  const ref = { namespace, name };
+  const lastTransitionTime = toRfc3339(clock.now());
+  const conditions = [{ type: 'DisruptionTarget', status: 'True', reason, message, lastTransitionTime }];
+  const body = { metadata: { uid }, status: { ...(phase && { phase }), conditions } };
+  const marked = await unlessGone(
+    client.patch(PODS, ref, { type: 'strategic', body }, { subresource: 'status' }),
+  );
+  if (marked) await unlessGone(client.delete(PODS, ref, { preconditions: { uid }, gracePeriodSeconds }));
+}

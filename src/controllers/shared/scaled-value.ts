@@ -1,0 +1,19 @@
+import { InvalidOptionError } from '../../base/errors/index.js';
+
+/**
+ * An int-or-percent as a number of `total`.
+ * @throws InvalidOptionError naming `field`, for a value that is neither a number nor a percentage
+ */
+export function scaledValue(
+  value: string | number,
+  total: number,
+  round: (value: number) => number,
+  field = 'value',
+): number {
+  if (typeof value === 'number') return value;
+  const percent = /^(\d+)%$/.exec(value)?.[1];
+  if (percent === undefined)
+    throw new InvalidOptionError(field, `"${value}" is neither a number nor a percentage`);
+  // Whole numbers until the division: 0.07 * 100 would not be 7.
+  return round((Number(percent) * total) / 100);
+}
