@@ -6,7 +6,6 @@ import {
   isNamespaceTerminating,
   isNotFound,
 } from '../../kit/api-client/api-status-error.js';
-import type { Trim } from '../../kit/informer/trim.js';
 import { dropManagedFields } from '../../kit/informer/trim.js';
 import type { Kind } from '../../kit/operator/kinds.js';
 import { ConfigMap, Namespace, ServiceAccount, typeMeta } from '../../kit/operator/kinds.js';
