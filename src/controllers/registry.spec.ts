@@ -8,6 +8,11 @@ describe('--controllers', () => {
     { list: '*', names: ['deployment', 'replicaset', 'garbage-collector', 'namespace'] },
     { list: '*,-namespace', names: ['deployment', 'replicaset', 'garbage-collector'] },
     { list: '-namespace,*', names: ['deployment', 'replicaset', 'garbage-collector'] },
+    {
+      list: '*,disruption',
+      names: ['deployment', 'replicaset', 'garbage-collector', 'namespace', 'disruption'],
+    },
+    { list: 'podgc,nodelifecycle', names: ['node-lifecycle', 'pod-garbage-collector'] },
     { list: 'replicaset, deployment', names: ['deployment', 'replicaset'] },
     { list: 'deployment,-replicaset', names: ['deployment'] },
   ])('$list means $names', ({ list, names }) => {
@@ -32,6 +37,15 @@ describe('--controllers', () => {
     { list: '*,-garbagecollector,-namespace-controller', names: ['deployment', 'replicaset'] },
   ])("knows kube-controller-manager's names, old and new: $list means $names", ({ list, names }) => {
     expect(selected(list)).toEqual(names);
+  });
+
+  it('means by * all there are, where no other controller manager works beside', () => {
+    const all = CONTROLLERS.map(({ name }) => name);
+    const standalone = (list: string) =>
+      selectControllers(list, { standalone: true }).map(({ name }) => name);
+    expect(standalone('*')).toEqual(all);
+    expect(standalone('*,-node-lifecycle')).toEqual(all.filter((name) => name !== 'node-lifecycle'));
+    expect(standalone('disruption')).toEqual(['disruption']);
   });
 
   it.each(['daemonset', '', '*,-daemonset', '-deployment', '*,,namespace', '-', '-*'])(

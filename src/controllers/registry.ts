@@ -9,6 +9,7 @@ import { podGarbageCollectorController } from './pod-garbage-collector/index.js'
 import { replicaSetController } from './replicaset/index.js';
 import { rootCaPublisherController, serviceAccountController } from './serviceaccount/index.js';
 import { endpointSliceController, endpointsController } from './service-endpoints/index.js';
+import { ttlAfterFinishedController } from './ttl-after-finished/index.js';
 
 /** Every controller there is. */
 export const CONTROLLERS: readonly ControllerDefinition[] = [
@@ -24,6 +25,7 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   nodeLifecycleController,
   taintEvictionController,
   podGarbageCollectorController,
+  ttlAfterFinishedController,
 ];
 
 export interface SelectOptions {

@@ -5,7 +5,6 @@ import { apiVersionOf } from '../base/kubernetes/index.js';
 
 /** What a genuine server does with objects of a kind and this one does not, by group and kind. */
 const NOT_HERE: Readonly<Record<string, string>> = {
-  '/Endpoints': 'nobody fills them',
   '/Node': '`proxy`',
   '/PersistentVolume': 'nobody binds or makes volumes; no `pv-protection` finalizer',
   '/PersistentVolumeClaim': 'nobody binds claims; no `pvc-protection` finalizer',
@@ -28,14 +27,12 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   'batch/CronJob': 'nobody starts its jobs',
   'batch/Job': 'nobody creates its pods',
   'certificates.k8s.io/CertificateSigningRequest': 'nobody signs; who asks is not noted',
-  'discovery.k8s.io/EndpointSlice': 'nobody fills them',
   'flowcontrol.apiserver.k8s.io/FlowSchema': 'stored; requests are not sorted by it',
   'flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration': 'stored; requests are not limited by it',
   'networking.k8s.io/Ingress': 'nobody serves them',
   'networking.k8s.io/NetworkPolicy': 'nobody enforces them',
   'networking.k8s.io/ServiceCIDR':
     'stored; services get their addresses from 10.96.0.0/12 and fd00:10:96::/108',
-  'policy/PodDisruptionBudget': 'its status is not kept; evictions do not ask for it',
   'scheduling.k8s.io/PriorityClass': 'nobody preempts',
 };
 

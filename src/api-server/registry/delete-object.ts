@@ -1,7 +1,7 @@
 import type { KubernetesObject, UnstructuredObject } from '../../base/kubernetes/index.js';
 import { SERVER } from '../admission/index.js';
 import type { Attributes, Caller } from '../admission/index.js';
-import { conflict, forbidden } from '../errors/index.js';
+import { conflict } from '../errors/index.js';
 import { StorageConflictError } from '../storage/index.js';
 import { decideDeletion } from './decide-deletion.js';
 import type { DeletionRequest } from './decide-deletion.js';

@@ -6,7 +6,7 @@ import { decideExcess, decideGarbage, orphaned } from './decide-garbage.js';
 const node = (taint?: string, ready = 'False'): Node => ({
   ...{ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } },
   spec: taint === undefined ? {} : { taints: [{ key: taint, effect: 'NoExecute' }] },
-  status: { conditions: [{ type: 'Ready', status: ready as 'True' }] },
+  status: { conditions: [{ type: 'Ready', status: ready }] },
 });
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 const going = { deletedAt: '2026-01-01T00:00:00Z', node: 'node-1' };

@@ -43,7 +43,7 @@ export const serviceAccountController = clusterController<Namespace>({
 export const rootCaPublisherController = clusterControllerFrom<Namespace>(
   {
     ...{ name: 'root-ca-certificate-publisher', for: Namespace, aliases: ['root-ca-cert-publisher'] },
-    trims: new Map([[qualifiedResource(ConfigMap), trimConfigMap as Trim]]),
+    trims: new Map([[qualifiedResource(ConfigMap), trimConfigMap]]),
   },
   ({ rootCa }) => ({
     predicates: [(event) => event.type === 'added'],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod, UnstructuredObject } from '../../base/kubernetes/index.js';
 import { DEPLOYMENTS, PODS } from '../../base/kubernetes/index.js';
-import { trimFor, trimPod, trimToOwnership } from './trim.js';
+import { trimFor, trimPod, trimPodKeepingSpec, trimToOwnership, trimsFor } from './trim.js';
 
 const metadata = () => ({
   name: 'p',
@@ -107,5 +107,37 @@ describe('trimToOwnership', () => {
     const going = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['orphan'] };
     const trimmed = trimToOwnership({ ...secret(), metadata: { ...identity, ...going } });
     expect(trimmed.metadata).toStrictEqual({ ...identity, ...going });
+  });
+});
+
+describe('what controllers want of a type', () => {
+  const podsWith = (trim: typeof trimPod) => ({ trims: new Map([['pods', trim as never]]) });
+
+  it('is kept where one of them wants it, and for nobody else', () => {
+    expect(trimFor(PODS, trimsFor([{}]))).toBe(trimPod);
+    expect(trimFor(PODS, trimsFor([{}, podsWith(trimPodKeepingSpec)]))).toBe(trimPodKeepingSpec);
+  });
+
+  it('must be the same part for all of them', () => {
+    const other = (pod: Pod): Pod => pod;
+    const both = [podsWith(trimPodKeepingSpec), podsWith(other)];
+    expect(() => trimsFor(both)).toThrow('two controllers want different parts of pods');
+  });
+
+  it('may be how pods are reached and what they ask for', () => {
+    const ports = [{ name: 'http', containerPort: 8080 }];
+    const pod: Pod = {
+      ...{ apiVersion: 'v1', kind: 'Pod', metadata: metadata() },
+      spec: {
+        tolerations: [{ key: 'a' }],
+        containers: [{ name: 'c', image: 'nginx', ports, env: [{ name: 'A', value: 'b' }] }],
+      },
+      status: { phase: 'Running', podIPs: [{ ip: '10.0.0.1' }] },
+    };
+    expect(trimPodKeepingSpec(pod)).toMatchObject({
+      spec: { tolerations: [{ key: 'a' }], containers: [{ name: 'c', ports }] },
+      status: { podIPs: [{ ip: '10.0.0.1' }] },
+    });
+    expect(trimPodKeepingSpec(pod).spec.containers[0]).not.toHaveProperty('env');
   });
 });

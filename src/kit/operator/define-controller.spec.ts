@@ -5,7 +5,7 @@ import { FakeCluster } from '../../testing/fake-cluster.js';
 import type { RunningController } from '../../testing/run-controller.js';
 import { runController } from '../../testing/run-controller.js';
 import type { ControllerSpec } from './define-controller.js';
-import { defineController } from './define-controller.js';
+import { defineController, indexBy } from './define-controller.js';
 import { Deployment, Namespace, ReplicaSet } from './kinds.js';
 import { setControllerReference } from './owners.js';
 import { generationChanged, labelsChanged } from './predicates.js';
@@ -54,6 +54,33 @@ describe('what wakes a controller', () => {
       'default web child-change normal deployments',
       'default web user-change high deployments',
     ]);
+  });
+
+  it('is found by indexes of its own, which others may share', async () => {
+    cluster.seed(Deployment, aDeployment());
+    const byTier = indexBy(Deployment, 'app', ({ metadata }) => Object.values(metadata.labels ?? {}));
+    let found: readonly unknown[] = [];
+    const running = start({
+      indexes: [byTier, byTier],
+      reconcile: async (_request, { lister }) => {
+        found = lister(Deployment).byIndex('app', 'other');
+      },
+    });
+    await patch({ labels: { app: 'other' } });
+    await running.drain();
+    expect(found).toHaveLength(1);
+  });
+
+  it('is accompanied, from before the first key until it leads no more, by what it does meanwhile', () => {
+    cluster.seed(Deployment, aDeployment());
+    const told: string[] = [];
+    const whileLeading = () => {
+      told.push('begins');
+      return () => void told.push('ends');
+    };
+    const predicates = [() => told.push('sees') > 0];
+    start({ whileLeading, predicates }).stopWatching();
+    expect(told).toEqual(['begins', 'sees', 'ends']);
   });
 
   it('must pass all predicates', async () => {

@@ -1,0 +1,1 @@
+export { decideExpiry, ttlAfterFinishedController } from './ttl-after-finished.js';
