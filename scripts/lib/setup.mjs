@@ -138,15 +138,19 @@ export function ensureBuild(node) {
   const stamp = join(ROOT, 'dist', '.built-from');
   const sources = [
     ...filesBelow(join(ROOT, 'src')),
-    ...['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package-lock.json'].map((name) =>
-      join(ROOT, name),
-    ),
+    ...[
+      'tsconfig.json',
+      'tsconfig.build.json',
+      'nest-cli.json',
+      'package-lock.json',
+      'scripts/bundle.mjs',
+    ].map((name) => join(ROOT, name)),
   ];
   const wanted = hashOf(sources);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
   say('building');
-  if (!runQuietly(node, [join('node_modules', '@nestjs', 'cli', 'bin', 'nest.js'), 'build'], { cwd: ROOT }))
-    fail('the build failed');
+  for (const step of [['node_modules/@nestjs/cli/bin/nest.js', 'build'], ['scripts/bundle.mjs']])
+    if (!runQuietly(node, step, { cwd: ROOT })) fail('the build failed');
   writeFileSync(stamp, wanted);
 }
 
