@@ -29,12 +29,11 @@ export async function* steadyCluster({
   nodes,
   pods,
 }: SteadyClusterOptions): AsyncGenerator<StorageRecord> {
-  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default', uid: randomUUID() } };
-  yield record(NAMESPACES, {
-    ...namespace,
-    spec: { finalizers: ['kubernetes'] },
-    status: { phase: 'Active' },
-  });
+  const namespace = {
+    ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default', uid: randomUUID() } },
+    ...{ spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } },
+  };
+  yield record(NAMESPACES, namespace);
   for (let index = 0; index < deployments; index++) {
     const deployment = aDeployment(`web-${index}`, pods);
     const replicaSet = aReplicaSet(deployment, pods);
