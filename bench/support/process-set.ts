@@ -5,6 +5,7 @@ import type { StorageRecord } from '../../src/api-server/index.js';
 import { RedisStorage, writeKubeconfig } from '../../src/api-server/index.js';
 import { readCredentials } from '../../src/app/supervisor/credentials.js';
 import { SystemClock } from '../../src/base/clock/index.js';
+import { withMemoryDefaults } from '../../src/base/process/index.js';
 import { silentLogger } from '../../src/base/logging/index.js';
 import type { HttpApiClient } from '../../src/kit/api-client/index.js';
 import { createHttpApiClient, loadKubeconfig } from '../../src/kit/api-client/index.js';
@@ -46,7 +47,8 @@ export class ProcessSet {
 
   async add(role: Role, args: readonly string[] = ['--kubeconfig', this.kubeconfig]): Promise<void> {
     const { dir } = this;
-    const { env, main } = this.options;
+    const { main } = this.options;
+    const env = withMemoryDefaults({ ...process.env, ...this.options.env });
     const logFile = join(dir, `${role}.log`);
     const added = new ManagedProcess({ name: role, main, args: [role, ...args], env, logFile });
     this.processes.set(role, added);
