@@ -1,7 +1,7 @@
 // The second half of the build: `dist/main.js` with all that it loads, in few files (`dist/bundle`) in place of some 2500. A process
 // so has only that in memory which can be reached, and starts in half the time. What the compiler wrote stays beside it: as
 // `dist/main-modules.js` for tools that reach into single modules, and as the doors of the package.
-import { copyFileSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -10,8 +10,8 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(ROOT, 'dist');
 const MODULES = join(DIST, 'main-modules.js');
 
-/** Loaded from node_modules: what has files or threads of its own, and tables of encodings that hardly anybody asks for. */
-const LEFT_OUT = ['iconv-lite', 'msgpackr-extract', 'pino', 'pino-pretty'];
+/** Loaded from node_modules: what has files or threads of its own. All of it is a dependency of ours or done without. */
+const LEFT_OUT = ['msgpackr-extract', 'pino', 'pino-pretty'];
 /** What Nest and its terminus look for and do without. */
 const OPTIONAL = [
   '@fastify/static',
@@ -57,7 +57,8 @@ const whereTheyWere = {
   },
 };
 
-copyFileSync(join(DIST, 'main.js'), MODULES);
+// The compiler empties the folder: where it is, this is the second run after one.
+if (!existsSync(MODULES)) renameSync(join(DIST, 'main.js'), MODULES);
 rmSync(join(DIST, 'bundle'), { recursive: true, force: true });
 const { metafile } = await build({
   absWorkingDir: ROOT,

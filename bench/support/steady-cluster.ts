@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { toRfc3339 } from '../../src/base/clock/index.js';
 import type { StorageRecord } from '../../src/api-server/index.js';
 import type { KubernetesObject } from '../../src/base/kubernetes/index.js';
 import {
@@ -39,7 +40,15 @@ export async function* steadyCluster({
     const replicaSet = aReplicaSet(deployment, pods);
     yield record(DEPLOYMENTS, deployment);
     yield record(REPLICA_SETS, replicaSet);
-    for (let pod = 0; pod < pods; pod++) yield record(PODS, aPod(replicaSet, pod, `node-${pod % nodes}`));
+    for (let pod = 0; pod < pods; pod++) {
+      yield record(
+        PODS,
+        aPod(replicaSet, pod, {
+          nodeName: `node-${pod % nodes}`,
+          startedAt: secondsLater(index * pods + pod),
+        }),
+      );
+    }
   }
 }
 
@@ -61,11 +70,10 @@ function aDeployment(name: string, replicas: number) {
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: {
-      ...metadata(name, labels, 'kubectl-create'),
+    metadata: metadata(name, labels, 'kubectl-create', {
       generation: 1,
       annotations: { 'deployment.kubernetes.io/revision': '1' },
-    },
+    }),
     spec: {
       replicas,
       selector: { matchLabels: labels },
@@ -94,8 +102,7 @@ function aReplicaSet(deployment: ReturnType<typeof aDeployment>, replicas: numbe
   return {
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',
-    metadata: {
-      ...metadata(`${name}-${HASH}`, labels, 'rollkeeper'),
+    metadata: metadata(`${name}-${HASH}`, labels, 'rollkeeper', {
       generation: 1,
       annotations: {
         'deployment.kubernetes.io/desired-replicas': String(replicas),
@@ -103,7 +110,7 @@ function aReplicaSet(deployment: ReturnType<typeof aDeployment>, replicas: numbe
         'deployment.kubernetes.io/revision': '1',
       },
       ownerReferences: [owner('apps/v1', 'Deployment', name, uid)],
-    },
+    }),
     spec: { replicas, selector: { matchLabels: labels }, template: template(labels) },
     status: {
       ...{ replicas, fullyLabeledReplicas: replicas, readyReplicas: replicas, availableReplicas: replicas },
@@ -112,7 +119,11 @@ function aReplicaSet(deployment: ReturnType<typeof aDeployment>, replicas: numbe
   };
 }
 
-function aPod(replicaSet: ReturnType<typeof aReplicaSet>, index: number, nodeName: string) {
+function aPod(
+  replicaSet: ReturnType<typeof aReplicaSet>,
+  index: number,
+  { nodeName, startedAt }: { nodeName: string; startedAt: string },
+) {
   const { labels, name, uid } = replicaSet.metadata;
   const { spec } = template(labels);
   const volume = `kube-api-access-${index}x7z`;
@@ -120,11 +131,10 @@ function aPod(replicaSet: ReturnType<typeof aReplicaSet>, index: number, nodeNam
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: {
-      ...metadata(`${name}-p${index}c${randomUUID().slice(0, 4)}`, labels, 'rollkeeper'),
+    metadata: metadata(`${name}-p${index}c${randomUUID().slice(0, 4)}`, labels, 'rollkeeper', {
       generateName: `${name}-`,
       ownerReferences: [owner('apps/v1', 'ReplicaSet', name, uid)],
-    },
+    }),
     spec: {
       ...spec,
       nodeName,
@@ -140,7 +150,7 @@ function aPod(replicaSet: ReturnType<typeof aReplicaSet>, index: number, nodeNam
         ...{ operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 },
       })),
     },
-    status: podStatus(index),
+    status: podStatus(index, startedAt),
   };
 }
 
@@ -154,21 +164,30 @@ const TOKEN_SOURCES = [
   },
 ];
 
-function podStatus(index: number) {
+function podStatus(index: number, startedAt: string) {
+  const readyAt = secondsLater(3, startedAt);
+  const condition = (lastTransitionTime: string) => (type: string) => ({
+    ...{ type, status: 'True', lastProbeTime: null, lastTransitionTime },
+  });
   const ip = `10.${index % 250}.${index % 199}.7`;
   return {
     phase: 'Running',
-    conditions: ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'].map(
-      (type) => ({
-        ...{ type, status: 'True', lastProbeTime: null, lastTransitionTime: CREATED },
-      }),
-    ),
-    ...{ hostIP: '10.0.0.1', hostIPs: [{ ip: '10.0.0.1' }], podIP: ip, podIPs: [{ ip }], startTime: CREATED },
+    conditions: [
+      ...['PodScheduled', 'Initialized'].map(condition(startedAt)),
+      ...['PodReadyToStartContainers', 'ContainersReady', 'Ready'].map(condition(readyAt)),
+    ],
+    ...{
+      hostIP: '10.0.0.1',
+      hostIPs: [{ ip: '10.0.0.1' }],
+      podIP: ip,
+      podIPs: [{ ip }],
+      startTime: startedAt,
+    },
     containerStatuses: [
       {
         ...{
           name: 'web',
-          state: { running: { startedAt: CREATED } },
+          state: { running: { startedAt: readyAt } },
           lastState: {},
           ready: true,
           restartCount: 0,
@@ -215,7 +234,13 @@ function template(labels: Labels) {
   };
 }
 
-function metadata(name: string, labels: Labels, manager: string) {
+/** Its managed fields come last, as where a server writes them. */
+function metadata(
+  name: string,
+  labels: Labels,
+  manager: string,
+  more: Partial<KubernetesObject['metadata']> = {},
+) {
   const fields = {
     'f:metadata': { 'f:labels': { '.': {}, 'f:app': {} } },
     'f:spec': { 'f:replicas': {}, 'f:template': {} },
@@ -228,7 +253,7 @@ function metadata(name: string, labels: Labels, manager: string) {
     fieldsV1: fields,
   };
   return {
-    ...{ name, namespace: 'default', uid: randomUUID(), creationTimestamp: CREATED, labels },
+    ...{ name, namespace: 'default', uid: randomUUID(), creationTimestamp: CREATED, labels, ...more },
     managedFields: [
       { manager, ...entry },
       { manager: 'kubelet', ...entry, subresource: 'status' },
@@ -242,4 +267,8 @@ function owner(apiVersion: string, kind: string, name: string, uid: string) {
 
 function progress(type: string, reason: string, message: string) {
   return { type, status: 'True', lastUpdateTime: CREATED, lastTransitionTime: CREATED, reason, message };
+}
+
+function secondsLater(seconds: number, time = CREATED): string {
+  return toRfc3339(Date.parse(time) + seconds * 1000);
 }
