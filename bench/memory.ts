@@ -139,10 +139,7 @@ async function deploy(set: ProcessSet): Promise<(image: string) => Promise<void>
 
 /** `NAME=value NAME=value` */
 function parseEnv(text: string): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    text
-      .split(' ')
-      .filter(Boolean)
-      .map((each) => /^([^=]*)=(.*)$/.exec(each)?.slice(1) ?? []),
-  );
+  const env: NodeJS.ProcessEnv = {};
+  for (const [, name = '', value] of text.matchAll(/([^ =]+)=([^ ]*)/g)) env[name] = value;
+  return env;
 }
