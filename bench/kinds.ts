@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -9,6 +9,7 @@ import { ensureTlsFiles, writeKubeconfig } from '../src/api-server/index.js';
 import { freePort } from '../src/testing/free-port.js';
 import { startTestRedisServer } from '../src/testing/redis-server.js';
 import { waitFor } from '../src/testing/wait-for.js';
+import { memoryOf } from './support/process-figures.js';
 import { ManyKindsApi } from './support/many-kinds-api.js';
 
 /*
@@ -134,8 +135,7 @@ async function untilCollecting(replica: Replica): Promise<void> {
 }
 
 function residentMib({ process: { pid = 0 } }: Replica): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
+  return Math.round(memoryOf(pid).resident);
 }
 
 function pause(seconds: number): Promise<void> {

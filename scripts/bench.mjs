@@ -2,6 +2,7 @@
 // `npm run bench -- --scale-out`: how much faster three replicas are than one.
 // `npm run bench -- --hopeless`: what Deployments that always fail cost the others, and themselves.
 // `npm run bench -- --kinds 260`: what it costs to follow the metadata of very many kinds.
+// `npm run bench -- --memory`: what memory a replica, the API server and the simulated nodes have.
 // `npm run bench -- --tracing`: how much CPU tracing costs.
 // `npm run bench:api`: how fast the embedded API server is by itself, beside bare HTTPS and a plain Redis.
 // `npm run bench -- --test-cluster`: how soon a test cluster is there, and what twenty of them take.
@@ -21,6 +22,7 @@ const scripts = {
   '--hopeless': 'hopeless.ts',
   '--kinds': 'kinds.ts',
   '--json': 'json.ts',
+  '--memory': 'memory.ts',
   '--scale-out': 'scale-out.ts',
   '--test-cluster': 'test-cluster.ts',
   '--tracing': 'tracing.ts',

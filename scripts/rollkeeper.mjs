@@ -2,10 +2,9 @@
 // `npx rollkeeper …`: the built program, on a Node that is new enough whatever started this.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fail, run } from './lib/run.mjs';
-import { ROOT, ensureNode } from './lib/setup.mjs';
+import { fail } from './lib/run.mjs';
+import { ROOT, ensureNode, runProgram } from './lib/setup.mjs';
 
-const main = join(ROOT, 'dist', 'main.js');
-if (!existsSync(main))
+if (!existsSync(join(ROOT, 'dist', 'main.js')))
   fail('not built yet; `npm start` sets up and builds everything, `npm run build` only builds');
-process.exitCode = await run(ensureNode(), [main, ...process.argv.slice(2)]);
+process.exitCode = await runProgram(ensureNode(), process.argv.slice(2));

@@ -1,16 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../../test/e2e/support/a-deployment.js';
 import { Up } from '../../test/e2e/support/up.js';
 import { setImage, watchDeployments } from './deployments.js';
+import { cpuSeconds } from './process-figures.js';
 import { isRolledOut } from './rollout-world.js';
 
 /** A leader that was paused for as long leads on: a failover would be part of what is measured. */
 const UNHURRIED = ['--', '--lease-duration-ms', '600000', '--renew-deadline-ms', '500000'];
-/** Of Linux, whatever the kernel was built with. */
-const TICKS_PER_SECOND = 100;
 
 /** CPU seconds since the start of the processes. */
 export interface CpuOfSet {
@@ -89,11 +87,4 @@ export async function startMeasuredUp({ deployments, env, pods }: MeasuredUpOpti
 function pidOf(pid: number | null | undefined): number {
   if (pid === null || pid === undefined) throw new Error('a process of the set is not running');
   return pid;
-}
-
-/** User and system time of a process, from the 14th and 15th field of its `stat`. */
-function cpuSeconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }

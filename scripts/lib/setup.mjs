@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fail, runQuietly, say, tryOutput } from './run.mjs';
+import { fail, run, runQuietly, say, tryOutput } from './run.mjs';
 
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 /** Of the Node that runs these scripts; what the product runs on is package.json's to say. */
@@ -138,16 +138,26 @@ export function ensureBuild(node) {
   const stamp = join(ROOT, 'dist', '.built-from');
   const sources = [
     ...filesBelow(join(ROOT, 'src')),
-    ...['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package-lock.json'].map((name) =>
-      join(ROOT, name),
-    ),
+    ...[
+      'tsconfig.json',
+      'tsconfig.build.json',
+      'nest-cli.json',
+      'package-lock.json',
+      'scripts/bundle.mjs',
+    ].map((name) => join(ROOT, name)),
   ];
   const wanted = hashOf(sources);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
   say('building');
-  if (!runQuietly(node, [join('node_modules', '@nestjs', 'cli', 'bin', 'nest.js'), 'build'], { cwd: ROOT }))
-    fail('the build failed');
+  for (const step of [['node_modules/@nestjs/cli/bin/nest.js', 'build'], ['scripts/bundle.mjs']])
+    if (!runQuietly(node, step, { cwd: ROOT })) fail('the build failed');
   writeFileSync(stamp, wanted);
+}
+
+/** Runs the built program; resolves with its exit code. */
+export async function runProgram(node, args) {
+  const { withMemoryDefaults } = await import('../../dist/base/process/memory-environment.js');
+  return run(node, [join(ROOT, 'dist', 'main.js'), ...args], { env: withMemoryDefaults(process.env) });
 }
 
 function installPackage({ apt, brew }) {

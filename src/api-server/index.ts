@@ -15,7 +15,7 @@ export type { ApiServerProcess } from './run-api-server-process.js';
 export { createSchemaRegistry } from './schema/index.js';
 export type { SchemaRegistry } from './schema/index.js';
 export { MemoryStorage, RedisStorage, StorageConflictError } from './storage/index.js';
-export type { Storage, StorageKey, StoredObject } from './storage/index.js';
+export type { Storage, StorageKey, StorageRecord, StoredObject } from './storage/index.js';
 export { ensureTlsFiles } from './tls/index.js';
 export type { TlsMaterial } from './tls/index.js';
 export { noApiServerMetrics } from './api-server-metrics.js';

@@ -5,6 +5,7 @@ import { writeKubeconfig } from '../../api-server/kubeconfig/index.js';
 import type { Clock } from '../../base/clock/index.js';
 import { StartupError, errorMessage } from '../../base/errors/index.js';
 import type { Logger } from '../../base/logging/index.js';
+import { withMemoryDefaults } from '../../base/process/index.js';
 import { describeRedis } from '../../base/redis/index.js';
 import { freePort } from './free-port.js';
 import { adminPortAgain } from './admin-port.js';
@@ -273,7 +274,7 @@ export class Supervisor {
       main,
       args,
       // Not on the command line, where everybody on the machine could read a password.
-      env: { ...env, REDIS_URL: this.redis?.url, REDIS_CA_FILE: undefined },
+      env: withMemoryDefaults({ ...env, REDIS_URL: this.redis?.url, REDIS_CA_FILE: undefined }),
       logFd: this.openLog(name),
       clock,
       logger,

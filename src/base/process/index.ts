@@ -1,2 +1,3 @@
+export { withMemoryDefaults } from './memory-environment.js';
 export { failProcess, runUntilStopped, tellParent } from './process-lifecycle.js';
 export type { ChildMessage } from './process-lifecycle.js';

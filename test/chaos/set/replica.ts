@@ -53,7 +53,8 @@ export class ChaosReplica {
     await writeKubeconfig({ path: kubeconfig, server: `http://127.0.0.1:${apiPort}`, token });
     this.running = new ManagedProcess({
       name: this.name,
-      main: join(dist, 'main.js'),
+      // Out of its single modules, which the instruments reach into.
+      main: join(dist, 'main-modules.js'),
       args: ['controller', ...['--kubeconfig', kubeconfig], ...['--identity', this.name], ...args],
       execArgv: ['--import', instrument(links === 'all' ? 'preload.mjs' : 'slow-api.mjs')],
       env: { CHAOS_DIST: dist, CHAOS_JOURNAL: this.journalFile, REDIS_URL: redisUrl },
