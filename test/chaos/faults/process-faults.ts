@@ -107,3 +107,15 @@ async function untilRedisAnswers(set: ChaosSet): Promise<void> {
     what: 'Redis to answer',
   });
 }
+
+/** The servers that take writes die one after the other; others take their places, and they come back as replicas of these. */
+export function failOverRedis(times: number): Fault {
+  return async ({ began, set, strength }) => {
+    began('Redis');
+    for (let count = 0; count < times; count++) {
+      await set.topology.failOver();
+      await pause(between(0, 2000, strength));
+      await set.topology.repair();
+    }
+  };
+}
