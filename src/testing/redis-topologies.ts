@@ -153,7 +153,7 @@ export async function startSentinelTrio(): Promise<ReplicatedTopology> {
       children.get(before)?.kill('SIGKILL');
       await waitFor(async () => (await masterPort()) !== before, {
         what: 'the Sentinels to name another master',
-        timeoutMs: 30_000,
+        timeoutMs: 60_000,
       });
     },
     async repair() {
@@ -247,7 +247,7 @@ export async function startRedisCluster(
       nodes.find((node) => node.port === port)?.child?.kill('SIGKILL');
       await waitFor(async () => (await mastersNow()).some((master) => !before.includes(master)), {
         what: 'a replica to take its master’s place',
-        timeoutMs: 30_000,
+        timeoutMs: 60_000,
       });
       await untilAgreed();
     },

@@ -108,14 +108,11 @@ async function untilRedisAnswers(set: ChaosSet): Promise<void> {
   });
 }
 
-/** The servers that take writes die one after the other; others take their places, and they come back as replicas of these. */
+/** The servers that take writes die, `times` of them, one after the other. */
 export function failOverRedis(times: number): Fault {
   return async ({ began, set, strength }) => {
-    began('Redis');
-    for (let count = 0; count < times; count++) {
-      await set.topology.failOver();
-      await pause(between(0, 2000, strength));
-      await set.topology.repair();
-    }
+    const outMs = between(0, 2000, strength);
+    await set.failOver(outMs, () => began('Redis'));
+    for (let count = 1; count < times; count++) await set.failOver(outMs, () => undefined);
   };
 }

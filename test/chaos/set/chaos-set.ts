@@ -14,6 +14,7 @@ import type { ReplicatedTopology } from '../../../src/testing/redis-topologies.j
 import { startRedisCluster, startSentinelTrio } from '../../../src/testing/redis-topologies.js';
 import { freePort } from '../../../src/testing/free-port.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
+import { pause } from '../faults/fault.js';
 import { ManagedProcess } from './managed-process.js';
 import { ChaosReplica } from './replica.js';
 
@@ -54,6 +55,7 @@ export class ChaosSet {
   private directClient: HttpApiClient | undefined;
   private directRedis: RedisConnection | undefined;
   private replicated: ReplicatedTopology | undefined;
+  private failovers: Promise<void> = Promise.resolve();
 
   private constructor(private readonly options: ChaosSetOptions) {}
 
@@ -78,9 +80,26 @@ export class ChaosSet {
     return mustExist(this.directRedis);
   }
 
-  /** @throws Error where there is one server alone */
-  get topology(): ReplicatedTopology {
-    return mustExist(this.replicated);
+  /**
+   * Ends the server that takes writes, and brings it back as a replica of its successor `outMs` later. One after the other: of two
+   * masters that are away at once, nobody elects successors.
+   * @throws Error where there is one server alone
+   */
+  failOver(outMs: number, began: () => void): Promise<void> {
+    const topology = mustExist(this.replicated);
+    const next = this.failovers.then(async () => {
+      began();
+      await topology.failOver();
+      await pause(outMs);
+      await topology.repair();
+    });
+    this.failovers = next.catch(() => undefined);
+    return next;
+  }
+
+  /** Whether what the shared Redis has confirmed may be lost: it is copied to replicas afterwards. */
+  get redisLosesWrites(): boolean {
+    return this.replicated !== undefined;
   }
 
   /** Where the API server's objects are. */
