@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { say, tryOutput } from './lib/run.mjs';
 import { ROOT, ensureBuild, ensureDependencies, ensureHelm, ensureNode } from './lib/setup.mjs';
 
+const CYCLONEDX = '@cyclonedx/cyclonedx-npm@6.0.1';
 const OUT = join(ROOT, 'release');
 
 ensureDependencies();
@@ -31,25 +32,14 @@ must('npm', 'pack', '--ignore-scripts', '--pack-destination', OUT);
 must(ensureHelm() ?? 'helm', 'package', join('helm', 'rollkeeper'), '--destination', join(OUT, 'chart'));
 renameSync(join(OUT, 'chart', `${name}-${version}.tgz`), join(OUT, `${name}-chart-${version}.tgz`));
 rmSync(join(OUT, 'chart'), { recursive: true });
-writeJson('sbom.cdx.json', billOfMaterials());
+const lists = ['--package-lock-only', '--omit', 'dev', '--output-reproducible', '--output-format', 'JSON'];
+must('npx', '--yes', CYCLONEDX, ...lists, '--output-file', join(OUT, 'sbom.cdx.json'));
 writeFileSync(join(OUT, 'LICENCES.txt'), must(node, join('scripts', 'licences.mjs')));
 writeFileSync(join(OUT, 'NOTES.md'), newsOf(version));
-writeJson('provenance.intoto.json', provenance());
+writeFileSync(join(OUT, 'provenance.intoto.json'), `${JSON.stringify(provenance(), undefined, 2)}\n`);
 const sums = readdirSync(OUT).map((file) => `${sha256(join(OUT, file))}  ${file}\n`);
 writeFileSync(join(OUT, 'SHA256SUMS'), sums.join(''));
 say(`made ${readdirSync(OUT).join(', ')} in ${OUT}`);
-
-function writeJson(file, value) {
-  writeFileSync(join(OUT, file), `${JSON.stringify(value, undefined, 2)}\n`);
-}
-
-/** What the lockfile ships, as CycloneDX; without what differs from one time to the next. */
-function billOfMaterials() {
-  const bill = JSON.parse(must('npm', 'sbom', '--sbom-format=cyclonedx', '--omit=dev', '--package-lock-only'));
-  delete bill.serialNumber;
-  delete bill.metadata.timestamp;
-  return bill;
-}
 
 /** The changelog's section of a version; of what is not released yet, when it has none. */
 function newsOf(wanted) {
