@@ -1,23 +1,46 @@
-# One image for every role: `rollkeeper controller` by default, `apiserver` and `node` for the standalone set.
-FROM node:24-slim AS build
+# One image for every role: `rollkeeper controller` by default; `apiserver` and `node` for the standalone set.
+#
+# The base is named in one place, by exact tag and digest.
+# `npm run image-check` carries these instructions out in clean folders and starts what comes of it, without a container
+# engine. For that, commands name no absolute paths.
+FROM node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe AS base
 WORKDIR /app
+
+# What runs: production dependencies, exactly those of the lockfile, whose install scripts are not run.
+FROM base AS dependencies
 COPY package.json package-lock.json ./
-RUN npm ci --no-audit --no-fund
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+# Nothing at run time reads what compilers and debuggers do. typescript is an optional peer of a dependency; npm keeps it
+# because the build needs it.
+RUN rm -rf node_modules/typescript node_modules/.bin \
+  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.[cm]ts' \) -delete
+
+FROM base AS build
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json nest-cli.json ./
 COPY scripts/bundle.mjs ./scripts/
 COPY src ./src
-RUN npm run build && npm prune --omit=dev --no-audit --no-fund
+RUN npm run build \
+  && find dist -type f \( -name '*.map' -o -name '*.d.ts' \) -delete \
+  && mkdir data
 
-FROM node:24-slim
+FROM base
+LABEL org.opencontainers.image.title="Rollkeeper" \
+  org.opencontainers.image.description="A highly available Deployment controller" \
+  org.opencontainers.image.licenses="Apache-2.0"
 ENV NODE_ENV=production
 # Little memory for hardly more CPU: docs/PERFORMANCE.md. An env of the container takes their place.
 ENV NODE_OPTIONS=--max-semi-space-size=8 MALLOC_ARENA_MAX=1
-WORKDIR /app
-COPY --from=build /app/package.json ./
-COPY --from=build /app/node_modules ./node_modules
+COPY package.json LICENSE ./
+COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-# Not root, and nothing to write: the controller keeps its state in Redis.
-USER node
+# Where the API server may keep certificates and token; a new volume that is mounted there gets this owner. The root may be
+# read-only: a controller keeps its state in Redis.
+COPY --from=build --chown=1000:1000 /app/data /data
+USER 1000:1000
 EXPOSE 8080
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --start-interval=2s --retries=3 \
+  CMD ["node", "dist/main.js", "healthcheck"]
 ENTRYPOINT ["node", "dist/main.js"]
-CMD ["controller", "--help"]
+CMD ["controller", "--admin-host=0.0.0.0", "--admin-port=8080"]

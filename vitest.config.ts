@@ -8,7 +8,13 @@ export default defineConfig({
   test: {
     projects: [
       {
-        test: { name: 'unit', include: ['src/**/*.spec.ts', 'test/unit/**/*.test.ts'], testTimeout: 20_000 },
+        test: {
+          name: 'unit',
+          include: ['src/**/*.spec.ts', 'test/unit/**/*.test.ts'],
+          testTimeout: 20_000,
+          // It imports JSON as only bundlers do.
+          server: { deps: { inline: ['@actions/workflow-parser'] } },
+        },
       },
       {
         test: {

@@ -1,6 +1,7 @@
 // `npm run fuzz -- --seed S --requests N`: an API server of its own, attacked with what people have thought of, then with
 // what chance makes. `--only TEXT`: of the first, those whose name contains it; `--easier N`: so many times smaller;
 // `--minutes N`: no more than that of the second; `--patient`: nothing is judged by the clock.
+// `npm run fuzz -- --admin --seed S --requests N`: the admin port of a replica instead.
 import { join } from 'node:path';
 import { run } from './lib/run.mjs';
 import { ROOT, ensureBuild, ensureDependencies, ensureNode, ensureRedis } from './lib/setup.mjs';
@@ -10,5 +11,6 @@ const node = ensureNode();
 ensureRedis();
 ensureBuild(node);
 const tsx = join(ROOT, 'node_modules', 'tsx', 'dist', 'cli.mjs');
-const args = [tsx, join(ROOT, 'test', 'fuzz', 'main.ts'), ...process.argv.slice(2)];
-process.exitCode = await run(node, args, { cwd: ROOT });
+const args = process.argv.slice(2);
+const main = join(ROOT, 'test', 'fuzz', ...(args.includes('--admin') ? ['admin'] : []), 'main.ts');
+process.exitCode = await run(node, [tsx, main, ...args], { cwd: ROOT });

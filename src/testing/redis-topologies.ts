@@ -46,6 +46,14 @@ export interface RedisTopology {
   stop(): Promise<void>;
 }
 
+/** A topology whose masters have replicas. */
+export interface ReplicatedTopology extends RedisTopology {
+  /** Ends a present master with SIGKILL; resolves once another has its place. */
+  failOver(): Promise<void>;
+  /** Starts whatever was ended, as a replica of what has its place, and waits until it follows. */
+  repair(): Promise<void>;
+}
+
 const KEEP_NOTHING = ['--save', '', '--appendonly', 'no'];
 
 /** One server that only speaks TLS and knows one ACL user. `plainPort` refuses nobody but is not there. */
@@ -83,47 +91,30 @@ export async function startTlsRedis(): Promise<
   };
 }
 
-export interface SentinelTopology extends RedisTopology {
-  /** Ends the present master with SIGKILL; resolves once the Sentinels name another. */
-  failOver(): Promise<void>;
-}
-
 /** A master, a replica of it, and three Sentinels that fail over after half a second. */
-export async function startSentinelTrio(): Promise<SentinelTopology> {
+export async function startSentinelTrio(): Promise<ReplicatedTopology> {
   const processes = new RedisProcesses();
   const login = { username: 'default', password: 'of-the-data' };
-  const data: { port: number; child: ChildProcess }[] = [];
-  for (const masterPort of [undefined, 0]) {
-    const port = await freePort();
-    const auth = ['--requirepass', login.password, '--masterauth', login.password];
-    const first = data[0]?.port;
-    const role = masterPort === undefined ? [] : ['--replicaof', `${HOST} ${first}`];
+  const children = new Map<number, ChildProcess>();
+  const startData = async (port: number, master?: number): Promise<void> => {
     const args = [
-      '--port',
-      String(port),
-      ...auth,
-      ...role,
-      ...KEEP_NOTHING,
-      '--repl-diskless-sync-delay',
-      '0',
+      ...['--port', String(port), '--requirepass', login.password, '--masterauth', login.password],
+      ...(master === undefined ? [] : ['--replicaof', `${HOST} ${master}`]),
+      ...[...KEEP_NOTHING, '--repl-diskless-sync-delay', '0'],
     ];
-    data.push({ port, child: await processes.start(port, args, { password: login.password }) });
-  }
-  const [master, replica] = data as [(typeof data)[0], (typeof data)[0]];
-  await waitFor(
-    () =>
-      ask(replica.port, { password: login.password }, (redis) => redis.info('replication')).then((info) =>
-        info.includes('master_link_status:up'),
-      ),
-    { what: 'the replica to follow its master' },
-  );
+    children.set(port, await processes.start(port, args, { password: login.password }));
+    if (master !== undefined) await untilFollowing(port, { password: login.password });
+  };
+  const firstMaster = await freePort();
+  await startData(firstMaster);
+  await startData(await freePort(), firstMaster);
   const sentinels = [await freePort(), await freePort(), await freePort()];
   for (const port of sentinels) {
     const config = [
       `port ${port}`,
       'requirepass of-the-sentinels',
       'sentinel sentinel-pass of-the-sentinels',
-      `sentinel monitor rk ${HOST} ${master.port} 2`,
+      `sentinel monitor rk ${HOST} ${firstMaster} 2`,
       `sentinel auth-pass rk ${login.password}`,
       'sentinel down-after-milliseconds rk 500',
       'sentinel failover-timeout rk 3000',
@@ -159,55 +150,117 @@ export async function startSentinelTrio(): Promise<SentinelTopology> {
     url: `redis+sentinel://:${login.password}@${hosts}/rk?sentinel-password=of-the-sentinels`,
     async failOver() {
       const before = await masterPort();
-      data.find(({ port }) => port === before)?.child.kill('SIGKILL');
+      children.get(before)?.kill('SIGKILL');
       await waitFor(async () => (await masterPort()) !== before, {
         what: 'the Sentinels to name another master',
-        timeoutMs: 30_000,
+        timeoutMs: 60_000,
       });
+    },
+    async repair() {
+      const master = await masterPort();
+      for (const [port, child] of children) if (hasEnded(child)) await startData(port, master);
     },
     stop: () => processes.stop(),
   };
 }
 
-/** Three masters that share the slots; with `tls`, they speak nothing else, also to each other, and want a password. */
-export async function startRedisCluster(options: { tls?: boolean } = {}): Promise<RedisTopology> {
+/**
+ * Three masters that share the slots. With `tls`, they speak nothing else, also to each other, and want a password; with
+ * `replicated`, each has a replica, without which none can fail over.
+ */
+export async function startRedisCluster(
+  options: { tls?: boolean; replicated?: boolean } = {},
+): Promise<ReplicatedTopology> {
   const processes = new RedisProcesses();
   const { link, query, serverArgs } = options.tls ? await clusterTls(processes) : PLAIN;
   const onNode = <T>(port: number, use: (redis: Redis) => Promise<T>): Promise<T> => ask(port, link, use);
-  const ports: number[] = [];
-  for (let index = 0; index < 3; index++) {
-    const [port, busPort] = [await freePort(), await freePort()];
-    ports.push(port);
+  const nodes: { port: number; busPort: number; child?: ChildProcess }[] = [];
+  const startNode = async (node: (typeof nodes)[0]): Promise<void> => {
+    const { busPort, port } = node;
     const args = [
       ...[...serverArgs(port), '--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
-      ...['--cluster-node-timeout', '2000', ...KEEP_NOTHING],
+      ...['--cluster-node-timeout', '2000', '--repl-diskless-sync-delay', '0', ...KEEP_NOTHING],
     ];
-    await processes.start(port, args, link);
-    const [first] = ports as [number];
-    const answer = (await onNode<unknown>(first, (redis) => redis.config('GET', 'cluster-port'))) as string[];
-    const bus = Number(answer[1]);
-    if (index > 0) await onNode(port, (redis) => redis.call('CLUSTER', 'MEET', HOST, first, bus));
+    node.child = await processes.start(port, args, link);
+  };
+  for (let index = 0; index < (options.replicated ? 6 : 3); index++) {
+    const node = { port: await freePort(), busPort: await freePort() };
+    nodes.push(node);
+    await startNode(node);
+    const [first] = nodes;
+    if (first && index > 0)
+      await onNode(node.port, (redis) => redis.call('CLUSTER', 'MEET', HOST, first.port, first.busPort));
   }
-  const share = Math.ceil(16_384 / ports.length);
-  for (const [index, port] of ports.entries()) {
+  const ports = nodes.map(({ port }) => port);
+  const [masters, replicas] = [ports.slice(0, 3), ports.slice(3)];
+  const share = Math.ceil(16_384 / masters.length);
+  for (const [index, port] of masters.entries()) {
     const last = Math.min((index + 1) * share, 16_384) - 1;
     await onNode(port, async (redis) => {
       await redis.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1).catch(() => undefined);
       await redis.call('CLUSTER', 'ADDSLOTSRANGE', index * share, last);
     });
   }
-  await waitFor(
-    async () => {
-      const infos = await Promise.all(ports.map((port) => onNode(port, (redis) => redis.cluster('INFO'))));
-      return infos.every(
-        (info) => info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3'),
-      );
-    },
-    { what: 'the Cluster to agree', timeoutMs: 45_000 },
-  );
+  const untilAgreed = (): Promise<unknown> =>
+    waitFor(
+      async () => {
+        const alive = nodes.filter(({ child }) => child && !hasEnded(child));
+        const infos = await Promise.all(
+          alive.map(({ port }) => onNode(port, (redis) => redis.cluster('INFO')).catch(() => '')),
+        );
+        const known = `cluster_known_nodes:${nodes.length}`;
+        return infos.every((info) => info.includes('cluster_state:ok') && info.includes(known));
+      },
+      { what: 'the Cluster to agree', timeoutMs: 45_000 },
+    );
+  await untilAgreed();
+  const idOf = (port: number): Promise<unknown> => onNode(port, (redis) => redis.call('CLUSTER', 'MYID'));
+  for (const [index, port] of replicas.entries()) {
+    const master = await idOf(masters[index] as number);
+    await waitFor(
+      () =>
+        onNode(port, (redis) => redis.call('CLUSTER', 'REPLICATE', String(master))).then(
+          () => true,
+          () => false,
+        ),
+      { what: 'a replica to know its master' },
+    );
+    await untilFollowing(port, link);
+  }
+  const isMaster = (port: number): Promise<boolean> =>
+    onNode(port, (redis) => redis.info('replication')).then(
+      (info) => info.includes('role:master'),
+      () => false,
+    );
+  const mastersNow = async (): Promise<number[]> => {
+    const are = await Promise.all(ports.map(isMaster));
+    return ports.filter((_, index) => are[index]);
+  };
+  let failovers = 0;
   const hosts = ports.map((port) => `${HOST}:${port}`).join(',');
   const scheme = options.tls ? `rediss+cluster://:${link.password}@` : 'redis+cluster://';
-  return { url: `${scheme}${hosts}${query}`, stop: () => processes.stop() };
+  return {
+    url: `${scheme}${hosts}${query}`,
+    async failOver() {
+      const before = await mastersNow();
+      const port = before[failovers++ % before.length];
+      nodes.find((node) => node.port === port)?.child?.kill('SIGKILL');
+      await waitFor(async () => (await mastersNow()).some((master) => !before.includes(master)), {
+        what: 'a replica to take its master’s place',
+        timeoutMs: 60_000,
+      });
+      await untilAgreed();
+    },
+    async repair() {
+      for (const node of nodes)
+        if (node.child && hasEnded(node.child)) {
+          await startNode(node);
+          await untilFollowing(node.port, link);
+        }
+      await untilAgreed();
+    },
+    stop: () => processes.stop(),
+  };
 }
 
 interface ClusterLink {
@@ -243,6 +296,19 @@ async function clusterTls(processes: RedisProcesses): Promise<ClusterLink> {
   };
 }
 
+const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
+
+function untilFollowing(port: number, link: RedisOptions): Promise<unknown> {
+  return waitFor(
+    () =>
+      ask(port, link, (redis) => redis.info('replication')).then(
+        (info) => info.includes('master_link_status:up'),
+        () => false,
+      ),
+    { what: 'a replica to follow its master', timeoutMs: 45_000 },
+  );
+}
+
 async function ask<T>(port: number, options: RedisOptions, use: (redis: Redis) => Promise<T>): Promise<T> {
   const redis = new Redis({ host: HOST, port, ...options, lazyConnect: true, retryStrategy: () => null });
   redis.on('error', () => undefined);
@@ -255,7 +321,7 @@ async function ask<T>(port: number, options: RedisOptions, use: (redis: Redis) =
 }
 
 async function endOf(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (hasEnded(child)) return;
   const exited = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGKILL');
   await exited;

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { FAULT_KINDS } from './faults/fault.js';
-import type { FaultKind } from './faults/fault.js';
+import { faultKindsOn } from './faults/fault.js';
 import { SeededRandom } from './random.js';
 import { renderReport } from './report.js';
 import { ChaosRun } from './run.js';
 import { createSchedule } from './schedule.js';
+import type { RedisKind } from './set/chaos-set.js';
 import { ChaosSet } from './set/chaos-set.js';
 
 const { values } = parseArgs({
@@ -17,6 +17,8 @@ const { values } = parseArgs({
     replicas: { type: 'string', default: '3' },
     'round-seconds': { type: 'string', default: '60' },
     faults: { type: 'string', default: '' },
+    // single, sentinel or cluster: what the replicas share.
+    redis: { type: 'string', default: 'single' },
     report: { type: 'string' },
     dist: { type: 'string', default: join(import.meta.dirname, '..', '..', 'dist') },
     keep: { type: 'boolean', default: false },
@@ -35,7 +37,10 @@ const say = (line: string): void => {
   for (const part of line.split('\n')) console.log(`${at.padStart(7)}  ${part}`);
 };
 const wanted = values.faults.split(',').map((word) => word.trim());
-const kinds = FAULT_KINDS.filter((kind: FaultKind) => wanted.some((word) => kind.includes(word)));
+const redis = values.redis as RedisKind;
+if (!['single', 'sentinel', 'cluster'].includes(redis))
+  throw new Error(`--redis ${redis}: single, sentinel or cluster`);
+const kinds = faultKindsOn(redis).filter((kind) => wanted.some((word) => kind.includes(word)));
 const roundMs = Number(values['round-seconds']) * 1000;
 const rounds = Math.max(Math.ceil((minutes * 60_000) / roundMs), 1);
 const random = new SeededRandom(seed ^ 0x5eed);
@@ -44,6 +49,7 @@ const schedule = createSchedule({ seed, kinds, roundMs, rounds, gapMs: [2000, 70
 say(`seed ${seed}`);
 const set = await ChaosSet.start({
   dist: values.dist,
+  redis,
   replicas: Number(values.replicas),
   random: () => random.next(),
   controllerArgs: ['--log-level', values['log-level']],
@@ -73,7 +79,9 @@ try {
 } finally {
   await set.stop();
   if (failed || values.keep)
-    say(`kept ${set.dataDir}; the same again: npm run chaos -- --seed ${seed} --minutes ${minutes}`);
+    say(
+      `kept ${set.dataDir}; the same again: npm run chaos -- --redis ${redis} --seed ${seed} --minutes ${minutes}`,
+    );
   else set.remove();
 }
 process.exit(failed ? 1 : 0);

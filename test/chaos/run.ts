@@ -42,7 +42,7 @@ export class ChaosRun {
   private readonly journal: Journal;
   private readonly probes: Probes;
   private readonly load: Load;
-  private readonly checks = new Checks();
+  private readonly checks: Checks;
   private readonly resources = new Resources();
   private readonly violations: Violation[] = [];
   private readonly faults: FaultRecord[] = [];
@@ -51,6 +51,7 @@ export class ChaosRun {
 
   constructor(private readonly options: RunOptions) {
     const { deployments, pauseMs, random, set } = options;
+    this.checks = new Checks(set);
     this.history = new History(set.client, LOAD_NAMESPACE);
     this.journal = new Journal(set.replicas.map(({ journalFile }) => journalFile));
     this.probes = new Probes(set.client);

@@ -1,12 +1,15 @@
-import type { Redis } from 'ioredis';
+import { Cluster } from 'ioredis';
+import type { RedisConnection } from '../../src/base/redis/index.js';
 import type { TermLine } from './checkers/epochs.js';
 
 const NOTES = /^\{.*:queue:([\w-]+)\}:state:term:chaos$/;
 
 /** What the preload had Redis note of leaders' terms, queue by queue; read on from where it was read last. */
-export async function takeTerms(redis: Redis): Promise<TermLine[]> {
+export async function takeTerms(redis: RedisConnection): Promise<TermLine[]> {
   const lines: TermLine[] = [];
-  for (const key of await redis.keys('*:state:term:chaos')) {
+  const servers = redis instanceof Cluster ? redis.nodes('master') : [redis];
+  const keys = await Promise.all(servers.map((server) => server.keys('*:state:term:chaos')));
+  for (const key of keys.flat()) {
     const [, controller = ''] = NOTES.exec(key) ?? [];
     const length = await redis.llen(key);
     for (const text of (length > 0 && (await redis.lpop(key, length))) || []) {

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/kit/api-client/index.js';
 import type { Deployment } from '../../src/base/kubernetes/index.js';
 import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
-import type { RedisTopology, SentinelTopology } from '../../src/testing/redis-topologies.js';
+import type { RedisTopology, ReplicatedTopology } from '../../src/testing/redis-topologies.js';
 import { startRedisCluster, startSentinelTrio, startTlsRedis } from '../../src/testing/redis-topologies.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
@@ -79,7 +79,7 @@ describe('everything on one machine, with the Redis that somebody has', () => {
   });
 
   it('goes on with the new master when Sentinels fail over', async () => {
-    const redis: SentinelTopology = await startSentinelTrio();
+    const redis: ReplicatedTopology = await startSentinelTrio();
     const { client } = await start(redis);
     await client.create(DEPLOYMENTS, aDeployment({ name: 'web', replicas: 3 }));
     await rollOut(client, 'web:2');

@@ -62,9 +62,10 @@ describe.skipIf(!helm)('the chart, installed and upgraded', () => {
     const strategy = (): unknown =>
       api.object<{ spec: { strategy?: object } }>('Deployment', 'rk-rollkeeper')?.spec.strategy;
     const recreate = { type: 'Recreate' };
-    await run('upgrade', { selector: 'shard=a' });
+    const nobodyLeft = 'run one replica from outside of the cluster';
+    expect(await run('upgrade', { selector: 'shard=a' })).toContain(nobodyLeft);
     expect(strategy()).toEqual(recreate);
-    await run('upgrade', { selector: 'shard=a', logLevel: 'debug' });
+    expect(await run('upgrade', { selector: 'shard=a', logLevel: 'debug' })).not.toContain(nobodyLeft);
     expect(strategy(), 'the scope is the same').toBeUndefined();
     await run('upgrade', { namespaces: ['x'] });
     expect(strategy()).toEqual(recreate);
@@ -99,10 +100,11 @@ describe.skipIf(!helm)('the chart, installed and upgraded', () => {
     ];
     const notes = await run('upgrade', {
       redis: { url: 'redis://user:secret@redis' },
-      replicaCount: 1,
+      replicaCount: 0,
       networkPolicy: { enabled: true },
       ...theirToken,
     });
+    expect(notes).toContain('run one replica from outside of the cluster');
     for (const warning of warnings) expect(notes).toContain(warning);
     const quiet = await run('upgrade', { redis: { url: 'redis://user:$(PASSWORD)@redis' }, ...theirToken });
     for (const warning of warnings) expect(quiet).not.toContain(warning);

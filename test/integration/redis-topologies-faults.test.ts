@@ -8,7 +8,7 @@ import { LeaderElector, noLeaderElectionMetrics } from '../../src/kit/leader-ele
 import { RedisHolderWitness, RedisResourceLock } from '../../src/kit/redis.js';
 import type { LogFields } from '../../src/base/logging/index.js';
 import { assertUsableRedis, createRedisConnection } from '../../src/base/redis/index.js';
-import type { SentinelTopology } from '../../src/testing/redis-topologies.js';
+import type { ReplicatedTopology } from '../../src/testing/redis-topologies.js';
 import { startRedisCluster, startSentinelTrio, startTlsRedis } from '../../src/testing/redis-topologies.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';
@@ -17,7 +17,7 @@ import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/kit/redis.js
 const clock = new SystemClock();
 
 describe('when Sentinels fail over', () => {
-  let redis: SentinelTopology;
+  let redis: ReplicatedTopology;
 
   beforeAll(async () => {
     redis = await startSentinelTrio();

@@ -4,6 +4,7 @@ import { registerApiServerCommand } from './apiserver.command.js';
 import { registerBackupCommand, registerRestoreCommand } from './backup.command.js';
 import { registerControllerCommand } from './controller.command.js';
 import { registerExplainCommand } from './explain.command.js';
+import { registerHealthcheckCommand } from './healthcheck.command.js';
 import { registerNodeCommand } from './node.command.js';
 import { registerPlanCommand } from './plan.command.js';
 import { registerQueueCommand } from './queue.command.js';
@@ -27,6 +28,7 @@ export function createProgram(main: string): Command {
   registerControllerCommand(program);
   registerApiServerCommand(program);
   registerNodeCommand(program);
+  registerHealthcheckCommand(program);
   registerTestClusterCommand(program);
   return program;
 }

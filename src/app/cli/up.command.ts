@@ -59,7 +59,7 @@ function readyMessage(
     '',
     'Next, in another terminal:',
     `  export KUBECONFIG=${kubeconfig}`,
-    '  kubectl create -f examples/nginx-deployment.yaml',
+    '  kubectl create deployment nginx --image=nginx:1.27 --replicas=3',
     '  kubectl get deployments,replicasets,pods',
     '',
     `Watch it, and see why something is stuck: ${consoleUrl}`,

@@ -1,4 +1,4 @@
-import type { ChaosSet } from '../set/chaos-set.js';
+import type { ChaosSet, RedisKind } from '../set/chaos-set.js';
 
 export const FAULT_KINDS = [
   'kill leader',
@@ -39,7 +39,16 @@ export const FAULT_KINDS = [
   'clock back',
 ] as const;
 
-export type FaultKind = (typeof FAULT_KINDS)[number];
+/** Where Redis has replicas. */
+export const FAILOVER_KINDS = ['Redis fails over', 'Redis fails over twice'] as const;
+
+export type FaultKind = (typeof FAULT_KINDS)[number] | (typeof FAILOVER_KINDS)[number];
+
+/** What can be made there: clients that find their servers themselves have no link that could be cut. */
+export function faultKindsOn(redis: RedisKind): readonly FaultKind[] {
+  if (redis === 'single') return FAULT_KINDS;
+  return [...FAULT_KINDS.filter((kind) => !/Redis (link|connections)/.test(kind)), ...FAILOVER_KINDS];
+}
 
 export interface FaultContext {
   readonly set: ChaosSet;

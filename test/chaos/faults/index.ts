@@ -5,7 +5,8 @@ import * as links from './link-faults.js';
 import * as processes from './process-faults.js';
 import * as watches from './watch-faults.js';
 
-const { aFollower, endApiServer, endRedis, endReplica, pauseInWrite, pauseReplica, theLeader } = processes;
+const { aFollower, endApiServer, endRedis, endReplica, failOverRedis } = processes;
+const { pauseInWrite, pauseReplica, theLeader } = processes;
 const { apiLink, cutLink, holdOneWay, leaderLosesRedis, pausedLeaderLosesRedis } = links;
 const { redisLink, slowLink, stallLink } = links;
 
@@ -23,6 +24,8 @@ export const FAULTS: Readonly<Record<FaultKind, Fault>> = {
   'stop API server': endApiServer('SIGTERM'),
   'kill Redis': endRedis('SIGKILL'),
   'stop Redis': endRedis('SIGTERM'),
+  'Redis fails over': failOverRedis(1),
+  'Redis fails over twice': failOverRedis(2),
   'Redis link cut': cutLink(redisLink),
   'Redis link stalled': stallLink(redisLink),
   'Redis link slow': slowLink(redisLink),

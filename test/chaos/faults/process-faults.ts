@@ -107,3 +107,12 @@ async function untilRedisAnswers(set: ChaosSet): Promise<void> {
     what: 'Redis to answer',
   });
 }
+
+/** The servers that take writes die, `times` of them, one after the other. */
+export function failOverRedis(times: number): Fault {
+  return async ({ began, set, strength }) => {
+    const outMs = between(0, 2000, strength);
+    await set.failOver(outMs, () => began('Redis'));
+    for (let count = 1; count < times; count++) await set.failOver(outMs, () => undefined);
+  };
+}

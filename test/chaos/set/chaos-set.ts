@@ -1,18 +1,34 @@
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
 import type { HttpApiClient } from '../../../src/kit/api-client/index.js';
 import { createHttpApiClient, loadKubeconfig } from '../../../src/kit/api-client/index.js';
 import { writeKubeconfig } from '../../../src/api-server/kubeconfig/index.js';
 import { SystemClock } from '../../../src/base/clock/index.js';
+import type { RedisConnection } from '../../../src/base/redis/index.js';
+import { createRedisConnection } from '../../../src/base/redis/index.js';
 import { silentLogger } from '../../../src/base/logging/index.js';
 import type { RedisProcess } from '../../../src/app/supervisor/redis-process.js';
 import { startRedis } from '../../../src/app/supervisor/redis-process.js';
+import type { ReplicatedTopology } from '../../../src/testing/redis-topologies.js';
+import { startRedisCluster, startSentinelTrio } from '../../../src/testing/redis-topologies.js';
 import { freePort } from '../../../src/testing/free-port.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
+import { pause } from '../faults/fault.js';
 import { ManagedProcess } from './managed-process.js';
 import { ChaosReplica } from './replica.js';
+
+/**
+ * What the replicas share. Where it can fail over, the API server's objects are on a server of their own: what the API has
+ * confirmed is not for a failover to lose.
+ */
+export type RedisKind = 'single' | 'sentinel' | 'cluster';
+
+const TOPOLOGIES: Readonly<Record<RedisKind, () => Promise<ReplicatedTopology | undefined>>> = {
+  single: async () => undefined,
+  sentinel: startSentinelTrio,
+  cluster: () => startRedisCluster({ replicated: true }),
+};
 
 export interface ChaosSetOptions {
   /** The built program's folder. */
@@ -25,6 +41,8 @@ export interface ChaosSetOptions {
   readonly prepare?: (replica: ChaosReplica) => void;
   /** What stands between the replicas and the rest. @default 'all' */
   readonly links?: 'all' | 'none';
+  /** @default 'single' */
+  readonly redis?: RedisKind;
 }
 
 /** Everything that `rollkeeper up` starts, as processes of our own, with proxies in between. */
@@ -35,7 +53,9 @@ export class ChaosSet {
   private api: ManagedProcess | undefined;
   private node: ManagedProcess | undefined;
   private directClient: HttpApiClient | undefined;
-  private directRedis: Redis | undefined;
+  private directRedis: RedisConnection | undefined;
+  private replicated: ReplicatedTopology | undefined;
+  private failovers: Promise<void> = Promise.resolve();
 
   private constructor(private readonly options: ChaosSetOptions) {}
 
@@ -55,11 +75,34 @@ export class ChaosSet {
     return mustExist(this.directClient);
   }
 
-  /** Straight to Redis, past every proxy. */
-  get redis(): Redis {
+  /** Straight to the Redis that the replicas share, past every proxy. */
+  get redis(): RedisConnection {
     return mustExist(this.directRedis);
   }
 
+  /**
+   * Ends the server that takes writes, and brings it back as a replica of its successor `outMs` later. One after the other: of two
+   * masters that are away at once, nobody elects successors.
+   * @throws Error where there is one server alone
+   */
+  failOver(outMs: number, began: () => void): Promise<void> {
+    const topology = mustExist(this.replicated);
+    const next = this.failovers.then(async () => {
+      began();
+      await topology.failOver();
+      await pause(outMs);
+      await topology.repair();
+    });
+    this.failovers = next.catch(() => undefined);
+    return next;
+  }
+
+  /** Whether what the shared Redis has confirmed may be lost: it is copied to replicas afterwards. */
+  get redisLosesWrites(): boolean {
+    return this.replicated !== undefined;
+  }
+
+  /** Where the API server's objects are. */
   get redisServer(): RedisProcess {
     return mustExist(this.redisProcess);
   }
@@ -88,6 +131,13 @@ export class ChaosSet {
     );
   }
 
+  /** Puts another version in the place of the API server and the simulated nodes. @param dist the folder of its program */
+  async replaceServersBy(dist: string): Promise<void> {
+    const program = { main: join(dist, 'main.js') };
+    await mustExist(this.node).replace(program);
+    await this.apiServer.replace(program);
+  }
+
   /** Lifts what any fault may have left behind. */
   heal(): void {
     for (const { apiAnswers, apiLink, process, redisLink } of this.replicas) {
@@ -104,6 +154,7 @@ export class ChaosSet {
     await this.node?.stop();
     await this.api?.stop();
     await this.redisProcess?.stop();
+    await this.replicated?.stop();
   }
 
   remove(): void {
@@ -112,7 +163,7 @@ export class ChaosSet {
 
   private async startAll(): Promise<void> {
     const { dataDir } = this;
-    const { controllerArgs = [], dist, links = 'all', prepare, random, replicas } = this.options;
+    const { controllerArgs = [], dist, links = 'all', prepare, random, redis = 'single' } = this.options;
     mkdirSync(join(dataDir, 'redis'), { recursive: true });
     const clock = new SystemClock();
     this.redisProcess = await startRedis({
@@ -122,7 +173,8 @@ export class ChaosSet {
       logger: silentLogger,
       onChange: () => undefined,
     });
-    const { url: redisUrl } = this.redisProcess;
+    this.replicated = await TOPOLOGIES[redis]();
+    const { url: redisUrl } = this.replicated ?? this.redisProcess;
     const apiPort = await freePort();
     await this.startApiServer(apiPort);
     const token = readFileSync(join(dataDir, 'token'), 'utf8').trim();
@@ -130,8 +182,7 @@ export class ChaosSet {
     await writeKubeconfig({ path: kubeconfig, server: `http://127.0.0.1:${apiPort}`, token });
     const connection = await loadKubeconfig({ path: kubeconfig, clock });
     this.directClient = createHttpApiClient({ connection, clock, logger: silentLogger, userAgent: 'chaos' });
-    this.directRedis = new Redis(this.redisProcess.url, { maxRetriesPerRequest: null });
-    this.directRedis.on('error', () => undefined);
+    this.directRedis = createRedisConnection({ url: redisUrl, connectionName: 'chaos', mode: 'blocking' });
     this.node = new ManagedProcess({
       name: 'node',
       main: join(dist, 'main.js'),
@@ -140,7 +191,7 @@ export class ChaosSet {
     });
     const place = { dataDir, dist, token, redisUrl, apiPort, random, links };
     const argsOf = typeof controllerArgs === 'function' ? controllerArgs : () => controllerArgs;
-    for (let index = 0; index < replicas; index++) {
+    for (let index = 0; index < this.options.replicas; index++) {
       const replica = new ChaosReplica({ ...place, args: argsOf(index), index });
       prepare?.(replica);
       this.replicas.push(replica);

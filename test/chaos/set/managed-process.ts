@@ -40,7 +40,7 @@ export class ManagedProcess {
   /** Whether it was told to stand still: until it goes on, it takes no other signal than SIGKILL. */
   isSuspended = false;
 
-  constructor(private readonly options: ManagedProcessOptions) {
+  constructor(private options: ManagedProcessOptions) {
     this.logFd = openSync(options.logFile, 'a');
   }
 
@@ -73,6 +73,15 @@ export class ManagedProcess {
       if (this.child === child && this.isReady) return;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
+  }
+
+  /** Ends it, as an upgrade does; its next life runs another program. Resolves once that is ready. */
+  async replace(program: Pick<ManagedProcessOptions, 'main' | 'env'>): Promise<void> {
+    const { child } = this;
+    this.options = { ...this.options, ...program };
+    this.signal('SIGTERM');
+    while (this.child === child) await new Promise((resolve) => setTimeout(resolve, 20));
+    await this.untilReady();
   }
 
   signal(name: NodeJS.Signals): void {

@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeKubeconfig } from '../../../src/api-server/kubeconfig/index.js';
 import { failingChecks, leads } from '../../../src/app/supervisor/replica-probe.js';
 import { ApiFaultProxy } from '../api-fault-proxy.js';
 import { TcpProxy } from '../tcp-proxy.js';
+import type { ManagedProcessOptions } from './managed-process.js';
 import { ManagedProcess } from './managed-process.js';
 
 const instrument = (name: string): string => join(import.meta.dirname, '..', 'instruments', name);
@@ -28,10 +30,15 @@ export class ChaosReplica {
   readonly apiLink: TcpProxy;
   readonly apiAnswers: ApiFaultProxy;
   private running: ManagedProcess | undefined;
+  /** Where it finds Redis: straight, or by its link. */
+  private redisUrl = '';
 
   constructor(private readonly place: ReplicaPlace) {
     this.name = `controller-${place.index}`;
-    this.redisLink = new TcpProxy({ port: Number(new URL(place.redisUrl).port) });
+    // Its port is known when it is one server; others are found by clients themselves, past any proxy.
+    this.redisLink = new TcpProxy({
+      port: isOneServer(place.redisUrl) ? Number(new URL(place.redisUrl).port) : 0,
+    });
     this.apiAnswers = new ApiFaultProxy({ port: place.apiPort }, place.random);
     // Its port is known once the proxy behind it listens.
     this.apiLink = new TcpProxy({ port: 0 });
@@ -51,23 +58,39 @@ export class ChaosReplica {
     const { apiPort, redisUrl } = links === 'all' ? await this.startLinks() : this.place;
     const kubeconfig = join(dataDir, `${this.name}.kubeconfig`);
     await writeKubeconfig({ path: kubeconfig, server: `http://127.0.0.1:${apiPort}`, token });
+    this.redisUrl = redisUrl;
     this.running = new ManagedProcess({
       name: this.name,
-      // Out of its single modules, which the instruments reach into.
-      main: join(dist, 'main-modules.js'),
       args: ['controller', ...['--kubeconfig', kubeconfig], ...['--identity', this.name], ...args],
       execArgv: ['--import', instrument(links === 'all' ? 'preload.mjs' : 'slow-api.mjs')],
-      env: { CHAOS_DIST: dist, CHAOS_JOURNAL: this.journalFile, REDIS_URL: redisUrl },
+      ...this.program(dist),
       logFile: join(dataDir, `${this.name}.log`),
     });
     await this.running.start();
   }
 
+  /** Puts another version in its place. @param dist the folder of its program */
+  replaceBy(dist: string): Promise<void> {
+    return this.process.replace(this.program(dist));
+  }
+
+  private program(dist: string): Pick<ManagedProcessOptions, 'main' | 'env'> {
+    const env = { CHAOS_DIST: dist, CHAOS_JOURNAL: this.journalFile, REDIS_URL: this.redisUrl };
+    // Out of its single modules, into which the instruments reach; older versions had nothing else.
+    const modules = join(dist, 'main-modules.js');
+    return { main: existsSync(modules) ? modules : join(dist, 'main.js'), env };
+  }
+
   private async startLinks(): Promise<{ apiPort: number; redisUrl: string }> {
+    this.apiLink.retarget(await this.apiAnswers.start());
+    return { redisUrl: await this.startRedisLink(), apiPort: await this.apiLink.start() };
+  }
+
+  private async startRedisLink(): Promise<string> {
+    if (!isOneServer(this.place.redisUrl)) return this.place.redisUrl;
     const redisUrl = new URL(this.place.redisUrl);
     redisUrl.port = String(await this.redisLink.start());
-    this.apiLink.retarget(await this.apiAnswers.start());
-    return { redisUrl: redisUrl.href, apiPort: await this.apiLink.start() };
+    return redisUrl.href;
   }
 
   async stop(): Promise<void> {
@@ -83,3 +106,5 @@ export class ChaosReplica {
     return this.process.isReady && (await failingChecks({ adminUrl: this.process.adminUrl }))?.length === 0;
   }
 }
+
+const isOneServer = (redisUrl: string): boolean => redisUrl.startsWith('redis://');

@@ -73,7 +73,7 @@ export function rolloutList(state, actions) {
                   : 'Reading …'
                 : 'Nothing matches',
               state.deployments.size === 0
-                ? 'kubectl create -f examples/nginx-deployment.yaml'
+                ? 'kubectl create deployment nginx --image=nginx:1.27 --replicas=3'
                 : 'Try another word, or show all.',
             )
           : nothing

@@ -1,0 +1,50 @@
+// Another version of the product, built out of the history.
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { runQuietly, say, tryOutput } from './run.mjs';
+import { ROOT } from './setup.mjs';
+
+/**
+ * The commit of the last release: its tag, or the commit that says so.
+ * @throws Error where the history does not reach back to one
+ */
+export function lastRelease() {
+  const git = (...args) => tryOutput('git', ['-C', ROOT, ...args])?.trim();
+  const found =
+    git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*', 'HEAD^') ??
+    git('log', '--grep=^chore: release', '--format=%H', '--max-count=1', 'HEAD^');
+  if (!found) throw new Error('the history reaches back to no release; fetch all of it');
+  return found;
+}
+
+/**
+ * Builds what `ref` names, once, and answers the folder of its program (`dist`) and its version. It runs on the dependencies that
+ * stand here where its own are the same, and on its own otherwise.
+ * @throws Error when it cannot be built
+ */
+export function earlierBuild(ref, node) {
+  const commit = tryOutput('git', ['-C', ROOT, 'rev-parse', '--verify', `${ref}^{commit}`])?.trim();
+  if (!commit) throw new Error(`${ref} is not in the history`);
+  const folder = join(ROOT, 'node_modules', '.cache', 'earlier', commit.slice(0, 12));
+  if (!existsSync(folder)) build(commit, folder, node);
+  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  return { dist: join(folder, 'dist'), version, commit };
+}
+
+function build(commit, folder, node) {
+  say(`building ${commit.slice(0, 12)} (once)`);
+  const half = `${folder}.half`;
+  rmSync(half, { recursive: true, force: true });
+  mkdirSync(half, { recursive: true });
+  const must = (command, args) => {
+    const env = { ...process.env, PATH: `${dirname(node)}:${process.env.PATH}` };
+    if (!runQuietly(command, args, { cwd: half, env })) throw new Error(`${command} ${args[0]} failed`);
+  };
+  must('sh', ['-c', `git -C '${ROOT}' archive ${commit} | tar -xf -`]);
+  const [theirs, ours] = [half, ROOT].map((root) => readFileSync(join(root, 'package.json'), 'utf8'));
+  if (JSON.stringify(JSON.parse(theirs).dependencies) === JSON.stringify(JSON.parse(ours).dependencies))
+    symlinkSync(join(ROOT, 'node_modules'), join(half, 'node_modules'));
+  else must('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
+  must(node, [join('node_modules', '@nestjs', 'cli', 'bin', 'nest.js'), 'build']);
+  renameSync(half, folder);
+}

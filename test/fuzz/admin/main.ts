@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { aDeployment } from '../../e2e/support/a-deployment.js';
+import { DEPLOYMENTS } from '../../../src/base/kubernetes/index.js';
+import { ChaosSet } from '../../chaos/set/chaos-set.js';
+import { fuzzAdmin } from './admin-fuzz.js';
+
+// `npm run fuzz -- --admin`: the admin port of a replica that works.
+const { values } = parseArgs({
+  options: {
+    admin: { type: 'boolean' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    requests: { type: 'string', default: '20000' },
+    dist: { type: 'string', default: join(import.meta.dirname, '..', '..', '..', 'dist') },
+  },
+});
+const [seed, count] = [Number(values.seed), Number(values.requests)];
+console.log(`seed ${seed}, ${count} requests`);
+const token = 'a-token-that-nobody-would-guess';
+const folder = mkdtempSync(join(tmpdir(), 'rollkeeper-fuzz-admin-'));
+const file = join(folder, 'token');
+writeFileSync(file, token, { mode: 0o600 });
+const set = await ChaosSet.start({
+  ...{ dist: values.dist, replicas: 1, random: Math.random, links: 'none' },
+  controllerArgs: ['--admin-token-file', file],
+});
+try {
+  await set.client.create(DEPLOYMENTS, aDeployment({ name: 'web', replicas: 2 }));
+  const url = set.replicas[0]?.process.adminUrl ?? '';
+  const { findings, statuses } = await fuzzAdmin({ url, token }, { seed, count });
+  const counts = [...statuses]
+    .sort(([one], [other]) => one - other)
+    .map(([status, times]) => `${status}: ${times}`);
+  console.log(`answers ${counts.join(', ')}`);
+  for (const { problem, request } of findings.slice(0, 20)) console.log(problem, JSON.stringify(request));
+  const [deaths] = set.replicas.map(({ process: replica }) => replica.deaths.length);
+  console.log(`${findings.length} findings; the replica died ${deaths} times`);
+  process.exitCode = findings.length > 0 || deaths !== 0 ? 1 : 0;
+} finally {
+  await set.stop();
+  set.remove();
+  rmSync(folder, { recursive: true });
+}
