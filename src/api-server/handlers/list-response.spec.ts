@@ -40,7 +40,7 @@ function aCall(grant: (length: number) => Promise<void> = () => Promise.resolve(
       return { progress: () => undefined, settle: () => undefined, release };
     },
   };
-  const kind = { type: { group: '', version: 'v1', kind: 'Pod', namespaced: true } };
+  const kind = { listKind: 'PodList', type: { group: '', version: 'v1', kind: 'Pod', namespaced: true } };
   const call = { request, kind, namespace: 'n', name: '', subresource: '', accept: { format: 'json' } };
   return { call: call as unknown as ResourceCall, held };
 }
