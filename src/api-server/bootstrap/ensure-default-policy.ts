@@ -39,7 +39,7 @@ async function ensurePolicyObject(context: RegistryContext, wanted: Unstructured
   await updateObject(
     context,
     target,
-    (current) => decideReconciliation(current, wanted) ?? (cloneJson(current)),
+    (current) => decideReconciliation(current, wanted) ?? cloneJson(current),
     { subresource: '', dryRun: false },
   );
 }
