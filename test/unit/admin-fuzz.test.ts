@@ -3,7 +3,7 @@ import { AdminModule } from '../../src/app/admin/admin.module.js';
 import type { AdminServer } from '../../src/app/admin/nest-admin-server.js';
 import { startAdminServer } from '../../src/app/admin/nest-admin-server.js';
 import { HealthRegistry } from '../../src/kit/health/index.js';
-import { createMetrics } from '../../src/kit/telemetry/index.js';
+import { createMetrics } from '../../src/kit/opentelemetry.js';
 import { ADMIN_TOKEN, anAdminPorts } from '../../src/testing/admin-ports.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
 import { FakeInformers } from '../../src/testing/fake-informers.js';
