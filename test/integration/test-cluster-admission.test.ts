@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Deployment, Pod, UnstructuredObject } from '../../src/base/kubernetes/index.js';
+import type { DeepReadonly, Deployment, Pod, UnstructuredObject } from '../../src/base/kubernetes/index.js';
 import type { TestCluster } from '../../src/test-cluster/index.js';
 import { startTestCluster } from '../../src/test-cluster/index.js';
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => cluster.stop());
 
 it('A Deployment gets as many pods as its quota allows, with what its namespace says of them', async () => {
-  const isRefused = (deployment: Deployment | undefined): boolean =>
+  const isRefused = (deployment: DeepReadonly<Deployment> | undefined): boolean =>
     deployment?.status?.conditions?.some(
       ({ message = '', type }) => type === 'ReplicaFailure' && message.includes('exceeded quota: two-pods'),
     ) ?? false;

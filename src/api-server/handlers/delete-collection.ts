@@ -8,7 +8,7 @@ import { readDeleteOptions } from './delete-options.js';
 import type { ReadDeleteOptions } from './delete-options.js';
 import type { ResourceCall } from './handler.js';
 import { listPages } from './list-pages.js';
-import type { SelectedPage } from './list-pages.js';
+import type { PageSource } from './list-pages.js';
 import { respondWithList } from './list-response.js';
 import { parseNumber } from './list.js';
 import { callerOf } from './write-options.js';
@@ -29,15 +29,15 @@ export async function handleDeleteCollection(
 }
 
 /** The pages with what became of their objects, which are deleted when the page is asked for. */
-async function* deletedPages(
+function deletedPages(
   context: RegistryContext,
   call: ResourceCall,
-  pages: AsyncGenerator<SelectedPage, void, undefined>,
+  pages: PageSource,
   options: ReadDeleteOptions,
-): AsyncGenerator<SelectedPage, void, undefined> {
+): PageSource {
   const { kind } = call;
-  for await (const page of pages) {
-    const waiting = page.items.values();
+  const deleteAll = async (objects: readonly UnstructuredObject[]): Promise<UnstructuredObject[]> => {
+    const waiting = objects.values();
     const deleted: UnstructuredObject[] = [];
     const work = async (): Promise<void> => {
       for (const { metadata } of waiting) {
@@ -50,8 +50,14 @@ async function* deletedPages(
       }
     };
     await Promise.all(Array.from({ length: PARALLEL }, work));
-    yield { ...page, items: deleted };
-  }
+    return deleted;
+  };
+  return {
+    async next() {
+      const page = await pages.next();
+      return page && { ...page, items: await deleteAll(page.items) };
+    },
+  };
 }
 
 /** Somebody else deleted it meanwhile: what was wanted has come true. */

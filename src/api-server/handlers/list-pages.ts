@@ -36,41 +36,70 @@ export interface ListPagesOptions {
 }
 
 /**
- * The selected objects of one state of a collection, page by page; there is always one. Whoever takes a page has let go
- * of the one before.
- * @throws StatusError
+ * Pages one after the other. No generator: a suspended one keeps its variables, and hundreds of requests may wait for room
+ * between two pages, each of which must hold nothing meanwhile.
  */
-export async function* listPages(
+export interface PageSource {
+  /** `undefined` behind the last page; there is always one. @throws StatusError */
+  next(): Promise<SelectedPage | undefined>;
+}
+
+/** The selected objects of one state of a collection, page by page. */
+export function listPages(
   context: RegistryContext,
-  { kind, namespace }: Pick<ResourceCall, 'kind' | 'namespace'>,
+  call: Pick<ResourceCall, 'kind' | 'namespace'>,
   selection: Selection,
-  { limit = 0, continueFrom }: ListPagesOptions,
-): AsyncGenerator<SelectedPage, void, undefined> {
-  if (selection.name && !continueFrom && (namespace !== '' || !kind.type.namespaced)) {
-    yield await selectOne(context, { kind, namespace, name: selection.name }, selection);
-    return;
+  options: ListPagesOptions,
+): PageSource {
+  return new ListPages(context, call, selection, options);
+}
+
+class ListPages implements PageSource {
+  private wanted: number;
+  private cursor: StorageCursor | undefined;
+  private maxTextLength = FIRST_PAGE_LENGTH;
+  private isAtEnd = false;
+
+  constructor(
+    private readonly context: RegistryContext,
+    private readonly call: Pick<ResourceCall, 'kind' | 'namespace'>,
+    private readonly selection: Selection,
+    { continueFrom, limit = 0 }: ListPagesOptions,
+  ) {
+    this.wanted = limit || Infinity;
+    this.cursor = continueFrom;
   }
-  const resource = qualifiedResource(kind.type);
-  const scope = kind.type.namespaced && namespace !== '' ? { namespace } : {};
-  let wanted = limit || Infinity;
-  let cursor = continueFrom;
-  let maxTextLength = FIRST_PAGE_LENGTH;
-  for (;;) {
-    const { items, next, remaining, revision } = await readPage(context, resource, {
-      ...scope,
-      limit: Math.min(wanted, PAGE_OBJECTS),
-      maxTextLength,
-      ...(cursor && { continueFrom: cursor }),
+
+  async next(): Promise<SelectedPage | undefined> {
+    if (this.isAtEnd) return undefined;
+    const page = (await this.readOnly()) ?? (await this.readSome());
+    this.isAtEnd = page.isLast;
+    return page;
+  }
+
+  private async readOnly(): Promise<SelectedPage | undefined> {
+    const { kind, namespace } = this.call;
+    const { name } = this.selection;
+    if (!name || this.cursor || (namespace === '' && kind.type.namespaced)) return undefined;
+    return selectOne(this.context, { kind, namespace, name }, this.selection);
+  }
+
+  private async readSome(): Promise<SelectedPage> {
+    const { kind, namespace } = this.call;
+    const { items, next, remaining, revision } = await readPage(this.context, qualifiedResource(kind.type), {
+      ...(kind.type.namespaced && namespace !== '' && { namespace }),
+      limit: Math.min(this.wanted, PAGE_OBJECTS),
+      maxTextLength: this.maxTextLength,
+      ...(this.cursor && { continueFrom: this.cursor }),
     });
     const selected = items
       .map(({ object }) => object as UnstructuredObject)
-      .filter((object) => selection.all || selection.matches(object));
-    wanted -= selected.length;
-    cursor = next;
-    maxTextLength = PAGE_LENGTH;
-    const isLast = !next || wanted <= 0;
-    yield { items: selected, revision, remaining, isLast, ...(next && { next }) };
-    if (isLast) return;
+      .filter((object) => this.selection.all || this.selection.matches(object));
+    this.wanted -= selected.length;
+    this.cursor = next;
+    this.maxTextLength = PAGE_LENGTH;
+    const isLast = !next || this.wanted <= 0;
+    return { items: selected, revision, remaining, isLast, ...(next && { next }) };
   }
 }
 

@@ -4,11 +4,11 @@ import type { ApiResponse, Reservation } from '../http/index.js';
 import { ok } from '../http/index.js';
 import { presentList } from '../table/index.js';
 import type { ResourceCall } from './handler.js';
-import type { SelectedPage } from './list-pages.js';
+import type { PageSource, SelectedPage } from './list-pages.js';
 import { FIRST_PAGE_ROOM, PAGE_ROOM } from './list-pages.js';
 
 /** About so many characters are written together. */
-const CHUNK_LENGTH = 64 * 1024;
+const PIECE_LENGTH = 64 * 1024;
 
 /** The `metadata` of a list, when its last page is known. */
 export type ListMetadata = (last: SelectedPage) => object;
@@ -21,17 +21,17 @@ export type ListMetadata = (last: SelectedPage) => object;
 export async function respondWithList(
   context: RegistryContext,
   call: ResourceCall,
-  pages: AsyncGenerator<SelectedPage, void, undefined>,
+  pages: PageSource,
   metadataOf: ListMetadata,
 ): Promise<ApiResponse> {
   const room = await call.request.reserve(FIRST_PAGE_ROOM);
   call.request.onClose(() => room.release());
   try {
     const first = await pages.next();
-    if (first.done) throw new Error('a list has no page');
+    if (!first) throw new Error('a list has no page');
     const view = (page: SelectedPage): object => present(context, call, page, metadataOf(page));
-    if (first.value.isLast) return { ...ok(view(first.value)), room };
-    const stream = listText(call, view, pages, { first: first.value, room });
+    if (first.isLast) return { ...ok(view(first)), room };
+    const stream = new ListText(call, view, pages, partsOf(view(first)), room);
     return { status: 200, stream, contentType: `application/${call.accept.format}`, isWhole: true };
   } catch (error) {
     room.release();
@@ -50,39 +50,92 @@ function present(context: RegistryContext, call: ResourceCall, page: SelectedPag
   return presentList(list, kind, call, context.clock.now());
 }
 
-/** The text of a list whose first page has been read. JSON, which is YAML as well. */
-async function* listText(
-  call: ResourceCall,
-  view: (page: SelectedPage) => object,
-  pages: AsyncGenerator<SelectedPage, void, undefined>,
-  { first, room: firstRoom }: { readonly first: SelectedPage; readonly room: Reservation },
-): AsyncGenerator<string> {
-  let room = firstRoom;
-  try {
-    let parts = partsOf(view(first));
-    let separator = '';
-    yield `{${parts.head},${JSON.stringify(parts.field)}:[`;
-    for (;;) {
-      for (const chunk of chunksOf(parts.entries, separator)) {
-        yield chunk;
-        room.progress(chunk.length);
-        separator = ',';
-      }
-      if (room === firstRoom) {
-        room.release();
-        parts = { ...parts, entries: [] };
-        const pageRoom = await call.request.reserve(PAGE_ROOM);
-        call.request.onClose(() => pageRoom.release());
-        room = pageRoom;
-      }
-      const next = await pages.next();
-      if (next.done) break;
-      parts = partsOf(view(next.value));
+/**
+ * The text of a list whose first page has been read: JSON, which is YAML as well. Each piece lets go of what it was made
+ * from, and the room of the first page is given back before that of further ones is waited for.
+ */
+class ListText implements AsyncIterableIterator<string> {
+  private entries: readonly unknown[];
+  /** The first of `entries` that has not been sent. */
+  private position = 0;
+  private metadata: unknown;
+  /** What stands before the next entry: the opening of the whole before the first, then commas. */
+  private separator: string;
+  private lastLength = 0;
+  private isFirstPage = true;
+  private isAtEnd = false;
+
+  constructor(
+    private readonly call: ResourceCall,
+    private readonly view: (page: SelectedPage) => object,
+    private readonly pages: PageSource,
+    { entries, field, head, metadata }: ListParts,
+    private room: Reservation,
+  ) {
+    this.entries = entries;
+    this.metadata = metadata;
+    this.separator = `{${head},${JSON.stringify(field)}:[`;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<string, undefined>> {
+    if (this.isAtEnd) return this.return();
+    this.room.progress(this.lastLength);
+    try {
+      const piece = await this.nextPiece();
+      this.lastLength = piece.length;
+      return { done: false, value: piece };
+    } catch (error) {
+      this.room.release();
+      throw error;
     }
-    yield `],"metadata":${stringifyJson(parts.metadata)}}\n`;
-  } finally {
-    room.release();
-    await pages.return();
+  }
+
+  return(): Promise<IteratorResult<string, undefined>> {
+    this.isAtEnd = true;
+    this.room.release();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  private async nextPiece(): Promise<string> {
+    while (this.position >= this.entries.length) {
+      if (await this.readPage()) continue;
+      this.isAtEnd = true;
+      const opening = this.separator === ',' ? '' : this.separator;
+      return `${opening}],"metadata":${stringifyJson(this.metadata)}}\n`;
+    }
+    return this.takePiece();
+  }
+
+  private takePiece(): string {
+    let piece = '';
+    while (this.position < this.entries.length && piece.length < PIECE_LENGTH) {
+      piece += this.separator + stringifyJson(this.entries[this.position++]);
+      this.separator = ',';
+    }
+    return piece;
+  }
+
+  private async readPage(): Promise<boolean> {
+    this.entries = [];
+    this.position = 0;
+    if (this.isFirstPage) await this.takeRoomForPages();
+    const page = await this.pages.next();
+    if (!page) return false;
+    ({ entries: this.entries, metadata: this.metadata } = partsOf(this.view(page)));
+    return true;
+  }
+
+  private async takeRoomForPages(): Promise<void> {
+    this.isFirstPage = false;
+    this.room.release();
+    const { request } = this.call;
+    const room = await request.reserve(PAGE_ROOM);
+    request.onClose(() => room.release());
+    this.room = room;
   }
 }
 
@@ -99,16 +152,4 @@ function partsOf(list: object): ListParts {
   const field = fields.rows ? 'rows' : 'items';
   const { [field]: entries = [], ...head } = fields;
   return { metadata, field, entries, head: stringifyJson(head).slice(1, -1) };
-}
-
-function* chunksOf(entries: readonly unknown[], separator: string): Generator<string> {
-  let chunk = '';
-  for (const entry of entries) {
-    chunk += `${chunk === '' ? separator : ','}${stringifyJson(entry)}`;
-    if (chunk.length < CHUNK_LENGTH) continue;
-    yield chunk;
-    separator = ',';
-    chunk = '';
-  }
-  if (chunk !== '') yield chunk;
 }

@@ -76,7 +76,8 @@ async function* initialLines(
   const room = await call.request.reserve(PAGE_ROOM);
   let revision = 0;
   try {
-    for await (const page of listPages(context, call, selection, {})) {
+    const pages = listPages(context, call, selection, {});
+    for (let page = await pages.next(); page; page = await pages.next()) {
       revision = page.revision;
       let lines = '';
       for (const object of page.items) {

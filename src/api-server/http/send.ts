@@ -124,11 +124,24 @@ async function sendStream(
     await pipeline(Readable.from(answer.stream, { highWaterMark: 1 }), createGzip({ level: 1 }), response);
     return;
   }
-  for await (const chunk of answer.stream) {
-    if (response.destroyed) break;
-    await writeAll(response, chunk);
+  const pieces = answer.stream[Symbol.asyncIterator]();
+  try {
+    while (!response.destroyed && (await sendNext(response, pieces)));
+  } finally {
+    await pieces.return?.();
   }
   response.end();
+}
+
+/**
+ * The next piece; false behind the last. A function of its own, so that no piece is held while the next one is awaited: a
+ * watch may wait for hours.
+ */
+async function sendNext(response: ServerResponse, pieces: AsyncIterator<string | Buffer>): Promise<boolean> {
+  const next = await pieces.next();
+  if (next.done) return false;
+  await writeAll(response, next.value);
+  return true;
 }
 
 /**
