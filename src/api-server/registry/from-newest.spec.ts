@@ -60,7 +60,14 @@ beforeEach(async () => {
     clock,
     random: new SeededRandom(1),
     logger: silentLogger,
-    admission: new Admission({ storage, kinds, schemas, clock, random: new SeededRandom(1), logger: silentLogger }),
+    admission: new Admission({
+      storage,
+      kinds,
+      schemas,
+      clock,
+      random: new SeededRandom(1),
+      logger: silentLogger,
+    }),
     events: new SharedEvents(),
   };
   await storage.create(key, aReplicaSet('first'));
