@@ -96,7 +96,7 @@ export function runQuotaContract(
       expect(await used()).toEqual({ configmaps: '1' });
       const target = { kind: kindOf('resourcequotas'), namespace: NAMESPACE, name: 'q' };
       const raise = (current: Readonly<UnstructuredObject>): UnstructuredObject => ({
-        ...cloneJson<UnstructuredObject>(current as UnstructuredObject),
+        ...cloneJson<UnstructuredObject>(current),
         spec: { hard: { configmaps: '1', secrets: '5' } },
       });
       await updateObject(context, target, raise, { subresource: '', dryRun: false });
@@ -109,7 +109,7 @@ export function runQuotaContract(
       const key = { resource: 'resourcequotas', namespace: NAMESPACE, name: 'q' };
       const { object, revision } = (await context.storage.get(key))!;
       const status = { hard: { configmaps: '1' }, used: { configmaps: '1' } };
-      await context.storage.update(key, { ...object, status } as UnstructuredObject, revision);
+      await context.storage.update(key, { ...object, status }, revision);
       await createConfigMap(1);
       expect(await used()).toEqual({ configmaps: '1' });
     });
@@ -137,7 +137,7 @@ export function runQuotaContract(
       await expect(pod('second')).rejects.toThrow(/exceeded quota: q, requested: pods=1, used: pods=1/);
       const target = { kind: kindOf('pods'), namespace: NAMESPACE, name: 'first' };
       const end = (current: Readonly<UnstructuredObject>): UnstructuredObject => ({
-        ...cloneJson<UnstructuredObject>(current as UnstructuredObject),
+        ...cloneJson<UnstructuredObject>(current),
         status: { phase: 'Succeeded' },
       });
       await updateObject(context, target, end, { subresource: 'status', dryRun: false, caller: SERVER });

@@ -34,7 +34,7 @@ beforeAll(async () => {
     const chunks: Buffer[] = [];
     message.on('data', (chunk: Buffer) => chunks.push(chunk));
     message.on('end', () => {
-      const { request } = JSON.parse(Buffer.concat(chunks).toString()) as Body;
+      const { request } = JSON.parse(Buffer.concat(chunks).toString());
       const path = message.url ?? '';
       asked.push({ path, request });
       const said = answer(request, path) as Body;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { KubernetesObject } from '../../base/kubernetes/index.js';
 import { waitFor } from '../../testing/wait-for.js';
-import { MemoryStorage } from '../storage/index.js';
+import type { MemoryStorage } from '../storage/index.js';
 import { followedOf } from './admission.fixture.js';
 
 const RESOURCE = 'limitranges';

@@ -10,24 +10,28 @@ import { callerOf } from './write-options.js';
 /** `DELETE` of one object. Answers a Status when it is gone, the object when something still keeps it. */
 export async function handleDelete(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const options = await readDeleteOptions(call.request, context.schemas);
+  const { caller, warned } = callerOf(call);
   const { object, removed } = await deleteObject(context, call, options, {
     dryRun: options.dryRun,
-    ...callerOf(call),
+    caller,
   });
   const { type } = call.kind;
   if (!removed || type.kind === 'Pod') {
-    return ok(presentObject(object, call.kind, call, context.clock.now()));
+    return ok(presentObject(object, call.kind, call, context.clock.now()), warned);
   }
-  return ok({
-    kind: 'Status',
-    apiVersion: 'v1',
-    metadata: {},
-    status: 'Success',
-    details: {
-      name: call.name,
-      ...(type.group !== '' && { group: type.group }),
-      kind: type.resource,
-      uid: object.metadata.uid,
+  return ok(
+    {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Success',
+      details: {
+        name: call.name,
+        ...(type.group !== '' && { group: type.group }),
+        kind: type.resource,
+        uid: object.metadata.uid,
+      },
     },
-  });
+    warned,
+  );
 }

@@ -61,7 +61,14 @@ beforeEach(async () => {
     clock,
     random: new SeededRandom(1),
     logger: silentLogger,
-    admission: new Admission({ storage, kinds, schemas, clock, random: new SeededRandom(1), logger: silentLogger }),
+    admission: new Admission({
+      storage,
+      kinds,
+      schemas,
+      clock,
+      random: new SeededRandom(1),
+      logger: silentLogger,
+    }),
     events: new SharedEvents(),
     tokens: new ServiceAccountTokens(createSigningKey(), storage, clock),
   };

@@ -15,7 +15,7 @@ function anAccount(name: string, fields: Partial<ServiceAccount> = {}): ServiceA
     kind: 'ServiceAccount',
     ...fields,
     metadata: { name, namespace: 'a', ...fields.metadata },
-  } as ServiceAccount;
+  };
 }
 
 async function admitted(pod: Pod, ...accounts: ServiceAccount[]): Promise<Pod> {

@@ -69,7 +69,7 @@ export function inFormOf(
   own: KindDefinition,
   object: Readonly<UnstructuredObject>,
 ): UnstructuredObject {
-  if (wanted === own) return object as UnstructuredObject;
+  if (wanted === own) return object;
   const stored = own.view ? own.view.toStored(object) : object;
   return wanted.view ? wanted.view.fromStored(stored) : { ...stored, apiVersion: apiVersionOf(wanted.type) };
 }
@@ -105,16 +105,16 @@ export function readReview(review: unknown, uid: string, version: 'v1' | 'v1beta
   const { allowed, patch, patchType, status, warnings } = response;
   if (version === 'v1') {
     const expected = 'admission.k8s.io/v1, Kind=AdmissionReview';
-    const got = `${String(apiVersion ?? '')}, Kind=${String(kind ?? '')}`;
+    const got = `${textOf(apiVersion)}, Kind=${textOf(kind)}`;
     if (got !== expected) throw new Error(`expected webhook response of ${expected}, got ${got}`);
     if (response.uid !== uid)
       throw new Error(
-        `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(String(response.uid ?? ''))}`,
+        `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(textOf(response.uid))}`,
       );
     if (patch && !patchType) throw new Error('webhook returned response.patch but not response.patchType');
     if (!patch && patchType) throw new Error('webhook returned response.patchType but not response.patch');
     if (patch && patchType !== 'JSONPatch')
-      throw new Error(`webhook returned invalid response.patchType of ${JSON.stringify(String(patchType))}`);
+      throw new Error(`webhook returned invalid response.patchType of ${JSON.stringify(textOf(patchType))}`);
   }
   return {
     allowed: allowed === true,
@@ -122,6 +122,10 @@ export function readReview(review: unknown, uid: string, version: 'v1' | 'v1beta
     ...(typeof patch === 'string' && patch !== '' && { patch: Buffer.from(patch, 'base64').toString() }),
     warnings: Array.isArray(warnings) ? warnings.map(String) : [],
   };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 /** The refusal of a webhook, in the words of a genuine server. Source: ToStatusErr in apiserver. */
