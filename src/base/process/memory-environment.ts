@@ -4,7 +4,7 @@ const YOUNG_GENERATION = '--max-semi-space-size';
 /**
  * The environment for a process of ours that shall have little memory, where `env` does not say otherwise; the image's Dockerfile
  * has the same. Semi-spaces of 8 MiB, where V8 lets them grow to 16, and one arena for malloc, where glibc gives each thread of V8 its
- * own: a third less at the peak of rollouts and with 20 000 pods, for no more CPU (docs/PERFORMANCE.md). Both count from the start of a
+ * own: a quarter to a third less at the peak of rollouts, for no more CPU (docs/PERFORMANCE.md). Both count from the start of a
  * process only.
  */
 export function withMemoryDefaults(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
