@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { compileOptions } from '../base/options/compile-options.js';
+import { ADMISSION_PLUGINS } from './admission/index.js';
 
 export interface ApiServerProcessOptions {
   redisUrl: string;
@@ -19,6 +20,10 @@ export interface ApiServerProcessOptions {
   tokenAuthFile?: string;
   /** Certificates, PEM, whose clients are known by their own. @default `ca.crt` of the data folder */
   clientCaFile?: string;
+  /** Admission plug-ins that let everything pass, by kube-apiserver's names, comma-separated. @default none */
+  disableAdmissionPlugins?: string;
+  /** `warn` or `refuse`: what becomes of pods whose service account is not there. @default 'warn' */
+  unknownServiceAccounts?: string;
   /** Plain HTTP, for measurements. @default false */
   insecure?: boolean;
 }
@@ -33,6 +38,12 @@ const schema = z.object({
   'token-file': z.string().min(1).optional(),
   'token-auth-file': z.string().min(1).optional(),
   'client-ca-file': z.string().min(1).optional(),
+  'disable-admission-plugins': z
+    .string()
+    .default('')
+    .transform((names) => names.split(',').flatMap((name) => name.trim() || []))
+    .pipe(z.array(z.enum(ADMISSION_PLUGINS))),
+  'unknown-service-accounts': z.enum(['warn', 'refuse']).default('warn'),
   insecure: z.boolean().default(false),
 });
 
@@ -52,6 +63,8 @@ export function compileApiServerProcessOptions(
     'token-file': options.tokenFile,
     'token-auth-file': options.tokenAuthFile,
     'client-ca-file': options.clientCaFile,
+    'disable-admission-plugins': options.disableAdmissionPlugins,
+    'unknown-service-accounts': options.unknownServiceAccounts,
     insecure: options.insecure,
   });
 }

@@ -7,7 +7,7 @@ import type { Logger } from '../base/logging/index.js';
 import type { ApiServerMetrics } from './api-server-metrics.js';
 import { noApiServerMetrics } from './api-server-metrics.js';
 import { Admission } from './admission/index.js';
-import type { AdmissionPluginName } from './admission/index.js';
+import type { AdmissionPluginName, UnknownAccounts } from './admission/index.js';
 import { ANONYMOUS, Authenticator, createSigningKey, isMaster, ServiceAccountTokens } from './auth/index.js';
 import type { SigningKey, TokenUser, UserInfo } from './auth/index.js';
 import {
@@ -75,6 +75,8 @@ export interface ApiServerOptions {
   readonly limits?: ServerLimits;
   /** kube-apiserver's plug-ins that let everything pass. @default none */
   readonly disabledAdmissionPlugins?: readonly AdmissionPluginName[];
+  /** What becomes of pods whose service account is not there; kube-apiserver refuses them. @default 'warn' */
+  readonly unknownServiceAccounts?: UnknownAccounts;
   /**
    * Where the Services of webhooks are, `namespace/name` → `host:port`: simulated pods have no network.
    * @default where the Service's external name or endpoints say
@@ -122,6 +124,7 @@ export class ApiServer {
     const admission = new Admission(base, {
       disabled: options.disabledAdmissionPlugins,
       services: options.webhookServices,
+      unknownAccounts: options.unknownServiceAccounts,
     });
     const common = { ...base, admission, events: new SharedEvents(), tokens };
     this.definitions = new CustomResources(common, () => this.context);

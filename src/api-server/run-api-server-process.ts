@@ -56,6 +56,8 @@ export async function runApiServerProcess(
     ...credentials,
     host: compiled.host,
     port: compiled.port,
+    disabledAdmissionPlugins: compiled['disable-admission-plugins'],
+    unknownServiceAccounts: compiled['unknown-service-accounts'],
   });
   const announce = async (listensAt: string): Promise<void> => {
     await writeOwnKubeconfig(compiled, listensAt, credentials);

@@ -20,6 +20,7 @@ export interface ControlPlaneOptions {
   readonly storage: Storage;
   readonly port: number;
   readonly webhookServices: Readonly<Record<string, string>>;
+  readonly unknownServiceAccounts: 'warn' | 'refuse';
   /** Shows the cluster's time, for stamps; its pauses are the machine's. */
   readonly clock: Clock;
   readonly users: readonly TokenUser[];
@@ -79,6 +80,7 @@ export class ControlPlane {
       users,
       port,
       webhookServices,
+      unknownServiceAccounts: options.unknownServiceAccounts,
       drainTimeoutMs: DRAIN_TIMEOUT_MS,
     });
     const stops = { server: new AbortController(), store: new AbortController() };

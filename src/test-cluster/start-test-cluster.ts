@@ -198,6 +198,7 @@ class RunningTestCluster implements TestCluster {
       port,
       users,
       webhookServices: this.options.webhookServices,
+      unknownServiceAccounts: this.options.unknownServiceAccounts,
       clock: working,
       machineNowMs,
       random,

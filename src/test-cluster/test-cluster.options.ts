@@ -50,6 +50,8 @@ export interface TestClusterOptions {
    * @default where the Service's external name or endpoints say
    */
   webhookServices?: Readonly<Record<string, string>>;
+  /** What becomes of pods whose service account is not there; a genuine cluster refuses them. @default 'warn' */
+  unknownServiceAccounts?: 'warn' | 'refuse';
   /** Port of the API server on 127.0.0.1; 0 lets the system choose. @default 0 */
   port?: number;
   /** Aborted: the start rejects with its reason, a cluster that runs is stopped. @default none */
@@ -69,6 +71,7 @@ export interface CompiledTestClusterOptions {
   /** Milliseconds since the epoch, or the machine's clock. */
   readonly clock: 'system' | { readonly startMs: number | undefined };
   readonly webhookServices: Readonly<Record<string, string>>;
+  readonly unknownServiceAccounts: 'warn' | 'refuse';
   readonly port: number;
   readonly signal: AbortSignal;
   readonly logger: Logger;
@@ -76,6 +79,7 @@ export interface CompiledTestClusterOptions {
 
 const checked = z.object({
   port: z.int().min(0).max(65_535).default(0),
+  unknownServiceAccounts: z.enum(['warn', 'refuse']).default('warn'),
 });
 
 const NAMES: ReadonlySet<string> = new Set<keyof TestClusterOptions>([
@@ -87,6 +91,7 @@ const NAMES: ReadonlySet<string> = new Set<keyof TestClusterOptions>([
   'snapshot',
   'clock',
   'webhookServices',
+  'unknownServiceAccounts',
   'port',
   'signal',
   'logger',

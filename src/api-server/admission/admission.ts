@@ -11,6 +11,7 @@ import { FollowedResource } from './followed-resource.js';
 import { builtInPlugins } from './built-in-plugins.js';
 import type { Plugin } from './built-in-plugins.js';
 import { admitByNamespace } from './plugins/namespace-lifecycle.js';
+import type { UnknownAccounts } from './plugins/service-account.js';
 import type { ResourceQuota } from './quota/decide-charge.js';
 import { PolicyPlugin } from './policies/policy-plugin.js';
 import { QuotaKeeper } from './quota/quota-keeper.js';
@@ -31,6 +32,11 @@ export interface AdmissionDependencies {
 const QUOTAS = 'resourcequotas';
 
 export interface AdmissionOptions {
+  /**
+   * What becomes of pods that name a service account which is not there: manifests often bring the account after the
+   * pod. kube-apiserver refuses them. @default 'warn'
+   */
+  readonly unknownAccounts?: UnknownAccounts;
   /** Plug-ins that let everything pass. @default none */
   readonly disabled?: readonly AdmissionPluginName[];
   /** Where webhooks' Services are: `namespace/name` → `host:port`. @default what the Services themselves say */
@@ -70,7 +76,7 @@ export class Admission {
 
   constructor(
     private readonly dependencies: AdmissionDependencies,
-    { disabled = [], services }: AdmissionOptions = {},
+    { disabled = [], services, unknownAccounts = 'warn' }: AdmissionOptions = {},
   ) {
     const isDisabled = (name: string): boolean => disabled.some((one) => one === name);
     this.namespaces = this.follow(qualifiedResource(NAMESPACES));
@@ -78,6 +84,7 @@ export class Admission {
     const plugins = builtInPlugins({
       ...dependencies,
       accounts: this.follow(qualifiedResource(SERVICE_ACCOUNTS)),
+      unknownAccounts,
       limits: this.follow('limitranges'),
       priorities: this.follow('priorityclasses.scheduling.k8s.io'),
       storageClasses: this.follow('storageclasses.storage.k8s.io'),

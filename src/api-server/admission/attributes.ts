@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../base/kubernetes/index.js';
+import type { PodSpec, UnstructuredObject } from '../../base/kubernetes/index.js';
 import type { UserInfo } from '../auth/index.js';
 import { forbidden } from '../errors/index.js';
 import type { StatusError } from '../errors/index.js';
@@ -49,4 +49,10 @@ export function refused(
 ): StatusError {
   const { name: own, generateName } = object?.metadata ?? {};
   return forbidden(kind.type, name || own || generateName || 'Unknown', problem, causes);
+}
+
+/** The containers of a pod that may not have been validated yet: then the lists may be missing. */
+export function containersOf(spec: PodSpec): Required<Pick<PodSpec, 'containers' | 'initContainers'>> {
+  const { containers = [], initContainers = [] } = spec as Partial<PodSpec>;
+  return { containers, initContainers };
 }

@@ -10,7 +10,7 @@ import type { LimitRange } from './plugins/limit-ranger.js';
 import { admitPodPriority, checkDefaultClass } from './plugins/priority.js';
 import type { PriorityClass } from './plugins/priority.js';
 import { admitServiceAccount } from './plugins/service-account.js';
-import type { ServiceAccount } from './plugins/service-account.js';
+import type { ServiceAccount, UnknownAccounts } from './plugins/service-account.js';
 
 /** What a plug-in does with writes of one resource; of no subresource. */
 export interface Plugin {
@@ -27,6 +27,7 @@ export interface Plugin {
 /** What the plug-ins decide by. */
 export interface PluginKnowledge {
   readonly accounts: FollowedResource<ServiceAccount>;
+  readonly unknownAccounts: UnknownAccounts;
   readonly limits: FollowedResource<LimitRange>;
   readonly priorities: FollowedResource<PriorityClass>;
   readonly storageClasses: FollowedResource;

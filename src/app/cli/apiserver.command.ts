@@ -16,6 +16,8 @@ interface ApiServerCommandOptions extends RedisFlags {
   tokenFile?: string;
   tokenAuthFile?: string;
   clientCaFile?: string;
+  disableAdmissionPlugins?: string;
+  unknownServiceAccounts?: string;
   insecure?: boolean;
 }
 
@@ -36,6 +38,14 @@ export function registerApiServerCommand(program: Command): void {
     .option(
       '--client-ca-file <file>',
       'whose client certificates are taken (default: ca.crt in the data folder)',
+    )
+    .option(
+      '--disable-admission-plugins <names>',
+      'plug-ins that let everything pass, for example LimitRanger,Priority (default: none)',
+    )
+    .option(
+      '--unknown-service-accounts <what>',
+      'warn or refuse: what becomes of pods whose service account is not there (default: warn)',
     )
     .option('--insecure', 'plain HTTP without TLS, for measurements')
     .action((options: ApiServerCommandOptions) => runUntilStopped((signal) => run(options, signal)));

@@ -129,8 +129,6 @@ async function startServer(): Promise<{ readonly url: string; readonly stop: () 
     random: new SystemRandom(),
     logger: silentLogger,
     drainTimeoutMs: 1000,
-    // The recorded pods name accounts that the recorded server did not ask for.
-    disabledAdmissionPlugins: ['ServiceAccount'],
   });
   const end = new AbortController();
   const run = Promise.all([storage.run(end.signal), server.run(end.signal)]);

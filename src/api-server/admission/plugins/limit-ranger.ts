@@ -3,6 +3,7 @@ import type { ILimitRangeItem } from 'kubernetes-models/v1/LimitRangeItem';
 import type { IPersistentVolumeClaimSpec } from 'kubernetes-models/v1/PersistentVolumeClaimSpec';
 import type { KubernetesObject, Pod, PodSpec, UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { canonicalQuantity } from '../../schema/index.js';
+import { containersOf } from '../attributes.js';
 import { greaterAmounts, nanosOf, sumOfCommon } from '../amounts.js';
 import type { Amounts } from '../amounts.js';
 
@@ -17,9 +18,10 @@ export function applyLimitDefaults(pod: Pod, ranges: readonly Readonly<LimitRang
     const items = (spec?.limits ?? []).filter(({ type }) => type === 'Container');
     const requests = Object.assign({}, ...items.map(({ defaultRequest }) => defaultRequest)) as Amounts;
     const limits = Object.assign({}, ...items.map((item) => item.default)) as Amounts;
+    const { containers, initContainers } = containersOf(pod.spec);
     const notes = [
-      ...pod.spec.containers.flatMap((one) => complete(one, 'container', requests, limits)),
-      ...(pod.spec.initContainers ?? []).flatMap((one) => complete(one, 'init container', requests, limits)),
+      ...containers.flatMap((one) => complete(one, 'container', requests, limits)),
+      ...initContainers.flatMap((one) => complete(one, 'init container', requests, limits)),
     ];
     if (notes.length > 0)
       pod.metadata.annotations = {

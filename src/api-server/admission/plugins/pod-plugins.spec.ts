@@ -20,7 +20,10 @@ function anAccount(name: string, fields: Partial<ServiceAccount> = {}): ServiceA
 
 async function admitted(pod: Pod, ...accounts: ServiceAccount[]): Promise<Pod> {
   const { followed, storage } = await followedOf('serviceaccounts', ...accounts);
-  await admitServiceAccount(creationOf(pod), followed, dependenciesOn(storage));
+  await admitServiceAccount(creationOf(pod), followed, {
+    ...dependenciesOn(storage),
+    unknownAccounts: 'refuse',
+  });
   return pod;
 }
 
@@ -73,11 +76,29 @@ describe('ServiceAccount', () => {
     );
   });
 
+  it('lets a pod in without a token, and warns, where unknown accounts are not refused', async () => {
+    const { followed, storage } = await followedOf('serviceaccounts', anAccount('default'));
+    const pod = aPod({ serviceAccountName: 'robot' });
+    const creation = creationOf(pod);
+    const warnings: string[] = [];
+    await admitServiceAccount(
+      { ...creation, caller: { ...creation.caller, warn: (text) => void warnings.push(text) } },
+      followed,
+      { ...dependenciesOn(storage), unknownAccounts: 'warn' },
+    );
+    expect(warnings).toEqual(['service account a/robot does not exist: the pod gets no token']);
+    expect(pod.spec).toMatchObject({ serviceAccountName: 'robot', serviceAccount: 'robot' });
+    expect(pod.spec.volumes).toBeUndefined();
+  });
+
   it('waits a moment for the default account of a new namespace', async () => {
     const { followed, storage } = await followedOf<ServiceAccount>('serviceaccounts');
     const dependencies = dependenciesOn(storage);
     const pod = aPod();
-    const admission = admitServiceAccount(creationOf(pod), followed, dependencies);
+    const admission = admitServiceAccount(creationOf(pod), followed, {
+      ...dependencies,
+      unknownAccounts: 'warn',
+    });
     await dependencies.clock.advance(150);
     await storage.create(
       { resource: 'serviceaccounts', namespace: 'a', name: 'default' },

@@ -2,7 +2,7 @@ import type { IServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
 import type { Clock, RandomSource } from '../../../base/clock/index.js';
 import type { KubernetesObject, Pod, PodSpec } from '../../../base/kubernetes/index.js';
 import { generatedName } from '../../kinds/index.js';
-import { refused } from '../attributes.js';
+import { containersOf, refused } from '../attributes.js';
 import type { WriteAttributes } from '../attributes.js';
 import type { FollowedResource } from '../followed-resource.js';
 
@@ -22,15 +22,24 @@ const TOKEN_SECONDS = 3607;
 const DEFAULT_ATTEMPTS = 10;
 const RETRY_MS = 100;
 
+/** What becomes of pods that name a service account which is not there. */
+export type UnknownAccounts = 'warn' | 'refuse';
+
+export interface ServiceAccountContext {
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly unknownAccounts: UnknownAccounts;
+}
+
 /**
- * Lets a pod act as a service account that exists, and gives it a token. Source: the plug-in ServiceAccount of
- * kube-apiserver.
+ * Lets a pod act as a service account, and gives it the account's token. Source: the plug-in ServiceAccount of
+ * kube-apiserver, which refuses unknown accounts.
  * @throws StatusError 403
  */
 export async function admitServiceAccount(
   attributes: WriteAttributes,
   accounts: FollowedResource<ServiceAccount>,
-  { clock, random }: { readonly clock: Clock; readonly random: RandomSource },
+  { clock, random, unknownAccounts }: ServiceAccountContext,
 ): Promise<void> {
   const pod = attributes.object as unknown as Pod;
   if (pod.metadata.annotations?.[MIRROR] !== undefined) {
@@ -41,13 +50,17 @@ export async function admitServiceAccount(
   const { namespace } = attributes;
   const name = pod.spec.serviceAccountName || DEFAULT;
   const account = accounts.get(namespace, name) ?? (await find(accounts, namespace, name, clock));
-  if (!account)
+  if (!account && (unknownAccounts === 'refuse' || name === DEFAULT))
     throw refused(
       attributes,
       `error looking up service account ${namespace}/${name}: serviceaccount "${name}" not found`,
     );
   pod.spec.serviceAccountName = name;
   pod.spec.serviceAccount = name;
+  if (!account) {
+    attributes.caller.warn(`service account ${namespace}/${name} does not exist: the pod gets no token`);
+    return;
+  }
   const problem =
     account.metadata.annotations?.[ENFORCE_SECRETS] === 'true'
       ? unreferencedSecret(pod.spec, account)
@@ -76,7 +89,7 @@ async function find(
 /** Adds the token to all containers that mount nothing in its place. */
 function mountToken(spec: PodSpec, random: RandomSource): void {
   const volumes = spec.volumes ?? [];
-  const existing = volumes.find(({ name, projected }) => projected && name.startsWith(VOLUME_PREFIX))?.name;
+  const existing = volumes.find(isTokenVolume)?.name;
   const name = existing ?? generatedName(VOLUME_PREFIX, random);
   let isMounted = false;
   const mount = (container: Container): void => {
@@ -85,9 +98,14 @@ function mountToken(spec: PodSpec, random: RandomSource): void {
     container.volumeMounts = [...mounts, { name, readOnly: true, mountPath: MOUNT_PATH }];
     isMounted = true;
   };
-  spec.initContainers?.forEach(mount);
-  spec.containers.forEach(mount);
+  const { containers, initContainers } = containersOf(spec);
+  [...initContainers, ...containers].forEach(mount);
   if (isMounted && existing === undefined) spec.volumes = [...volumes, tokenVolume(name)];
+}
+
+/** Nobody has validated the volume yet: it may have no name. */
+function isTokenVolume({ name, projected }: Partial<Volume>): boolean {
+  return !!projected && !!name?.startsWith(VOLUME_PREFIX);
 }
 
 function tokenVolume(name: string): Volume {
@@ -116,11 +134,12 @@ function unreferencedSecret(spec: PodSpec, account: Readonly<ServiceAccount>): s
   for (const { secret } of spec.volumes ?? [])
     if (secret && !mountable.has(secret.secretName))
       return `volume with secret.secretName="${secret.secretName}" ${because}`;
-  const containers = [
-    ...(spec.initContainers ?? []).map((container) => ({ container, word: 'init container' })),
-    ...spec.containers.map((container) => ({ container, word: 'container' })),
+  const { containers, initContainers } = containersOf(spec);
+  const worded = [
+    ...initContainers.map((container) => ({ container, word: 'init container' })),
+    ...containers.map((container) => ({ container, word: 'container' })),
   ];
-  for (const { container, word } of containers) {
+  for (const { container, word } of worded) {
     for (const { secretRef } of container.envFrom ?? [])
       if (secretRef && !mountable.has(secretRef.name))
         return `${word} ${container.name} with envFrom referencing secret.secretName="${secretRef.name}" ${because}`;
