@@ -31,7 +31,10 @@ describe('controllers that go over from another controller manager, and back', (
     folder = mkdtempSync(join(tmpdir(), 'rollkeeper-migration-'));
     const file = join(folder, 'migration.yaml');
     writeFileSync(file, MIGRATION);
-    up = await Up.start({ args: ['--replicas', '2', '--', '--leader-migration-config', file] });
+    const assigned = ['--controllers', 'deployment,replicaset,garbage-collector,namespace'];
+    up = await Up.start({
+      args: ['--replicas', '2', '--', ...assigned, '--leader-migration-config', file],
+    });
     client = await up.client();
     rollouts = new Rollouts(client);
   });

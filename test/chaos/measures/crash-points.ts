@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { LuaScript } from '../../../src/base/redis/index.js';
 import type { ChaosReplica } from '../set/replica.js';
 
 /** What a sync of a ReplicaSet does that another process can see, in its order. */
@@ -111,5 +110,5 @@ function watchApi(
 
 function shaOf(script: string): string {
   const file = new URL(`../../../src/kit/actor/lua/${script}-1.lua`, import.meta.url);
-  return createHash('sha1').update(readFileSync(file, 'utf8')).digest('hex');
+  return new LuaScript(file).sha;
 }
