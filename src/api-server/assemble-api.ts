@@ -1,6 +1,6 @@
 import { Admission } from './admission/index.js';
 import type { ApiServerMetrics } from './api-server-metrics.js';
-import type { ApiServerOptions } from './api-server.js';
+import type { ApiServerOptions } from './api-server.options.js';
 import { Authenticator, createSigningKey, ServiceAccountTokens } from './auth/index.js';
 import { Authorizer, ClusterRoleAggregation } from './authorization/index.js';
 import { ensureApiEndpoints, ensureInitialObjects } from './bootstrap/index.js';
