@@ -1,27 +1,18 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Clock, RandomSource } from '../base/clock/index.js';
 import { errorMessage, IllegalStateError, StartupError } from '../base/errors/index.js';
-import type { Logger } from '../base/logging/index.js';
 import type { ApiServerMetrics } from './api-server-metrics.js';
+import type { ApiServerOptions } from './api-server.options.js';
 import { noApiServerMetrics } from './api-server-metrics.js';
-import { Admission } from './admission/index.js';
-import type { AdmissionPluginName, UnknownAccounts } from './admission/index.js';
-import { ANONYMOUS, Authenticator, createSigningKey, isMaster, ServiceAccountTokens } from './auth/index.js';
-import type { SigningKey, TokenUser, UserInfo } from './auth/index.js';
-import {
-  Authorizer,
-  ClusterRoleAggregation,
-  isImpersonating,
-  readImpersonation,
-} from './authorization/index.js';
-import { CustomResources } from './custom-resources/index.js';
+import { assembleApi } from './assemble-api.js';
+import type { AssembledApi } from './assemble-api.js';
+import { ANONYMOUS, isMaster } from './auth/index.js';
+import type { UserInfo } from './auth/index.js';
+import { isImpersonating, readImpersonation } from './authorization/index.js';
 import { countRequest } from './count-request.js';
 import { translateDocumentLimit } from './decoding/index.js';
-import { ensureApiEndpoints, ensureInitialObjects } from './bootstrap/index.js';
 import { internalError, StatusError, unauthorized } from './errors/index.js';
-import { EventExpiry } from './event-expiry/index.js';
 import {
   ApiRequest,
   ByteBudget,
@@ -34,55 +25,10 @@ import {
   send,
   sendError,
 } from './http/index.js';
-import type { ApiResponse, CompiledServerLimits, ServerLimits } from './http/index.js';
-import type { KindRegistry } from './kinds/index.js';
-import type { RegistryContext } from './registry/index.js';
+import type { ApiResponse, CompiledServerLimits } from './http/index.js';
 import { translateStoreFailure } from './registry/index.js';
 import { inRequestSpan } from './request-span.js';
-import { attributesOf, Router } from './routing/index.js';
-import type { SchemaRegistry } from './schema/index.js';
-import type { Storage } from './storage/index.js';
-import { withStorageMetrics } from './storage/index.js';
-import type { TlsMaterial } from './tls/index.js';
-import { SharedEvents } from './watch-events/index.js';
-
-export interface ApiServerOptions {
-  /** Its `run` is the caller's business, and must go on for as long as the server runs. */
-  readonly storage: Storage;
-  readonly kinds: KindRegistry;
-  readonly schemas: SchemaRegistry;
-  readonly clock: Clock;
-  readonly random: RandomSource;
-  readonly logger: Logger;
-  /** Absent: plain HTTP. */
-  readonly tls?: Pick<TlsMaterial, 'cert' | 'key'>;
-  /** Of the administrator, who may do everything. Absent: everybody may do everything. */
-  readonly token?: string;
-  /** Users beside the administrator, who may do what roles and bindings say. @default none */
-  readonly users?: readonly TokenUser[];
-  /** Certificates, PEM, whose holders a client certificate may be signed by: its CN is the user, its O the groups. @default none */
-  readonly clientCa?: string;
-  /** Signs the tokens of service accounts. @default one of its own, so that they end with the server */
-  readonly signingKey?: SigningKey;
-  /** @default '127.0.0.1' */
-  readonly host?: string;
-  /** 0 lets the system choose. @default 0 */
-  readonly port?: number;
-  /** @default none */
-  readonly metrics?: ApiServerMetrics;
-  /** How long a stop waits for requests under way, milliseconds. @default 5000 */
-  readonly drainTimeoutMs?: number;
-  readonly limits?: ServerLimits;
-  /** kube-apiserver's plug-ins that let everything pass. @default none */
-  readonly disabledAdmissionPlugins?: readonly AdmissionPluginName[];
-  /** What becomes of pods whose service account is not there; kube-apiserver refuses them. @default 'warn' */
-  readonly unknownServiceAccounts?: UnknownAccounts;
-  /**
-   * Where the Services of webhooks are, `namespace/name` → `host:port`: simulated pods have no network.
-   * @default where the Service's external name or endpoints say
-   */
-  readonly webhookServices?: Readonly<Record<string, string>>;
-}
+import { attributesOf } from './routing/index.js';
 
 /** Reachable without a token, as a genuine server grants to everybody. */
 const PUBLIC_PATHS = new Set(['/healthz', '/livez', '/readyz', '/version']);
@@ -93,9 +39,7 @@ export class ApiServer {
   readonly ready: Promise<{ readonly url: string }>;
 
   private readonly server: Server;
-  private readonly context: RegistryContext;
-  private readonly definitions: CustomResources;
-  private readonly router: Router;
+  private readonly api: AssembledApi;
   private readonly metrics: ApiServerMetrics;
   private readonly signals = new RequestSignals();
   private readonly limits: CompiledServerLimits;
@@ -103,35 +47,14 @@ export class ApiServer {
   private readonly bodies: ByteBudget;
   private readonly answers: ByteBudget<ApiRequest>;
   private readonly watches: ByteBudget<ApiRequest>;
-  private readonly authenticator: Authenticator;
-  private readonly authorizer: Authorizer;
-  private readonly aggregation: ClusterRoleAggregation;
   private settleReady!: { resolve: (value: { url: string }) => void; reject: (error: unknown) => void };
   private hasRun = false;
   private isDraining = false;
 
   constructor(private readonly options: ApiServerOptions) {
-    const { kinds, schemas, clock, random, logger, token } = options;
+    const { clock } = options;
     this.metrics = options.metrics ?? noApiServerMetrics;
-    this.authorizer = new Authorizer({ clock, logger, isOpen: token === undefined });
-    const measured = withStorageMetrics(options.storage, clock, (...operation) =>
-      this.metrics.stored(...operation),
-    );
-    const storage = this.authorizer.observed(measured);
-    const tokens = new ServiceAccountTokens(options.signingKey ?? createSigningKey(), storage, clock);
-    this.authenticator = new Authenticator({ token, users: options.users, serviceAccounts: tokens });
-    const base = { storage, kinds, schemas, clock, random, logger };
-    const admission = new Admission(base, {
-      disabled: options.disabledAdmissionPlugins,
-      services: options.webhookServices,
-      unknownAccounts: options.unknownServiceAccounts,
-    });
-    const common = { ...base, admission, events: new SharedEvents(), tokens };
-    this.definitions = new CustomResources(common, () => this.context);
-    this.context = { ...common, definitions: this.definitions };
-    this.aggregation = new ClusterRoleAggregation(this.context, this.authorizer);
-    const { authenticator, authorizer } = this;
-    this.router = new Router(this.context, () => new URL(this.url).host, { authenticator, authorizer });
+    this.api = assembleApi(options, this.metrics, () => new URL(this.url).host);
     this.limits = compileServerLimits(options.limits);
     this.gate = new RequestGate(this.limits);
     const { maxAnswerBytes, maxBodyBytes, maxWatchBytes, patienceMs, stallMs, watchPatienceMs } = this.limits;
@@ -173,21 +96,13 @@ export class ApiServer {
   async run(signal: AbortSignal): Promise<void> {
     if (this.hasRun) throw new IllegalStateError('the API server has been run already');
     this.hasRun = true;
-    const { storage, clock, logger } = this.options;
     const inner = new AbortController();
-    const background = [
-      this.definitions.run(inner.signal),
-      new EventExpiry({ storage, clock, logger }).run(inner.signal),
-    ];
     try {
-      await this.context.admission.load();
-      background.push(this.context.admission.run(inner.signal));
-      await this.definitions.load();
-      await this.prepare(inner.signal, background);
+      await this.api.prepare(inner.signal);
       await this.listen();
-      await ensureApiEndpoints(this.context, this.url);
+      await this.api.announce(this.url);
       this.settleReady.resolve({ url: this.url });
-      logger.info('the API server listens', { url: this.url });
+      this.options.logger.info('the API server listens', { url: this.url });
       if (!signal.aborted) await once(signal, 'abort');
       await this.drain();
     } catch (error) {
@@ -198,16 +113,8 @@ export class ApiServer {
       this.bodies.stop();
       this.answers.stop();
       this.watches.stop();
-      await Promise.all(background);
+      await this.api.ended();
     }
-  }
-
-  /** What has to be there before the first request: the objects of every cluster, and who may do what. */
-  private async prepare(signal: AbortSignal, background: Promise<void>[]): Promise<void> {
-    await ensureInitialObjects(this.context);
-    await this.authorizer.load(this.context.storage);
-    await this.aggregation.aggregate();
-    background.push(this.authorizer.run(this.context.storage, signal), this.aggregation.run(signal));
   }
 
   private async listen(): Promise<void> {
@@ -257,9 +164,9 @@ export class ApiServer {
     };
     try {
       if (!PUBLIC_PATHS.has(request.path)) {
-        const identified = this.authenticator.identify(message);
+        const identified = this.api.authenticator.identify(message);
         const user = identified instanceof Promise ? await identified : identified;
-        isKnown = this.authorizer.isOpen || (user !== undefined && user !== ANONYMOUS);
+        isKnown = this.api.authorizer.isOpen || (user !== undefined && user !== ANONYMOUS);
         this.admit(request, message, user);
         // A place is for work: neither who sends slowly nor who reads slowly keeps others from theirs.
         if (hasBody(message)) await request.receiveBody();
@@ -289,11 +196,11 @@ export class ApiServer {
     request.user = user;
     const other = isImpersonating(message.headers) ? readImpersonation(message.headersDistinct) : undefined;
     if (other) {
-      for (const need of other.needs) this.authorizer.assertAllowed(user, need);
+      for (const need of other.needs) this.api.authorizer.assertAllowed(user, need);
       request.user = other.user;
     }
-    if (isMaster(request.user) || this.authorizer.isOpen) return;
-    this.authorizer.assertAllowed(request.user, attributesOf(request));
+    if (isMaster(request.user) || this.api.authorizer.isOpen) return;
+    this.api.authorizer.assertAllowed(request.user, attributesOf(request));
   }
 
   private async send(request: ApiRequest, response: ServerResponse, answer: ApiResponse): Promise<void> {
@@ -315,7 +222,7 @@ export class ApiServer {
 
   /** The metrics are for those who may do everything, like all but the public paths. */
   private async answer(request: ApiRequest): Promise<ApiResponse> {
-    if (request.path !== '/metrics') return this.router.route(request);
+    if (request.path !== '/metrics') return this.api.router.route(request);
     const raw = await this.metrics.serialize();
     return { status: 200, raw, contentType: 'text/plain; version=0.0.4; charset=utf-8' };
   }

@@ -1,5 +1,5 @@
 export { ApiServer } from './api-server.js';
-export type { ApiServerOptions } from './api-server.js';
+export type { ApiServerOptions } from './api-server.options.js';
 export type { TokenUser } from './auth/index.js';
 export { accountOfUsername } from './auth/index.js';
 export type { ServerLimits } from './http/index.js';

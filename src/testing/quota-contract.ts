@@ -3,6 +3,7 @@ import { Admission, SERVER } from '../api-server/admission/index.js';
 import { createSigningKey, ServiceAccountTokens } from '../api-server/auth/index.js';
 import { createKindRegistry, createSchemaRegistry } from '../api-server/index.js';
 import type { Storage } from '../api-server/index.js';
+import { FollowedResources } from '../api-server/storage/index.js';
 import { createObject, deleteObject, updateObject } from '../api-server/registry/index.js';
 import type { RegistryContext } from '../api-server/registry/index.js';
 import { SharedEvents } from '../api-server/watch-events/index.js';
@@ -49,19 +50,21 @@ export function runQuotaContract(
     beforeEach(async () => {
       const made = await make();
       stop = () => made.stop();
-      const { storage } = made;
+      const clock = new SystemClock();
+      const followed = new FollowedResources(made.storage, { clock, logger: silentLogger });
+      const { storage } = followed;
       const common = {
         storage,
         kinds: createKindRegistry(),
         schemas: createSchemaRegistry(),
-        clock: new SystemClock(),
+        clock,
         random: new SystemRandom(),
         logger: silentLogger,
       };
-      const admission = new Admission(common);
-      const tokens = new ServiceAccountTokens(createSigningKey(), storage, common.clock);
+      const admission = new Admission({ ...common, followed });
+      const tokens = new ServiceAccountTokens(createSigningKey(), storage, clock);
       context = { ...common, admission, events: new SharedEvents(), tokens };
-      await admission.load();
+      await followed.load();
       await create('namespaces', { metadata: { name: NAMESPACE } });
     });
 

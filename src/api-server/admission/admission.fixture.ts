@@ -2,11 +2,10 @@ import { FakeClock, SeededRandom } from '../../base/clock/index.js';
 import type { KubernetesObject, Pod, UnstructuredObject } from '../../base/kubernetes/index.js';
 import { silentLogger } from '../../base/logging/index.js';
 import { createKindRegistry } from '../kinds/index.js';
-import { MemoryStorage } from '../storage/index.js';
-import type { Storage } from '../storage/index.js';
+import { FollowedResources, MemoryStorage } from '../storage/index.js';
+import type { FollowedObjects, Storage } from '../storage/index.js';
 import { SERVER } from './attributes.js';
 import type { Attributes, WriteAttributes } from './attributes.js';
-import { FollowedResource } from './followed-resource.js';
 
 export const kinds = createKindRegistry();
 
@@ -18,14 +17,15 @@ export function dependenciesOn(storage: Storage) {
 export async function followedOf<T extends KubernetesObject>(
   resource: string,
   ...objects: readonly T[]
-): Promise<{ readonly followed: FollowedResource<T>; readonly storage: MemoryStorage }> {
+): Promise<{ readonly followed: FollowedObjects<T>; readonly storage: MemoryStorage }> {
   const storage = new MemoryStorage({ clock: new FakeClock() });
   for (const object of objects) {
     const { name, namespace = '' } = object.metadata;
     await storage.create({ resource, namespace, name }, object);
   }
-  const followed = new FollowedResource<T>(resource, dependenciesOn(storage));
-  await followed.load();
+  const all = new FollowedResources(storage, dependenciesOn(storage));
+  const followed = all.objects<T>(resource);
+  await all.load();
   return { followed, storage };
 }
 

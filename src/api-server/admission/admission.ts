@@ -1,13 +1,12 @@
 import type { Clock, RandomSource } from '../../base/clock/index.js';
 import { errorMessage } from '../../base/errors/index.js';
 import { NAMESPACES, qualifiedResource, SERVICE_ACCOUNTS } from '../../base/kubernetes/index.js';
-import type { KubernetesObject, Namespace, UnstructuredObject } from '../../base/kubernetes/index.js';
+import type { Namespace, UnstructuredObject } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
-import type { Revision, Storage } from '../storage/index.js';
+import type { FollowedObjects, FollowedResources, Storage } from '../storage/index.js';
 import type { Attributes, WriteAttributes } from './attributes.js';
-import { FollowedResource } from './followed-resource.js';
 import { builtInPlugins } from './built-in-plugins.js';
 import type { Plugin } from './built-in-plugins.js';
 import { admitByNamespace } from './plugins/namespace-lifecycle.js';
@@ -22,6 +21,7 @@ import { WebhookPlugin } from './webhooks/webhook-plugin.js';
 
 export interface AdmissionDependencies {
   readonly storage: Storage;
+  readonly followed: FollowedResources;
   readonly kinds: KindRegistry;
   readonly schemas: SchemaRegistry;
   readonly clock: Clock;
@@ -62,12 +62,11 @@ export type AdmissionPluginName = (typeof ADMISSION_PLUGINS)[number];
 /**
  * What every write has to pass, in kube-apiserver's order: plug-ins that complete the object, its validation (by its
  * kind, between {@link mutate} and {@link validate}), plug-ins that refuse it, and last the quotas ({@link booked}).
- * All that they decide by is in memory, so that what is not configured costs nothing.
+ * All that they decide by is in memory, once `followed` has been loaded, so that what is not configured costs nothing.
  */
 export class Admission {
-  private readonly followed = new Map<string, FollowedResource>();
   private readonly plugins = new Map<string, Plugin[]>();
-  private readonly namespaces: FollowedResource<Namespace>;
+  private readonly namespaces: FollowedObjects<Namespace>;
   /** Absent: nobody counts. */
   private readonly quotas: QuotaKeeper | undefined;
   private readonly policies: PolicyPlugin | undefined;
@@ -79,31 +78,32 @@ export class Admission {
     { disabled = [], services, unknownAccounts = 'warn' }: AdmissionOptions = {},
   ) {
     const isDisabled = (name: string): boolean => disabled.some((one) => one === name);
-    this.namespaces = this.follow(qualifiedResource(NAMESPACES));
-    if (!isDisabled('ResourceQuota')) this.quotas = new QuotaKeeper(this.follow(QUOTAS), dependencies);
+    const { followed } = dependencies;
+    this.namespaces = followed.objects(qualifiedResource(NAMESPACES));
+    if (!isDisabled('ResourceQuota')) this.quotas = new QuotaKeeper(followed.objects(QUOTAS), dependencies);
     const plugins = builtInPlugins({
       ...dependencies,
-      accounts: this.follow(qualifiedResource(SERVICE_ACCOUNTS)),
+      accounts: followed.objects(qualifiedResource(SERVICE_ACCOUNTS)),
       unknownAccounts,
-      limits: this.follow('limitranges'),
-      priorities: this.follow('priorityclasses.scheduling.k8s.io'),
-      storageClasses: this.follow('storageclasses.storage.k8s.io'),
-      ingressClasses: this.follow('ingressclasses.networking.k8s.io'),
+      limits: followed.objects('limitranges'),
+      priorities: followed.objects('priorityclasses.scheduling.k8s.io'),
+      storageClasses: followed.objects('storageclasses.storage.k8s.io'),
+      ingressClasses: followed.objects('ingressclasses.networking.k8s.io'),
     });
     const webhooks = new WebhookPlugin(
       {
         ...dependencies,
         namespaces: this.namespaces,
-        mutating: this.follow('mutatingwebhookconfigurations.admissionregistration.k8s.io'),
-        validating: this.follow('validatingwebhookconfigurations.admissionregistration.k8s.io'),
+        mutating: followed.objects('mutatingwebhookconfigurations.admissionregistration.k8s.io'),
+        validating: followed.objects('validatingwebhookconfigurations.admissionregistration.k8s.io'),
       },
       new WebhookClient(new ServiceAddresses(dependencies.storage, services), dependencies.clock),
     );
     const policies = new PolicyPlugin({
       ...dependencies,
       namespaces: this.namespaces,
-      policies: this.follow('validatingadmissionpolicies.admissionregistration.k8s.io'),
-      bindings: this.follow('validatingadmissionpolicybindings.admissionregistration.k8s.io'),
+      policies: followed.objects('validatingadmissionpolicies.admissionregistration.k8s.io'),
+      bindings: followed.objects('validatingadmissionpolicybindings.admissionregistration.k8s.io'),
     });
     if (!isDisabled('ValidatingAdmissionPolicy')) this.policies = policies;
     if (!isDisabled('MutatingAdmissionWebhook')) this.mutatingWebhooks = webhooks;
@@ -113,16 +113,6 @@ export class Admission {
       const others = this.plugins.get(plugin.resource) ?? [];
       this.plugins.set(plugin.resource, [...others, plugin]);
     }
-  }
-
-  /** Reads what there is to decide by. Before the first request. */
-  async load(): Promise<void> {
-    await Promise.all([...this.followed.values()].map((resource) => resource.load()));
-  }
-
-  /** Follows what it decides by until aborted. */
-  async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([...this.followed.values()].map((resource) => resource.run(signal)));
   }
 
   /**
@@ -167,20 +157,6 @@ export class Admission {
     await this.quotas?.check(attributes);
   }
 
-  /** Tells of a state that this process has stored, so that it never decides by its own yesterday. */
-  observe({ type }: KindDefinition, object: KubernetesObject): void {
-    this.followed.get(qualifiedResource(type))?.observe(object);
-  }
-
-  /** Tells of a removal by this process. */
-  forget(
-    { type }: KindDefinition,
-    { name, namespace }: { readonly namespace: string; readonly name: string },
-    revision: Revision,
-  ): void {
-    this.followed.get(qualifiedResource(type))?.forget(namespace, name, revision);
-  }
-
   /** After a write is through: what the server keeps about the object follows it. */
   async settle({ type }: KindDefinition, object: Readonly<UnstructuredObject>): Promise<void> {
     if (qualifiedResource(type) !== QUOTAS) return;
@@ -205,11 +181,5 @@ export class Admission {
 
   private pluginsOf({ kind }: Attributes): readonly Plugin[] {
     return this.plugins.get(qualifiedResource(kind.type)) ?? [];
-  }
-
-  private follow<T extends KubernetesObject>(resource: string): FollowedResource<T> {
-    const followed = new FollowedResource<T>(resource, this.dependencies);
-    this.followed.set(resource, followed);
-    return followed;
   }
 }

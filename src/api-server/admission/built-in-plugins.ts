@@ -2,7 +2,7 @@ import type { Pod } from '../../base/kubernetes/index.js';
 import type { Clock, RandomSource } from '../../base/clock/index.js';
 import { refused } from './attributes.js';
 import type { WriteAttributes } from './attributes.js';
-import type { FollowedResource } from './followed-resource.js';
+import type { FollowedObjects } from '../storage/index.js';
 import { setDefaultIngressClass, setDefaultStorageClass } from './plugins/default-classes.js';
 import { addDefaultTolerations } from './plugins/default-tolerations.js';
 import { applyLimitDefaults, breachesOfClaim, breachesOfPod } from './plugins/limit-ranger.js';
@@ -26,12 +26,12 @@ export interface Plugin {
 
 /** What the plug-ins decide by. */
 export interface PluginKnowledge {
-  readonly accounts: FollowedResource<ServiceAccount>;
+  readonly accounts: FollowedObjects<ServiceAccount>;
   readonly unknownAccounts: UnknownAccounts;
-  readonly limits: FollowedResource<LimitRange>;
-  readonly priorities: FollowedResource<PriorityClass>;
-  readonly storageClasses: FollowedResource;
-  readonly ingressClasses: FollowedResource;
+  readonly limits: FollowedObjects<LimitRange>;
+  readonly priorities: FollowedObjects<PriorityClass>;
+  readonly storageClasses: FollowedObjects;
+  readonly ingressClasses: FollowedObjects;
   readonly clock: Clock;
   readonly random: RandomSource;
 }

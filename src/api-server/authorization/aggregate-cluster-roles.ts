@@ -5,7 +5,9 @@ import type { KubernetesObject, UnstructuredObject } from '../../base/kubernetes
 import { RBAC_GROUP, semanticEqual } from '../kinds/index.js';
 import { updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
-import type { Authorizer } from './authorizer.js';
+import type { FollowedResources } from '../storage/index.js';
+import { CLUSTER_ROLES } from './policy.js';
+import type { Policy } from './policy.js';
 import type { PolicyRule } from './policy-rule.js';
 
 type ClusterRole = IClusterRole & KubernetesObject;
@@ -43,9 +45,10 @@ export class ClusterRoleAggregation {
 
   constructor(
     private readonly context: RegistryContext,
-    private readonly authorizer: Authorizer,
+    private readonly policy: Policy,
+    followed: FollowedResources,
   ) {
-    authorizer.watchClusterRoles(() => {
+    followed.of(CLUSTER_ROLES).onChange(() => {
       this.isDue = true;
       this.wake?.();
     });
@@ -76,7 +79,7 @@ export class ClusterRoleAggregation {
     const kind = this.context.kinds.find(RBAC_GROUP, 'v1', 'clusterroles');
     while (this.isDue && kind) {
       this.isDue = false;
-      const roles = this.authorizer.policy.clusterRoles();
+      const roles = this.policy.clusterRoles();
       for (const role of roles) {
         const rules = decideAggregatedRules(role, roles);
         if (!rules) continue;

@@ -1,12 +1,9 @@
-import type { Clock } from '../../base/clock/index.js';
-import type { Logger } from '../../base/logging/index.js';
 import type { UserInfo } from '../auth/index.js';
 import { isMaster } from '../auth/index.js';
 import { forbidden, notFound } from '../errors/index.js';
 import { RBAC_GROUP } from '../kinds/index.js';
 import type { WriteGuard } from '../registry/index.js';
-import { mirroredStorage, ResourceMirror } from '../storage/index.js';
-import type { Storage } from '../storage/index.js';
+import type { FollowedResources } from '../storage/index.js';
 import type { AccessAttributes, ResourceAttributes } from './access-attributes.js';
 import { decideAccess, describeRefusal, rulesHeldBy } from './decide-access.js';
 import type { AccessDecision, HeldRules } from './decide-access.js';
@@ -14,56 +11,23 @@ import { decideEscalation } from './decide-escalation.js';
 import { Policy, POLICY_RESOURCES } from './policy.js';
 
 export interface AuthorizerOptions {
-  readonly clock: Clock;
-  readonly logger: Logger;
+  readonly followed: FollowedResources;
   /** Everybody may do everything: there is no token to keep anybody out. */
   readonly isOpen: boolean;
 }
 
 /**
- * Who may do what, by the roles and bindings of the store, which it knows from a watch and from the writes of this
- * process: no decision reads the store.
+ * Who may do what, by the roles and bindings of the store: no decision reads them there. Until `followed` has been
+ * loaded nobody but masters may do anything.
  */
 export class Authorizer {
   readonly isOpen: boolean;
   readonly policy = new Policy();
-  private readonly mirrors: readonly ResourceMirror[];
-  private onRoles: (() => void) | undefined;
 
-  constructor({ clock, isOpen, logger }: AuthorizerOptions) {
+  constructor({ followed, isOpen }: AuthorizerOptions) {
     this.isOpen = isOpen;
-    this.mirrors = POLICY_RESOURCES.map(
-      (resource) =>
-        new ResourceMirror({
-          resource,
-          clock,
-          logger,
-          onChange: (key, object) => {
-            this.policy.put(key, object);
-            if (resource === POLICY_RESOURCES[0]) this.onRoles?.();
-          },
-        }),
-    );
-  }
-
-  /** `storage`, whose writes of roles and bindings count for every decision after them. */
-  observed(storage: Storage): Storage {
-    return mirroredStorage(storage, this.mirrors);
-  }
-
-  /** Reads all roles and bindings: until then nobody but masters may do anything. */
-  async load(storage: Storage): Promise<void> {
-    await Promise.all(this.mirrors.map((mirror) => mirror.load(storage)));
-  }
-
-  /** Follows them until aborted. */
-  async run(storage: Storage, signal: AbortSignal): Promise<void> {
-    await Promise.all(this.mirrors.map((mirror) => mirror.run(storage, signal)));
-  }
-
-  /** Calls back at every change of a ClusterRole. */
-  watchClusterRoles(callback: () => void): void {
-    this.onRoles = callback;
+    for (const resource of POLICY_RESOURCES)
+      followed.of(resource).onChange((key, object) => this.policy.put(key, object));
   }
 
   decide(user: UserInfo, attributes: AccessAttributes): AccessDecision {

@@ -31,9 +31,10 @@ export interface PolicyView {
   rulesOf(roleRef: IRoleRef, namespace: string): readonly PolicyRule[] | undefined;
 }
 
+export const CLUSTER_ROLES = 'clusterroles.rbac.authorization.k8s.io';
 /** The resources that a policy is made of, qualified. */
 export const POLICY_RESOURCES = [
-  'clusterroles.rbac.authorization.k8s.io',
+  CLUSTER_ROLES,
   'clusterrolebindings.rbac.authorization.k8s.io',
   'roles.rbac.authorization.k8s.io',
   'rolebindings.rbac.authorization.k8s.io',
@@ -56,7 +57,7 @@ export class Policy implements PolicyView {
     object: KubernetesObject | undefined,
   ): void {
     const key = `${namespace}/${name}`;
-    if (resource === POLICY_RESOURCES[0] || resource === POLICY_RESOURCES[2]) {
+    if (resource === CLUSTER_ROLES || resource === POLICY_RESOURCES[2]) {
       if (object) this.roles.set(key, object as Role);
       else this.roles.delete(key);
       return;

@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/clock/index.js';
 import { toRfc3339 } from '../../base/clock/index.js';
 import { StartupError } from '../../base/errors/index.js';
-import type { Revision, Storage, StorageCursor, StorageRecord } from '../storage/index.js';
-import { isStorageExpired } from '../storage/index.js';
+import type { Revision, Storage, StorageRecord } from '../storage/index.js';
+import { isStorageExpired, pagesOf } from '../storage/index.js';
 import { newHeader, readBackupFile, writeBackupFile } from './backup-file.js';
 
 /** Objects in one look at the store. */
@@ -53,12 +53,9 @@ async function* recordsAt(
   revision: Revision,
 ): AsyncGenerator<StorageRecord> {
   for (const resource of [...resources].sort()) {
-    let next: StorageCursor | undefined = { revision, namespace: '', name: '' };
-    while (next) {
-      const page = await storage.list(resource, { limit: PAGE, continueFrom: next });
-      for (const { object } of page.items) yield { key: keyOf(resource, object.metadata), object };
-      next = page.next;
-    }
+    const continueFrom = { revision, namespace: '', name: '' };
+    for await (const { items } of pagesOf(storage, resource, { limit: PAGE, continueFrom }))
+      for (const { object } of items) yield { key: keyOf(resource, object.metadata), object };
   }
 }
 

@@ -6,15 +6,13 @@ import { CLEANUP_FINALIZER } from '../kinds/index.js';
 import type { Definition, KindDefinition } from '../kinds/index.js';
 import { updateObject } from '../registry/index.js';
 import type { DefinitionObserver, RegistryContext } from '../registry/index.js';
-import type { StorageList } from '../storage/index.js';
+import type { FollowedResource, FollowedResources } from '../storage/index.js';
 import { deleteAllObjects } from './delete-all-objects.js';
 import { decideDefinitionStatus, isEstablished } from './decide-status.js';
 import { ServedKinds } from './served-kinds.js';
 
 const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
 const RETRY_MS = 200;
-/** Characters of what is read together. */
-const PAGE_LENGTH = 4 * 1024 * 1024;
 
 /**
  * Serves what users define: gives definitions their names, keeps the kinds in step with them, and deletes the objects of
@@ -23,45 +21,59 @@ const PAGE_LENGTH = 4 * 1024 * 1024;
  */
 export class CustomResources implements DefinitionObserver {
   private readonly served: ServedKinds;
+  private readonly definitions: FollowedResource;
+  /** Names of definitions that somebody has to look at: they need another status, or their objects deleted. */
+  private readonly due = new Set<string>();
   private readonly cleaning = new Map<string, Promise<void>>();
+  private wake: (() => void) | undefined;
 
   constructor(
-    { kinds, schemas }: Pick<RegistryContext, 'kinds' | 'schemas'>,
+    {
+      followed,
+      kinds,
+      schemas,
+    }: Pick<RegistryContext, 'kinds' | 'schemas'> & { readonly followed: FollowedResources },
     private readonly context: () => RegistryContext,
   ) {
     this.served = new ServedKinds(kinds, schemas);
+    this.definitions = followed.of(DEFINITIONS);
+    this.definitions.onChange(({ name }, definition) =>
+      definition ? this.changed(definition as Definition) : this.gone(name),
+    );
   }
 
-  /** Serves the definitions that are there. */
-  async load(): Promise<void> {
-    await this.listAll();
-  }
-
-  /** Follows the definitions until aborted. */
+  /** Does what definitions need until aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.context();
+    signal.addEventListener('abort', () => this.wake?.(), { once: true });
     while (!signal.aborted) {
+      const [name] = this.due;
+      if (name === undefined) {
+        await new Promise<void>((resolve) => (this.wake = resolve));
+        continue;
+      }
+      this.due.delete(name);
       try {
-        await this.follow(signal);
+        await this.lookAfter(name, signal);
       } catch (error) {
-        if (signal.aborted) break;
-        logger.warn('the watch of custom resource definitions broke, starting again', {
+        // One that is not valid any more has to be changed first.
+        if (!hasCode(error, 422)) this.due.add(name);
+        logger.warn('a custom resource definition could not be settled yet', {
+          name,
           error: errorMessage(error),
         });
+        await clock.sleep(RETRY_MS, signal).catch(() => undefined);
       }
-      if (!signal.aborted) await clock.sleep(RETRY_MS, signal).catch(() => undefined);
     }
     await Promise.all(this.cleaning.values());
   }
 
-  /** A write of this process counts at once: whoever made it may use the resource with the next request. */
-  async written(object: KubernetesObject): Promise<void> {
+  /** Whoever has written a definition may use the resource with the next request. */
+  async settle(object: KubernetesObject): Promise<void> {
     try {
-      await this.settle(object as Definition);
+      await this.apply(object as Definition);
     } catch (error) {
-      // The watch told of something that is over by now.
-      if (isNotFound(error)) return;
-      // The write itself stands; the watch tells of it again.
+      // The write itself stands, and is due.
       const { name } = object.metadata;
       this.context().logger.warn('the names of a custom resource definition could not be settled yet', {
         name,
@@ -70,34 +82,60 @@ export class CustomResources implements DefinitionObserver {
     }
   }
 
-  removed(name: string, revision: number): void {
-    this.served.forget(name, revision, { isTold: false });
-  }
-
   /** Another server may have written the definition a moment ago. */
   async find(group: string, version: string, resource: string): Promise<KindDefinition | undefined> {
     if (!group.includes('.')) return undefined;
-    const name = `${resource}.${group}`;
-    const found = await this.context().storage.get({ resource: DEFINITIONS, namespace: '', name });
-    if (!found) return undefined;
-    this.served.observe(found.object as Definition);
-    return this.context().kinds.find(group, version, resource);
+    const found = await this.definitions.lookUp('', `${resource}.${group}`);
+    return found && this.context().kinds.find(group, version, resource);
   }
 
-  private async settle(definition: Readonly<Definition>): Promise<void> {
-    this.served.observe(definition);
+  private changed(definition: Readonly<Definition>): void {
+    this.served.put(definition);
+    if (this.decide(definition) || isToBeCleaned(definition)) this.isDue(definition.metadata.name);
+  }
+
+  private gone(name: string): void {
+    const group = this.served.remove(name);
+    if (group !== undefined) for (const waiting of this.served.waitingIn(group)) this.isDue(waiting);
+  }
+
+  private isDue(name: string): void {
+    this.due.add(name);
+    this.wake?.();
+  }
+
+  private async lookAfter(name: string, signal: AbortSignal): Promise<void> {
+    const definition = (await this.definitions.lookUp('', name)) as Definition | undefined;
+    if (!definition) return;
+    await this.apply(definition);
+    if (!isToBeCleaned(definition) || this.cleaning.has(name)) return;
+    const work = this.cleanUp(definition, signal).finally(() => this.cleaning.delete(name));
+    this.cleaning.set(name, work);
+  }
+
+  private decide(definition: Readonly<Definition>): Definition['status'] {
+    const taken = this.served.takenBeside(definition.metadata.name, definition.spec?.group ?? '');
+    return decideDefinitionStatus(definition, taken, this.context().clock.now());
+  }
+
+  /** Writes the status of a definition that is not as it should be, and lets it go when nothing holds it. */
+  private async apply(definition: Readonly<Definition>): Promise<void> {
     const { name } = definition.metadata;
-    const nowMs = this.context().clock.now();
-    const decide = (current: Readonly<Definition>): Definition['status'] =>
-      decideDefinitionStatus(current, this.served.takenBeside(name, current.spec?.group ?? ''), nowMs);
-    if (decide(definition) !== undefined) {
-      const updated = await this.update(name, 'status', (current) => {
-        const status = decide(current);
-        return status ? { ...current, status } : current;
-      });
-      this.served.observe(updated as Definition);
+    try {
+      if (this.decide(definition)) {
+        const updated = await this.update(name, 'status', (current) => {
+          const status = this.decide(current);
+          return status ? { ...current, status } : current;
+        });
+        // Another server may have been faster, and the watch may not have shown it yet.
+        const key = { resource: DEFINITIONS, namespace: '', name };
+        this.definitions.tell(key, updated, Number(updated.metadata.resourceVersion));
+      }
+      if (isToBeCleaned(definition) && !(await this.hasObjects(definition))) await this.letGo(name);
+    } catch (error) {
+      // It has gone meanwhile.
+      if (!hasCode(error, 404)) throw error;
     }
-    if (isToBeCleaned(definition) && !(await this.hasObjects(definition))) await this.letGo(name);
   }
 
   private async hasObjects({ metadata }: Readonly<Definition>): Promise<boolean> {
@@ -114,7 +152,7 @@ export class CustomResources implements DefinitionObserver {
         return { ...current, metadata: { ...current.metadata, finalizers } };
       });
     } catch (error) {
-      if (!isNotFound(error)) throw error;
+      if (!hasCode(error, 404)) throw error;
     }
   }
 
@@ -137,35 +175,6 @@ export class CustomResources implements DefinitionObserver {
     );
   }
 
-  private async follow(signal: AbortSignal): Promise<void> {
-    const after = await this.listAll(signal);
-    for await (const events of this.context().storage.watch({ resource: DEFINITIONS, after }, signal)) {
-      for (const event of events) {
-        if (event.type === 'progress') continue;
-        const definition = event.object as Definition;
-        if (event.type === 'deleted') await this.gone(definition);
-        else await this.seen(definition, signal);
-      }
-    }
-  }
-
-  private async seen(definition: Definition, signal: AbortSignal): Promise<void> {
-    await this.written(definition);
-    const { name } = definition.metadata;
-    if (!isToBeCleaned(definition) || this.cleaning.has(name)) return;
-    const work = this.cleanUp(definition, signal).finally(() => this.cleaning.delete(name));
-    this.cleaning.set(name, work);
-  }
-
-  private async gone({ metadata, spec }: Readonly<Definition>): Promise<void> {
-    this.served.forget(metadata.name, Number(metadata.resourceVersion), { isTold: true });
-    const { storage } = this.context();
-    for (const name of this.served.waitingIn(spec?.group ?? '')) {
-      const waiting = await storage.get({ resource: DEFINITIONS, namespace: '', name });
-      if (waiting) await this.written(waiting.object);
-    }
-  }
-
   /** Deletes the objects, waits until the last one is gone, and lets the definition go. Again and again, until it is done. */
   private async cleanUp(definition: Definition, signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.context();
@@ -185,31 +194,12 @@ export class CustomResources implements DefinitionObserver {
       }
     }
   }
-
-  /** Page by page: a definition may be large. Returns the revision that is known then. */
-  private async listAll(signal?: AbortSignal): Promise<number> {
-    const gone = new Set(this.served.names);
-    let page: StorageList | undefined;
-    do {
-      page = await this.context().storage.list(DEFINITIONS, {
-        maxTextLength: PAGE_LENGTH,
-        continueFrom: page?.next,
-      });
-      for (const { object } of page.items) {
-        gone.delete(object.metadata.name);
-        if (signal) await this.seen(object as Definition, signal);
-        else this.served.observe(object as Definition);
-      }
-    } while (page.next);
-    for (const name of gone) this.served.forget(name, page.revision, { isTold: true });
-    return page.revision;
-  }
 }
 
 function isToBeCleaned({ metadata }: Readonly<Definition>): boolean {
   return metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(CLEANUP_FINALIZER);
 }
 
-function isNotFound(error: unknown): boolean {
-  return error instanceof StatusError && error.status.code === 404;
+function hasCode(error: unknown, code: number): boolean {
+  return error instanceof StatusError && error.status.code === code;
 }

@@ -4,9 +4,8 @@ import { storedKindOf } from '../kinds/index.js';
 import type { Definition } from '../kinds/index.js';
 import { contextOf, deleteObject } from '../registry/index.js';
 import type { ObjectTarget, RegistryContext } from '../registry/index.js';
-import type { StorageList } from '../storage/index.js';
+import { pagesOf } from '../storage/index.js';
 
-const PAGE_LENGTH = 1024 * 1024;
 /** How often is looked whether the finalizers of the last objects are gone, milliseconds. */
 const LOOK_AGAIN_MS = 250;
 
@@ -21,16 +20,13 @@ export async function deleteAllObjects(
   const own = contextOf(context, kind);
   for (;;) {
     let left = 0;
-    let page: StorageList | undefined;
-    do {
-      page = await own.storage.list(resource, { maxTextLength: PAGE_LENGTH, continueFrom: page?.next });
-      for (const { object } of page.items) {
+    for await (const { items } of pagesOf(own.storage, resource))
+      for (const { object } of items) {
         signal.throwIfAborted();
         const { namespace = '', name, deletionTimestamp } = object.metadata;
         if (deletionTimestamp) left++;
         else if (!(await isRemoved(own, { kind, namespace, name }))) left++;
       }
-    } while (page.next);
     if (left === 0) return;
     await context.clock.sleep(LOOK_AGAIN_MS, signal);
   }

@@ -41,39 +41,28 @@ function aServer() {
 describe('the kinds that come from definitions', () => {
   it('are there from when on their definition is established', () => {
     const { served, find } = aServer();
-    served.observe(aDefinition(1, { established: false }));
+    served.put(aDefinition(1, { established: false }));
     expect(find()).toBeUndefined();
-    served.observe(aDefinition(2));
+    served.put(aDefinition(2));
     expect(find()?.type.kind).toBe('Thing');
   });
 
   it('change when their definition does, and only then', () => {
     const { served, find } = aServer();
-    served.observe(aDefinition(1));
+    served.put(aDefinition(1));
     const first = find();
-    served.observe(aDefinition(2));
+    served.put(aDefinition(2));
     expect(find()).toBe(first);
-    served.observe(aDefinition(3, { generation: 2 }));
+    served.put(aDefinition(3, { generation: 2 }));
     expect(find()).not.toBe(first);
   });
 
-  it('go with their definition, and do not come back when the watch tells of what was before', () => {
+  it('go with their definition, and come with another one of the name', () => {
     const { served, find } = aServer();
-    served.observe(aDefinition(1));
-    served.forget(NAME, 5, { isTold: false });
-    served.observe(aDefinition(4));
+    served.put(aDefinition(1));
+    expect(served.remove(NAME)).toBe('example.com');
     expect(find()).toBeUndefined();
-    served.forget(NAME, 5, { isTold: true });
-    served.observe(aDefinition(6, { uid: 'other' }));
-    expect(find()).toBeDefined();
-  });
-
-  it('stay when the watch tells late that an earlier definition of the name has gone', () => {
-    const { served, find } = aServer();
-    served.observe(aDefinition(1));
-    served.forget(NAME, 5, { isTold: false });
-    served.observe(aDefinition(6, { uid: 'other' }));
-    served.forget(NAME, 5, { isTold: true });
+    served.put(aDefinition(6, { uid: 'other' }));
     expect(find()).toBeDefined();
   });
 
@@ -84,7 +73,7 @@ describe('the kinds that come from definitions', () => {
     definition.spec.group = 'coordination.k8s.io';
     definition.spec.names = { ...definition.spec.names, plural: 'leases', kind: 'Lease' };
     definition.status!.acceptedNames = definition.spec.names;
-    served.observe(definition);
+    served.put(definition);
     expect(kinds.find('coordination.k8s.io', 'v1', 'leases')).toBe(leases);
   });
 });

@@ -6,7 +6,6 @@ import { isEstablished } from './decide-status.js';
 
 /** What is remembered of a definition: not its schemas, which the kinds have. */
 interface Known {
-  readonly revision: number;
   readonly group: string;
   readonly accepted: NonNullable<Definition['status']>['acceptedNames'];
   readonly established: boolean;
@@ -18,20 +17,16 @@ interface Known {
 /** The kinds that a server has because of definitions, kept in step with them. */
 export class ServedKinds {
   private readonly known = new Map<string, Known>();
-  /** Revisions of removals of which the watch has not told yet: what it tells of before them is over. */
-  private readonly removals = new Map<string, number>();
 
   constructor(
     private readonly kinds: KindRegistry,
     private readonly schemas: SchemaRegistry,
   ) {}
 
-  /** Of two states of a definition the newer one counts, in whatever order they are told. */
-  observe(definition: Readonly<Definition>): void {
+  /** Takes over a definition as it is now. */
+  put(definition: Readonly<Definition>): void {
     const { metadata, spec, status } = definition;
-    const revision = Number(metadata.resourceVersion);
     const before = this.known.get(metadata.name);
-    if ((before?.revision ?? this.removals.get(metadata.name) ?? 0) >= revision) return;
     const established = isEstablished(definition);
     const state = stringifyJson([
       metadata.uid,
@@ -42,7 +37,6 @@ export class ServedKinds {
     ]);
     const kinds = before?.state === state ? before.kinds : this.replace(definition, before, established);
     this.known.set(metadata.name, {
-      revision,
       group: spec?.group ?? '',
       accepted: status?.acceptedNames,
       established,
@@ -51,22 +45,12 @@ export class ServedKinds {
     });
   }
 
-  /**
-   * A definition is gone.
-   * @param revision of its removal; a definition of that name that came later stays
-   * @param isTold whether the watch has told of it, so that nothing older can follow
-   */
-  forget(name: string, revision: number, { isTold }: { readonly isTold: boolean }): void {
-    if (isTold && (this.removals.get(name) ?? 0) <= revision) this.removals.delete(name);
+  /** A definition is gone. Returns its group, if it was known. */
+  remove(name: string): string | undefined {
     const before = this.known.get(name);
-    if (before && before.revision > revision) return;
-    if (!isTold) this.removals.set(name, revision);
     this.known.delete(name);
-    for (const kind of before?.kinds ?? []) this.remove(kind);
-  }
-
-  get names(): readonly string[] {
-    return [...this.known.keys()];
+    for (const kind of before?.kinds ?? []) this.removeKind(kind);
+    return before?.group;
   }
 
   /** The names that the other definitions of a group have got. */
@@ -94,7 +78,7 @@ export class ServedKinds {
       const existing = this.kinds.find(type.group, type.version, type.resource);
       return !existing || own.has(existing);
     });
-    for (const kind of own) this.remove(kind);
+    for (const kind of own) this.removeKind(kind);
     for (const { kind, schema } of wanted) {
       this.schemas.put(kind.schema, schema);
       this.kinds.put(kind);
@@ -102,7 +86,7 @@ export class ServedKinds {
     return wanted.map(({ kind }) => kind);
   }
 
-  private remove(kind: KindDefinition): void {
+  private removeKind(kind: KindDefinition): void {
     this.kinds.remove(kind.type);
     this.schemas.remove(kind.schema);
   }

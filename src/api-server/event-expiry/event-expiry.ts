@@ -3,8 +3,8 @@ import { errorMessage } from '../../base/errors/index.js';
 import { EVENTS, qualifiedResource } from '../../base/kubernetes/index.js';
 import type { KubernetesObject } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
-import { isStorageConflict, isStorageNotFound } from '../storage/index.js';
-import type { Storage, StorageCursor } from '../storage/index.js';
+import { isStorageConflict, isStorageNotFound, pagesOf } from '../storage/index.js';
+import type { Storage } from '../storage/index.js';
 
 export interface EventExpiryOptions {
   readonly storage: Storage;
@@ -16,9 +16,8 @@ export interface EventExpiryOptions {
   readonly intervalMs?: number;
 }
 
+/** Objects in one look at the store. */
 const PAGE = 500;
-/** Characters. */
-const PAGE_LENGTH = 1024 * 1024;
 
 /** Removes Events that nobody has seen again for an hour. */
 export class EventExpiry {
@@ -41,19 +40,11 @@ export class EventExpiry {
     const { storage, clock, ttlMs = 3_600_000 } = this.options;
     const before = clock.now() - ttlMs;
     let removed = 0;
-    let cursor: StorageCursor | undefined;
-    do {
-      const page = await storage.list(qualifiedResource(EVENTS), {
-        limit: PAGE,
-        maxTextLength: PAGE_LENGTH,
-        continueFrom: cursor,
-      });
-      for (const { object, revision } of page.items) {
+    for await (const { items } of pagesOf(storage, qualifiedResource(EVENTS), { limit: PAGE }))
+      for (const { object, revision } of items) {
         if (lastSeen(object) >= before) continue;
         if (await this.remove(object, revision)) removed++;
       }
-      cursor = page.next;
-    } while (cursor);
     return removed;
   }
 

@@ -8,7 +8,7 @@ import { SERVER } from '../admission/index.js';
 import type { Caller, WriteAttributes } from '../admission/index.js';
 import type { ManagedFieldsEntry, Manager } from '../managed-fields/index.js';
 import { applyGeneratedName } from '../kinds/index.js';
-import { observeWrite } from './observe-write.js';
+import { settleWrite } from './settle-write.js';
 import { isNamespace, storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { reserve } from './reservations.js';
@@ -85,11 +85,10 @@ async function tryCreate(
   try {
     const stored = await context.admission.booked(attributes, async () => {
       const written = await context.storage.create(storageKeyOf(target), object);
-      await observeWrite(context, kind, written.object);
       return written.object;
     });
     if (isNamespace(kind)) await ensureDefaultServiceAccount(context, target.name);
-    await context.admission.settle(kind, stored);
+    await settleWrite(context, kind, stored);
     return stored;
   } catch (error) {
     await reserved.undo();

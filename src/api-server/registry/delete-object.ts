@@ -7,7 +7,7 @@ import { decideDeletion } from './decide-deletion.js';
 import type { DeletionRequest } from './decide-deletion.js';
 import { fromNewest } from './from-newest.js';
 import type { Newest } from './from-newest.js';
-import { observeWrite } from './observe-write.js';
+import { settleWrite } from './settle-write.js';
 import { storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { removeObject } from './remove-object.js';
@@ -70,7 +70,7 @@ async function tryDelete(
     }
     stampTrace(context, target.kind, plan.object);
     const marked = await context.storage.update(storageKeyOf(target), plan.object, newest.revision);
-    await observeWrite(context, target.kind, marked.object);
+    await settleWrite(context, target.kind, marked.object);
     return { object: marked.object, removed: false };
   } catch (error) {
     if (error instanceof StorageConflictError) return undefined;

@@ -8,7 +8,7 @@ import { createSigningKey, ServiceAccountTokens } from '../auth/index.js';
 import { badRequest } from '../errors/index.js';
 import { createKindRegistry } from '../kinds/index.js';
 import { createSchemaRegistry } from '../schema/index.js';
-import { MemoryStorage, StorageUnavailableError } from '../storage/index.js';
+import { FollowedResources, MemoryStorage, StorageUnavailableError } from '../storage/index.js';
 import type { StorageKey, StoredObject } from '../storage/index.js';
 import { SharedEvents } from '../watch-events/index.js';
 import { deleteObject } from './delete-object.js';
@@ -63,6 +63,7 @@ beforeEach(async () => {
     logger: silentLogger,
     admission: new Admission({
       storage,
+      followed: new FollowedResources(storage, { clock, logger: silentLogger }),
       kinds,
       schemas,
       clock,

@@ -30,10 +30,8 @@ export interface RegistryContext {
 
 /** Who keeps the kinds in step with their definitions. */
 export interface DefinitionObserver {
-  /** Resolves when what follows from the new state has been done as far as this process can. */
-  written(definition: KubernetesObject): Promise<void>;
-  /** @param revision of the removal */
-  removed(name: string, revision: number): void;
+  /** Resolves when what follows from a new state has been done as far as this process can. */
+  settle(definition: KubernetesObject): Promise<void>;
   /** For a resource that is not known here: another server may have it from a definition already. */
   find(group: string, version: string, resource: string): Promise<KindDefinition | undefined>;
 }

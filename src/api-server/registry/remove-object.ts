@@ -1,7 +1,6 @@
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import type { Attributes } from '../admission/index.js';
 import type { Revision } from '../storage/index.js';
-import { observeRemoval } from './observe-write.js';
 import { storageKeyOf } from './registry-context.js';
 import { releaseReservations } from './reservations.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
@@ -18,11 +17,9 @@ export async function removeObject(
   { attributes, revision }: { readonly attributes: Attributes; readonly revision: Revision },
 ): Promise<UnstructuredObject> {
   const removal: Attributes = { ...attributes, object: undefined };
-  const removed = await context.admission.booked(removal, async () => {
-    const done = await context.storage.delete(storageKeyOf(target), revision);
-    observeRemoval(context, target, done.revision);
-    return done;
-  });
+  const removed = await context.admission.booked(removal, () =>
+    context.storage.delete(storageKeyOf(target), revision),
+  );
   await releaseReservations(context, target.kind, last);
   last.metadata.resourceVersion = String(removed.revision);
   return last;

@@ -8,7 +8,7 @@ import type { Subresource } from '../kinds/index.js';
 import { StorageConflictError } from '../storage/index.js';
 import { fromNewest } from './from-newest.js';
 import type { Newest } from './from-newest.js';
-import { observeWrite } from './observe-write.js';
+import { settleWrite } from './settle-write.js';
 import { storageKeyOf } from './registry-context.js';
 import { reserve } from './reservations.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
@@ -98,11 +98,10 @@ async function tryOnce(
       return await removeObject(context, target, candidate, { attributes, revision: newest.revision });
     const written = await context.admission.booked(attributes, async () => {
       const { object } = await context.storage.update(storageKeyOf(target), candidate, newest.revision);
-      await observeWrite(context, target.kind, object);
       return object;
     });
     await reserved.settle();
-    await context.admission.settle(target.kind, written);
+    await settleWrite(context, target.kind, written);
     return written;
   } catch (error) {
     await reserved.undo();

@@ -4,6 +4,7 @@ import { silentLogger } from '../../base/logging/index.js';
 import { ADMIN, ANONYMOUS } from '../auth/index.js';
 import type { UserInfo } from '../auth/index.js';
 import { Authorizer } from '../authorization/index.js';
+import { FollowedResources, MemoryStorage } from '../storage/index.js';
 import type { Review } from './decide-review.js';
 import { decideReview } from './decide-review.js';
 import { REVIEW_TYPES } from './review-types.js';
@@ -13,7 +14,9 @@ const AUDIENCE = 'here';
 function decide(kind: string, review: Review, isOpen = false, self: UserInfo = ADMIN): Promise<object> {
   const type = REVIEW_TYPES.find((each) => each.kind === kind);
   if (!type) throw new Error(`there is no ${kind}`);
-  const authorizer = new Authorizer({ clock: new FakeClock(), logger: silentLogger, isOpen });
+  const clock = new FakeClock();
+  const followed = new FollowedResources(new MemoryStorage({ clock }), { clock, logger: silentLogger });
+  const authorizer = new Authorizer({ followed, isOpen });
   const reviewer = {
     authenticate: (token: string) =>
       Promise.resolve(token === 'right' ? { user: ADMIN, audiences: [AUDIENCE] } : undefined),

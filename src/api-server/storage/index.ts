@@ -31,8 +31,9 @@ export type {
   StorageWatchOptions,
   StoredObject,
 } from './storage.js';
-export { mirroredStorage, ResourceMirror } from './mirrored-storage.js';
-export type { MirrorOptions } from './mirrored-storage.js';
+export { FollowedObjects, FollowedResource } from './followed-resource.js';
+export { FollowedResources } from './followed-resources.js';
+export { pagesOf } from './pages-of.js';
 export { withStorageMetrics } from './with-storage-metrics.js';
 export type { ObserveStorage } from './with-storage-metrics.js';
 export { ViewedStorage } from './viewed-storage.js';

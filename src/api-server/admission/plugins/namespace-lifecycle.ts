@@ -2,7 +2,7 @@ import type { Namespace } from '../../../base/kubernetes/index.js';
 import { notFound } from '../../errors/index.js';
 import { refused } from '../attributes.js';
 import type { Attributes } from '../attributes.js';
-import type { FollowedResource } from '../followed-resource.js';
+import type { FollowedObjects } from '../../storage/index.js';
 
 /** Namespaces that the rest of the world takes for granted. */
 const IMMORTAL = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease']);
@@ -14,7 +14,7 @@ const IMMORTAL = new Set(['default', 'kube-system', 'kube-public', 'kube-node-le
  */
 export async function admitByNamespace(
   attributes: Attributes,
-  namespaces: FollowedResource<Namespace>,
+  namespaces: FollowedObjects<Namespace>,
 ): Promise<void> {
   const { kind, name, namespace, operation } = attributes;
   if (operation === 'DELETE' && kind.type.kind === 'Namespace' && kind.type.group === '') {

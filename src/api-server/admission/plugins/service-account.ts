@@ -4,7 +4,7 @@ import type { KubernetesObject, Pod, PodSpec } from '../../../base/kubernetes/in
 import { generatedName } from '../../kinds/index.js';
 import { containersOf, refused } from '../attributes.js';
 import type { WriteAttributes } from '../attributes.js';
-import type { FollowedResource } from '../followed-resource.js';
+import type { FollowedObjects } from '../../storage/index.js';
 
 export type ServiceAccount = IServiceAccount & KubernetesObject;
 
@@ -38,7 +38,7 @@ export interface ServiceAccountContext {
  */
 export async function admitServiceAccount(
   attributes: WriteAttributes,
-  accounts: FollowedResource<ServiceAccount>,
+  accounts: FollowedObjects<ServiceAccount>,
   { clock, random, unknownAccounts }: ServiceAccountContext,
 ): Promise<void> {
   const pod = attributes.object as unknown as Pod;
@@ -73,7 +73,7 @@ export async function admitServiceAccount(
 }
 
 async function find(
-  accounts: FollowedResource<ServiceAccount>,
+  accounts: FollowedObjects<ServiceAccount>,
   namespace: string,
   name: string,
   clock: Clock,

@@ -6,7 +6,7 @@ import type { KindRegistry } from '../../kinds/index.js';
 import type { Storage } from '../../storage/index.js';
 import { refused } from '../attributes.js';
 import type { Attributes } from '../attributes.js';
-import type { FollowedResource } from '../followed-resource.js';
+import type { FollowedObjects } from '../../storage/index.js';
 import { reviewRequest } from '../webhooks/admission-review.js';
 import { matchRequest } from '../webhooks/match-request.js';
 import { compileSelection } from '../webhooks/webhook.js';
@@ -19,9 +19,9 @@ import type { RequestValues } from './request-expressions.js';
 export type PolicyBinding = IValidatingAdmissionPolicyBinding & KubernetesObject;
 
 export interface PolicyKnowledge {
-  readonly policies: FollowedResource<Policy>;
-  readonly bindings: FollowedResource<PolicyBinding>;
-  readonly namespaces: FollowedResource<Namespace>;
+  readonly policies: FollowedObjects<Policy>;
+  readonly bindings: FollowedObjects<PolicyBinding>;
+  readonly namespaces: FollowedObjects<Namespace>;
   readonly kinds: KindRegistry;
   readonly storage: Storage;
 }

@@ -3,20 +3,17 @@ import { errorMessage } from '../../../base/errors/index.js';
 import { qualifiedResource, sameJson } from '../../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import type { Logger } from '../../../base/logging/index.js';
-import { isStorageConflict, isStorageNotFound, isStorageUnavailable } from '../../storage/index.js';
-import type { Storage, StorageList } from '../../storage/index.js';
+import { isStorageConflict, isStorageNotFound, isStorageUnavailable, pagesOf } from '../../storage/index.js';
+import type { FollowedObjects, Storage } from '../../storage/index.js';
 import type { KindDefinition, KindRegistry } from '../../kinds/index.js';
 import { addAmounts } from '../amounts.js';
 import type { Amounts } from '../amounts.js';
 import { refused } from '../attributes.js';
 import type { Attributes } from '../attributes.js';
-import type { FollowedResource } from '../followed-resource.js';
 import { differenceOf, excessOf, statusAfter, vaguenessOf } from './decide-charge.js';
 import type { Change, Difference, ResourceQuota } from './decide-charge.js';
 import { resourceCountedBy } from './usage.js';
 
-/** Characters of objects that are counted together. */
-const PAGE_LENGTH = 1024 * 1024;
 const NOTHING: Amounts = {};
 
 /** A quota and by how much a change raises and lowers it. */
@@ -37,7 +34,7 @@ export class QuotaKeeper {
   private readonly turns = new Map<string, { readonly limit: ConcurrencyLimit; waiting: number }>();
 
   constructor(
-    private readonly quotas: FollowedResource<ResourceQuota>,
+    private readonly quotas: FollowedObjects<ResourceQuota>,
     private readonly dependencies: {
       readonly storage: Storage;
       readonly kinds: KindRegistry;
@@ -191,16 +188,9 @@ export class QuotaKeeper {
   ): Promise<Amounts> {
     const { namespace } = quota.metadata;
     let used = NOTHING;
-    let page: StorageList | undefined;
-    do {
-      page = await this.dependencies.storage.list(resource, {
-        namespace,
-        maxTextLength: PAGE_LENGTH,
-        continueFrom: page?.next,
-      });
-      for (const { object } of page.items)
+    for await (const { items } of pagesOf(this.dependencies.storage, resource, { namespace }))
+      for (const { object } of items)
         used = addAmounts(used, differenceOf(quota, { type, object: object as UnstructuredObject }).more);
-    } while (page.next);
     return used;
   }
 
@@ -218,7 +208,6 @@ export class QuotaKeeper {
     };
     try {
       const { object } = await this.dependencies.storage.update(key, changed, Number(resourceVersion));
-      this.quotas.observe(object);
       return object;
     } catch (error) {
       if (isStorageConflict(error) || isStorageNotFound(error)) return undefined;

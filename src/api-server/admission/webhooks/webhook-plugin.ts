@@ -8,7 +8,7 @@ import { normalizeObject } from '../../schema/index.js';
 import type { SchemaRegistry } from '../../schema/index.js';
 import { refused } from '../attributes.js';
 import type { Attributes } from '../attributes.js';
-import type { FollowedResource } from '../followed-resource.js';
+import type { FollowedObjects } from '../../storage/index.js';
 import { matchConditions, requestBudget } from '../policies/request-expressions.js';
 import type { RequestValues } from '../policies/request-expressions.js';
 import { denialBy, inFormOf, reviewRequest } from './admission-review.js';
@@ -20,9 +20,9 @@ import { WebhookCallError } from './webhook-client.js';
 import type { WebhookClient } from './webhook-client.js';
 
 export interface WebhookKnowledge {
-  readonly mutating: FollowedResource<WebhookConfiguration>;
-  readonly validating: FollowedResource<WebhookConfiguration>;
-  readonly namespaces: FollowedResource<Namespace>;
+  readonly mutating: FollowedObjects<WebhookConfiguration>;
+  readonly validating: FollowedObjects<WebhookConfiguration>;
+  readonly namespaces: FollowedObjects<Namespace>;
   readonly kinds: KindRegistry;
   readonly schemas: SchemaRegistry;
   readonly logger: Logger;

@@ -1,0 +1,75 @@
+import { Admission } from './admission/index.js';
+import type { ApiServerMetrics } from './api-server-metrics.js';
+import type { ApiServerOptions } from './api-server.options.js';
+import { Authenticator, createSigningKey, ServiceAccountTokens } from './auth/index.js';
+import { Authorizer, ClusterRoleAggregation } from './authorization/index.js';
+import { ensureApiEndpoints, ensureInitialObjects } from './bootstrap/index.js';
+import { CustomResources } from './custom-resources/index.js';
+import { EventExpiry } from './event-expiry/index.js';
+import type { RegistryContext } from './registry/index.js';
+import { Router } from './routing/index.js';
+import type { AccessControl } from './routing/index.js';
+import { FollowedResources, withStorageMetrics } from './storage/index.js';
+import { SharedEvents } from './watch-events/index.js';
+
+/** What an API server serves. */
+export interface AssembledApi extends AccessControl {
+  readonly router: Router;
+  /** Does what has to be done before the first request, and begins what goes on until `signal` aborts. */
+  prepare(signal: AbortSignal): Promise<void>;
+  /** Tells the clients inside the cluster where the server is. */
+  announce(url: string): Promise<void>;
+  /** Resolves when nothing goes on any more of what {@link prepare} has begun. */
+  ended(): Promise<void>;
+}
+
+/**
+ * Wires together what stands between a request and the store. Starts nothing.
+ * @param address `host:port` as clients reach the server; asked for once it listens
+ */
+export function assembleApi(
+  options: ApiServerOptions,
+  metrics: ApiServerMetrics,
+  address: () => string,
+): AssembledApi {
+  const { kinds, schemas, clock, random, logger, token, users } = options;
+  const measured = withStorageMetrics(options.storage, clock, (...operation) => metrics.stored(...operation));
+  const followed = new FollowedResources(measured, { clock, logger });
+  const { storage } = followed;
+
+  const authorizer = new Authorizer({ followed, isOpen: token === undefined });
+  const tokens = new ServiceAccountTokens(options.signingKey ?? createSigningKey(), storage, clock);
+  const authenticator = new Authenticator({ token, users, serviceAccounts: tokens });
+
+  const base = { storage, kinds, schemas, clock, random, logger };
+  const admission = new Admission(
+    { ...base, followed },
+    {
+      disabled: options.disabledAdmissionPlugins,
+      services: options.webhookServices,
+      unknownAccounts: options.unknownServiceAccounts,
+    },
+  );
+  const definitions = new CustomResources({ followed, kinds, schemas }, () => context);
+  const context: RegistryContext = { ...base, admission, events: new SharedEvents(), tokens, definitions };
+  const aggregation = new ClusterRoleAggregation(context, authorizer.policy, followed);
+  const expiry = new EventExpiry({ storage: options.storage, clock, logger });
+
+  const background: Promise<void>[] = [];
+  return {
+    authenticator,
+    authorizer,
+    router: new Router(context, address, { authenticator, authorizer }),
+    async prepare(signal) {
+      await followed.load();
+      background.push(followed.run(signal), definitions.run(signal), expiry.run(signal));
+      await ensureInitialObjects(context);
+      await aggregation.aggregate();
+      background.push(aggregation.run(signal));
+    },
+    announce: (url) => ensureApiEndpoints(context, url),
+    async ended() {
+      await Promise.all(background);
+    },
+  };
+}

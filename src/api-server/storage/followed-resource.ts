@@ -1,0 +1,183 @@
+import type { Clock } from '../../base/clock/index.js';
+import { errorMessage } from '../../base/errors/index.js';
+import type { KubernetesObject } from '../../base/kubernetes/index.js';
+import type { Logger } from '../../base/logging/index.js';
+import { isStorageExpired } from './errors.js';
+import { pagesOf } from './pages-of.js';
+import type { Revision, Storage, StorageKey } from './storage.js';
+
+const RETRY_MS = 200;
+
+export interface FollowDependencies {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Told every new state once, in order; `undefined`: the object is gone. The object is read-only. */
+export type ChangeListener = (key: StorageKey, object: KubernetesObject | undefined) => void;
+
+interface Known {
+  readonly key: StorageKey;
+  readonly revision: Revision;
+  readonly isGone: boolean;
+}
+
+/**
+ * Tells every state of the objects of one resource: those of other processes from a watch, those of this process before
+ * their write has been answered, so that it never decides by its own yesterday. Older news never follow newer ones.
+ * Keeps no object itself: that is its listeners' business.
+ */
+export class FollowedResource {
+  /** By `namespace/name`. Of objects that this process has removed, too, until the watch comes to the removal. */
+  private readonly known = new Map<string, Known>();
+  private readonly listeners: ChangeListener[] = [];
+  /** All that happened up to here has been told. */
+  private toldUpTo: Revision = -1;
+  private isRead = false;
+
+  constructor(
+    /** Qualified: `storageclasses.storage.k8s.io`. */
+    readonly resource: string,
+    private readonly storage: Storage,
+    private readonly dependencies: FollowDependencies,
+  ) {}
+
+  /** To be called before {@link load}. */
+  onChange(listener: ChangeListener): void {
+    this.listeners.push(listener);
+  }
+
+  /** Takes over all objects as they are now. */
+  async load(): Promise<void> {
+    const seen = new Set<string>();
+    let revision = this.toldUpTo;
+    for await (const page of pagesOf(this.storage, this.resource)) {
+      revision = page.revision;
+      for (const stored of page.items) {
+        const key = this.keyOf(stored.object);
+        seen.add(idOf(key));
+        this.put(key, stored.object, stored.revision);
+      }
+    }
+    for (const [id, known] of this.known)
+      if (!seen.has(id) && known.revision <= revision) this.drop(id, known);
+    this.toldUpTo = revision;
+    this.isRead = true;
+  }
+
+  /** Follows the objects until aborted. Reads them first, unless {@link load} has. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.dependencies;
+    while (!signal.aborted) {
+      try {
+        if (!this.isRead) await this.load();
+        await this.follow(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.isRead = false;
+        // The store has been replaced, or we were too slow: there is nothing to wait for.
+        if (isStorageExpired(error)) continue;
+        logger.warn('a watch of the store broke, starting again', {
+          resource: this.resource,
+          error: errorMessage(error),
+        });
+      }
+      if (!signal.aborted) await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+    }
+  }
+
+  /** Asks the store for an object that the watch may not have shown yet. */
+  async lookUp(namespace: string, name: string): Promise<KubernetesObject | undefined> {
+    const found = await this.storage.get({ resource: this.resource, namespace, name });
+    if (found) this.tell(this.keyOf(found.object), found.object, found.revision);
+    return found?.object;
+  }
+
+  /** Tells of a state that did not come by the watch, which may have shown newer ones, or even the removal, already. */
+  tell(key: StorageKey, object: KubernetesObject | undefined, revision: Revision): void {
+    if (revision > this.toldUpTo) this.put(key, object, revision);
+  }
+
+  private async follow(signal: AbortSignal): Promise<void> {
+    const options = { resource: this.resource, after: this.toldUpTo };
+    for await (const events of this.storage.watch(options, signal)) {
+      for (const event of events) {
+        if (event.type === 'deleted') this.removed(event.key, event.revision);
+        else if (event.type !== 'progress') this.put(event.key, event.object, event.revision);
+        this.toldUpTo = event.revision;
+      }
+    }
+  }
+
+  private put(key: StorageKey, object: KubernetesObject | undefined, revision: Revision): void {
+    const id = idOf(key);
+    if ((this.known.get(id)?.revision ?? -1) >= revision) return;
+    this.known.set(id, { key, revision, isGone: !object });
+    for (const listener of this.listeners) listener(key, object);
+  }
+
+  /** The watch has come to a removal: nothing older can follow. */
+  private removed(key: StorageKey, revision: Revision): void {
+    const id = idOf(key);
+    const known = this.known.get(id);
+    if (known && known.revision <= revision) this.drop(id, known);
+  }
+
+  private drop(id: string, { key, isGone }: Known): void {
+    this.known.delete(id);
+    if (!isGone) for (const listener of this.listeners) listener(key, undefined);
+  }
+
+  private keyOf({ metadata: { name, namespace = '' } }: KubernetesObject): StorageKey {
+    return { resource: this.resource, namespace, name };
+  }
+}
+
+/** The objects of a followed resource in memory: asking for them costs no read. They are read-only. */
+export class FollowedObjects<T extends KubernetesObject = KubernetesObject> {
+  private readonly namespaces = new Map<string, Map<string, T>>();
+
+  constructor(private readonly followed: FollowedResource) {
+    followed.onChange(({ name, namespace }, object) => {
+      if (object) this.put(namespace, name, object as T);
+      else this.remove(namespace, name);
+    });
+  }
+
+  /** Qualified. */
+  get resource(): string {
+    return this.followed.resource;
+  }
+
+  /** `namespace` is empty for those without one. */
+  get(namespace: string, name: string): Readonly<T> | undefined {
+    return this.namespaces.get(namespace)?.get(name);
+  }
+
+  /** In no particular order. */
+  list(namespace: string): readonly Readonly<T>[] {
+    const objects = this.namespaces.get(namespace);
+    return objects ? [...objects.values()] : [];
+  }
+
+  /** Asks the store for an object that the watch may not have shown yet. */
+  async lookUp(namespace: string, name: string): Promise<Readonly<T> | undefined> {
+    return (await this.followed.lookUp(namespace, name)) as T | undefined;
+  }
+
+  private put(namespace: string, name: string, object: T): void {
+    const objects = this.namespaces.get(namespace) ?? new Map<string, T>();
+    objects.set(name, object);
+    this.namespaces.set(namespace, objects);
+  }
+
+  private remove(namespace: string, name: string): void {
+    const objects = this.namespaces.get(namespace);
+    objects?.delete(name);
+    if (objects?.size === 0) this.namespaces.delete(namespace);
+  }
+}
+
+function idOf({ namespace, name }: StorageKey): string {
+  return `${namespace}/${name}`;
+}
