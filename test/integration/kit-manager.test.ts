@@ -96,7 +96,8 @@ describe.each(coordinations)('two replicas of an operator on $name', ({ make }) 
           const pods = owned(Pod);
           syncs.push({ key, by: replica, seen: pods.length });
           await createOrUpdate(client, Pod, { namespace, name: `${name}-0` }, (pod) => {
-            pod.spec = object.spec.template.spec as Pod['spec'];
+            // The server completes the spec of a pod, which nobody may change afterwards.
+            if (!pod.metadata.uid) pod.spec = object.spec.template.spec as Pod['spec'];
             setControllerReference(object, pod);
           });
           await updateStatus(client, Deployment, object, { ...object.status, replicas: pods.length });

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../base/kubernetes/index.js';
 import { cloneJson, qualifiedResource, sameJson } from '../../base/kubernetes/index.js';
-import type { ApiClient, Kind, Trim, WatchedKind } from '../../kit/index.js';
+import type { ApiClient, Kind, WatchedKind } from '../../kit/index.js';
 import {
   ConfigMap,
   Namespace,

@@ -46,7 +46,9 @@ function slotsOf(value: unknown, into: Slot[] = []): Slot[] {
   return into;
 }
 
-function mutate(value: unknown, { at, how, key, value: hostile }: Mutation): unknown {
+function mutate(value: unknown, { at, how, key, value: shared }: Mutation): unknown {
+  // Several mutations may have the same object: put into itself it would have no end.
+  const hostile = cloneJson(shared);
   const slots = slotsOf(value);
   const slot = slots[at % Math.max(slots.length, 1)];
   if (!slot) return hostile;
