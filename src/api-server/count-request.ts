@@ -23,7 +23,11 @@ export function countRequest(
 ): CountedRequest {
   const described = describeRequest(request, kinds);
   const startedMs = clock.monotonicNow();
-  const sort = described.verb === 'WATCH' ? 'watch' : READS.has(request.method) ? 'readOnly' : 'mutating';
+  const sort = isLongRunning(described, request)
+    ? 'watch'
+    : READS.has(request.method)
+      ? 'readOnly'
+      : 'mutating';
   metrics.inFlight(sort, 1);
   return {
     sort,
@@ -33,6 +37,11 @@ export function countRequest(
     },
     terminated: (code) => metrics.terminated(described, code),
   };
+}
+
+/** Answered as long as the client likes: it must not hold the place of one that ends. */
+function isLongRunning({ verb, subresource }: ServedRequest, request: ApiRequest): boolean {
+  return verb === 'WATCH' || (subresource === 'log' && request.flag('follow'));
 }
 
 /** Only what the server has can be a label: a client must not be able to make new ones. */

@@ -8,7 +8,8 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   '/Node': '`proxy`',
   '/PersistentVolume': 'nobody binds or makes volumes; no `pv-protection` finalizer',
   '/PersistentVolumeClaim': 'nobody binds claims; no `pvc-protection` finalizer',
-  '/Pod': '`log`, `exec`, `attach`, `portforward`, `proxy`; `resize` is stored, and nobody resizes',
+  '/Pod':
+    '`exec`, `attach` and `portforward` are refused, as nothing runs; `log` is what an annotation says; no `proxy`, no `resize`',
   '/ReplicationController': 'nobody creates its pods',
   '/ResourceQuota': 'a terminating pod counts until it is gone',
   '/Service': '`proxy`; nobody balances load',

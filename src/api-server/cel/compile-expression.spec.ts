@@ -79,6 +79,15 @@ describe('expressions', () => {
     'url("https://a.example:443/x").getPort() == "443" && url("https://h/p%20q").getEscapedPath() == "/p%20q"',
     'ip("::1").isLoopback() && ip("10.0.0.1").family() == 4 && ip.isCanonical("::1") && !isIP("10.0.0.256")',
     'cidr("10.0.0.0/8").containsIP("10.1.2.3") && cidr("10.0.0.0/8").containsCIDR("10.1.0.0/16")',
+    '!format.dns1123Label().validate("web-1").hasValue() && format.dns1123Label().validate("Web").hasValue()',
+    'format.named("uuid").value() == format.uuid() && !format.named("colour").hasValue()',
+    '!format.dns1123LabelPrefix().validate("web-").hasValue() && format.dns1123Label().validate("web-").hasValue()',
+    '["1/2/3", "a b"].all(t, format.qualifiedName().validate(t).value().size() > 0)',
+    '["2024-02-30", "24-01-01"].all(t, format.date().validate(t).hasValue()) && !format.date().validate("2024-02-29").hasValue()',
+    '!format.datetime().validate("2024-02-29T10:00:00+01:00").hasValue() && format.datetime().validate("2024-02-29").hasValue()',
+    '!format.byte().validate("aGk=").hasValue() && format.byte().validate("aGk").hasValue()',
+    '!format.uri().validate("https://a.example/x").hasValue() && format.uri().validate("a.example").value() == ["invalid URI"]',
+    '!format.labelValue().validate("").hasValue() && format.dns1035Label().validate("1a").hasValue()',
     'string(cidr("10.1.2.3/8").masked()) == "10.0.0.0/8" && string(ip("2001:db8::1")) == "2001:db8::1"',
   ])('hold: %s', (expression) => {
     expect(outcomeOf(expression)).toEqual({ type: 'value', value: true });

@@ -1,5 +1,6 @@
 import { Environment, Optional } from '@marcbachmann/cel-js';
 import { registerAddresses } from './library/addresses.js';
+import { registerFormats } from './library/formats.js';
 import { registerLists } from './library/lists.js';
 import { registerMacros } from './library/macros.js';
 import { registerQuantities } from './library/quantities.js';
@@ -26,6 +27,7 @@ function createBase(): Environment {
   registerLists(environment);
   registerQuantities(environment);
   registerAddresses(environment);
+  registerFormats(environment);
   // Optionals may be held against null, and are never it.
   environment.registerOperator('optional == null', () => false);
   register(environment, {

@@ -44,6 +44,14 @@ export function subresourceFacts(kind: KindDefinition, subresource: string): Sub
       return { group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] };
     case 'token':
       return { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest', verbs: ['create'] };
+    case 'log':
+      return { ...own, verbs: ['get'] };
+    case 'exec':
+      return { group: '', version: 'v1', kind: 'PodExecOptions', verbs: ['create', 'get'] };
+    case 'attach':
+      return { group: '', version: 'v1', kind: 'PodAttachOptions', verbs: ['create', 'get'] };
+    case 'portforward':
+      return { group: '', version: 'v1', kind: 'PodPortForwardOptions', verbs: ['create', 'get'] };
     case 'finalize':
       return { ...own, verbs: ['update'] };
     default:

@@ -12,6 +12,7 @@ export {
   forbidden,
   internalError,
   invalid,
+  kubeletUnreachable,
   methodNotAllowed,
   notAcceptable,
   notFound,

@@ -192,6 +192,21 @@ export function serviceUnavailable(message: string, cause?: unknown): StatusErro
   return new StatusError(503, 'ServiceUnavailable', message, { details: { retryAfterSeconds: 1 }, cause });
 }
 
+/**
+ * No kubelet listens: nothing runs on a simulated node.
+ * @param url where a request was meant for; without one it was to become a stream
+ */
+export function kubeletUnreachable({
+  host,
+  url,
+}: {
+  readonly host: string;
+  readonly url?: string;
+}): StatusError {
+  const what = url === undefined ? 'error dialing backend' : `Get "${url}"`;
+  return new StatusError(500, '', `${what}: dial tcp ${host}: connect: connection refused`);
+}
+
 export function serverTimeout(subject: StatusSubject, operation: string): StatusError {
   return new StatusError(
     500,

@@ -7,6 +7,7 @@ export { handleGet } from './get.js';
 export type { Handler, ResourceCall } from './handler.js';
 export { handleList } from './list.js';
 export { handlePatch } from './patch.js';
+export { handlePodLog, handlePodStream } from './pod-log.js';
 export { handleScale } from './scale.js';
 export { handleTokenRequest } from './token-request.js';
 export { handleFinalize, handleUpdate } from './update.js';

@@ -67,7 +67,7 @@ function registerUrls(environment: Environment): void {
 }
 
 /** Absolute, or the path of one. Source: net/url.ParseRequestURI. */
-function parseUrl(text: string): URL | undefined {
+export function parseUrl(text: string): URL | undefined {
   if (text.startsWith('/')) return URL.parse(text, 'http://none') ?? undefined;
   return /^[A-Za-z][A-Za-z0-9+.-]*:/.test(text) ? (URL.parse(text) ?? undefined) : undefined;
 }

@@ -55,6 +55,6 @@ function defaultHttpGet(action: IHTTPGetAction): void {
 /** A port of a pod on the host's network is the host's port. */
 export function defaultHostPorts(container: IContainer): void {
   for (const port of container.ports ?? []) {
-    if (port.containerPort) port.hostPort ??= port.containerPort;
+    if (port.containerPort) port.hostPort ||= port.containerPort;
   }
 }

@@ -141,14 +141,14 @@ function validateContainer(
   names.add(container.name);
 }
 
-/** Source: validateHostNetwork. */
+/** Source: validateHostNetwork. A port that names none gets its own when the pod is made, so a template may leave it out. */
 function validatePortsOfHost({ ports }: IContainer, path: string, errors: FieldError[]): void {
   ports?.forEach(({ containerPort, hostPort }, index) => {
-    if ((hostPort ?? 0) !== containerPort)
+    if (hostPort && hostPort !== containerPort)
       errors.push(
         invalid(
           `${path}.ports[${index}].hostPort`,
-          hostPort ?? 0,
+          hostPort,
           'must match `containerPort` when `hostNetwork` is true',
         ),
       );

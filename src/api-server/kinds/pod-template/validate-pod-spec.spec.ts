@@ -26,6 +26,22 @@ describe('validation of a pod spec', () => {
       ],
     },
     {
+      name: 'ports of the host: a template may leave them out, and not choose others',
+      spec: {
+        hostNetwork: true,
+        ...first({
+          ports: [
+            { containerPort: 80 },
+            { containerPort: 81, hostPort: 81 },
+            { containerPort: 82, hostPort: 83 },
+          ],
+        }),
+      },
+      expected: [
+        'spec.containers[0].ports[2].hostPort: Invalid value: 83: must match `containerPort` when `hostNetwork` is true',
+      ],
+    },
+    {
       name: 'a deadline of zero',
       spec: { activeDeadlineSeconds: 0 },
       expected: ['spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive'],

@@ -14,7 +14,7 @@ export const POD_KIND = defineKind({
   schema: 'io.k8s.api.core.v1.Pod',
   shortNames: ['po'],
   categories: ['all'],
-  subresources: ['status', 'binding', 'eviction'],
+  subresources: ['status', 'binding', 'eviction', 'log', 'exec', 'attach', 'portforward'],
   columns: POD_COLUMNS,
   toRow: (object, nowMs) => podRow(object as unknown as Pod, nowMs),
   applyDefaults(object) {
