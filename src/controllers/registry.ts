@@ -3,6 +3,7 @@ import { InvalidOptionError } from '../base/errors/index.js';
 import { deploymentController } from './deployment/index.js';
 import { disruptionController } from './disruption/index.js';
 import { garbageCollectorController } from './garbage-collector/index.js';
+import { horizontalPodAutoscalerController } from './horizontal-pod-autoscaler/index.js';
 import { namespaceController } from './namespace/index.js';
 import { nodeLifecycleController, taintEvictionController } from './node-lifecycle/index.js';
 import { podGarbageCollectorController } from './pod-garbage-collector/index.js';
@@ -26,6 +27,7 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   taintEvictionController,
   podGarbageCollectorController,
   ttlAfterFinishedController,
+  horizontalPodAutoscalerController,
 ];
 
 export interface SelectOptions {

@@ -1,6 +1,5 @@
-import { subresourceFacts, verbsOf } from '../api-server/discovery/index.js';
+import { ANSWERED_TYPES, subresourceFacts, verbsOf } from '../api-server/discovery/index.js';
 import type { KindDefinition, KindRegistry } from '../api-server/kinds/index.js';
-import { REVIEW_TYPES } from '../api-server/reviews/index.js';
 import { apiVersionOf } from '../base/kubernetes/index.js';
 
 /** What a genuine server does with objects of a kind and this one does not, by group and kind. */
@@ -24,7 +23,7 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   'apiregistration.k8s.io/APIService': 'never available unless local: requests are not forwarded (503)',
   'apps/DaemonSet': 'nobody creates its pods',
   'apps/StatefulSet': 'nobody creates its pods',
-  'autoscaling/HorizontalPodAutoscaler': 'nobody scales',
+  'autoscaling/HorizontalPodAutoscaler': 'metrics of types `Pods`, `Object` and `External`',
   'batch/CronJob': 'nobody starts its jobs',
   'batch/Job': 'nobody creates its pods',
   'certificates.k8s.io/CertificateSigningRequest': 'nobody signs; who asks is not noted',
@@ -49,18 +48,18 @@ export function apiTable(kinds: KindRegistry): string {
       subresourcesText(kind),
       NOT_HERE[`${kind.type.group}/${kind.type.kind}`] ?? '',
     ]);
-  const reviews = REVIEW_TYPES.map((type) => [
+  const answered = ANSWERED_TYPES.map((type) => [
     type.kind,
     apiVersionOf(type),
     type.namespaced ? 'namespace' : 'cluster',
-    'create',
+    type.verbs.join(', '),
     '',
     '',
   ]);
   return [
     '| kind | version | in a | verbs | subresources | not here |',
     '| --- | --- | --- | --- | --- | --- |',
-    ...[...rows, ...reviews].map((cells) => `| ${cells.join(' | ')} |`),
+    ...[...rows, ...answered].map((cells) => `| ${cells.join(' | ')} |`),
   ].join('\n');
 }
 

@@ -1,6 +1,6 @@
+import { formatQuantity, parseQuantity } from '../../base/kubernetes/index.js';
 import { nanosOf } from '../kinds/index.js';
 import type { Amounts } from '../kinds/index.js';
-import { formatQuantity, parseQuantity } from '../schema/index.js';
 
 export { nanosOf };
 export type { Amounts };

@@ -1,6 +1,6 @@
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
-import type { ReviewType } from '../reviews/index.js';
 import { groupsOf } from './group-versions.js';
+import type { AnsweredType } from './group-versions.js';
 import { subresourceFacts, verbsOf } from './verbs.js';
 
 /** Media types of the aggregated form that we have; the newest is preferred. */
@@ -28,20 +28,20 @@ export function aggregatedDiscovery(
       metadata: { ...(versions[0].group !== '' && { name: versions[0].group }), creationTimestamp: null },
       versions: versions.map((found) => ({
         version: found.version,
-        resources: [...found.kinds.map(toResource), ...found.reviews.map(review)],
+        resources: [...found.kinds.map(toResource), ...found.answered.map(answered)],
         freshness: 'Current',
       })),
     }));
   return { kind: 'APIGroupDiscoveryList', apiVersion: `apidiscovery.k8s.io/${version}`, metadata: {}, items };
 }
 
-function review({ group, kind, namespaced, resource, version }: ReviewType): object {
+function answered({ group, kind, namespaced, resource, singular, verbs, version }: AnsweredType): object {
   return {
     resource,
     responseKind: { group, version, kind },
     scope: namespaced ? 'Namespaced' : 'Cluster',
-    singularResource: kind.toLowerCase(),
-    verbs: ['create'],
+    singularResource: singular,
+    verbs,
   };
 }
 

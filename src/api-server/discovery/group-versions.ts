@@ -1,31 +1,41 @@
+import type { ResourceType } from '../../base/kubernetes/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
+import { METRICS_TYPES } from '../resource-metrics/index.js';
 import { REVIEW_TYPES } from '../reviews/index.js';
-import type { ReviewType } from '../reviews/index.js';
+
+/** A type whose objects are made when somebody asks, and never stored. */
+export interface AnsweredType extends ResourceType {
+  readonly singular: string;
+  readonly verbs: readonly string[];
+}
+
+/** All of them, by group and name. */
+export const ANSWERED_TYPES: readonly AnsweredType[] = [...REVIEW_TYPES, ...METRICS_TYPES];
 
 /** The kinds of one group and version, and its types whose objects are not stored. */
 export interface GroupVersion {
   readonly group: string;
   readonly version: string;
   readonly kinds: readonly KindDefinition[];
-  readonly reviews: readonly ReviewType[];
+  readonly answered: readonly AnsweredType[];
 }
 
 interface Contents {
   readonly kinds: KindDefinition[];
-  readonly reviews: ReviewType[];
+  readonly answered: AnsweredType[];
 }
 
 /** All group versions that the server has: the core group first, then by name, the newest version of a group first. */
 export function groupVersionsOf(kinds: KindRegistry): GroupVersion[] {
-  const found = new Map<string, Omit<GroupVersion, 'kinds' | 'reviews'> & Contents>();
+  const found = new Map<string, Omit<GroupVersion, 'kinds' | 'answered'> & Contents>();
   const entry = ({ group, version }: { readonly group: string; readonly version: string }): Contents => {
     const key = `${group}/${version}`;
-    const existing = found.get(key) ?? { group, version, kinds: [], reviews: [] };
+    const existing = found.get(key) ?? { group, version, kinds: [], answered: [] };
     found.set(key, existing);
     return existing;
   };
   for (const kind of kinds.kinds) entry(kind.type).kinds.push(kind);
-  for (const review of REVIEW_TYPES) entry(review).reviews.push(review);
+  for (const type of ANSWERED_TYPES) entry(type).answered.push(type);
   return [...found.values()].sort(
     (a, b) => compareTexts(a.group, b.group) || compareVersions(a.version, b.version),
   );

@@ -1,8 +1,7 @@
 import { apiVersionOf } from '../../base/kubernetes/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
-import type { ReviewType } from '../reviews/index.js';
 import { groupsOf, groupVersionsOf } from './group-versions.js';
-import type { GroupVersion } from './group-versions.js';
+import type { AnsweredType, GroupVersion } from './group-versions.js';
 import { subresourceFacts, verbsOf } from './verbs.js';
 
 /** `GET /api` */
@@ -43,12 +42,12 @@ export function resourceList(kinds: KindRegistry, group: string, version: string
     kind: 'APIResourceList',
     apiVersion: 'v1',
     groupVersion: apiVersionOf(found),
-    resources: [...found.kinds.flatMap(toResources), ...found.reviews.map(reviewResource)],
+    resources: [...found.kinds.flatMap(toResources), ...found.answered.map(answeredResource)],
   };
 }
 
-function reviewResource({ kind, namespaced, resource }: ReviewType): object {
-  return { name: resource, singularName: kind.toLowerCase(), namespaced, kind, verbs: ['create'] };
+function answeredResource({ kind, namespaced, resource, singular, verbs }: AnsweredType): object {
+  return { name: resource, singularName: singular, namespaced, kind, verbs };
 }
 
 function toResources(kind: KindDefinition): object[] {

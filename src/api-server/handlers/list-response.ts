@@ -3,12 +3,18 @@ import type { RegistryContext } from '../registry/index.js';
 import type { ApiResponse, Reservation } from '../http/index.js';
 import { ok } from '../http/index.js';
 import { presentList } from '../table/index.js';
+import type { ShownKind } from '../kinds/index.js';
 import type { ResourceCall } from './handler.js';
 import type { PageSource, SelectedPage } from './list-pages.js';
 import { FIRST_PAGE_ROOM, PAGE_ROOM } from './list-pages.js';
 
 /** About so many characters are written together. */
 const PIECE_LENGTH = 64 * 1024;
+
+/** A request for a list, and how its objects are shown. */
+export interface ListCall extends Pick<ResourceCall, 'request' | 'accept'> {
+  readonly kind: ShownKind;
+}
 
 /** The `metadata` of a list, when its last page is known. */
 export type ListMetadata = (last: SelectedPage) => object;
@@ -20,7 +26,7 @@ export type ListMetadata = (last: SelectedPage) => object;
  */
 export async function respondWithList(
   context: RegistryContext,
-  call: ResourceCall,
+  call: ListCall,
   pages: PageSource,
   metadataOf: ListMetadata,
 ): Promise<ApiResponse> {
@@ -39,7 +45,7 @@ export async function respondWithList(
   }
 }
 
-function present(context: RegistryContext, call: ResourceCall, page: SelectedPage, metadata: object): object {
+function present(context: RegistryContext, call: ListCall, page: SelectedPage, metadata: object): object {
   const { kind } = call;
   const list = {
     kind: kind.listKind,
@@ -66,7 +72,7 @@ class ListText implements AsyncIterableIterator<string> {
   private isAtEnd = false;
 
   constructor(
-    private readonly call: ResourceCall,
+    private readonly call: ListCall,
     private readonly view: (page: SelectedPage) => object,
     private readonly pages: PageSource,
     { entries, field, head, metadata }: ListParts,

@@ -7,6 +7,7 @@ export type {
   Reservation,
   Reservations,
   ScaleMapping,
+  ShownKind,
   Subresource,
   TableCell,
   TableColumn,

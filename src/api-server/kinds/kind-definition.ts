@@ -98,6 +98,9 @@ export interface KindDefinition {
   readonly ownershipFrom: 'creation' | 'first-apply';
 }
 
+/** What lists and tables need of a kind. */
+export type ShownKind = Pick<KindDefinition, 'type' | 'listKind' | 'columns' | 'toRow'>;
+
 /** How a kind is stored in another version, or under another group, than the one in which it is shown. */
 export interface StoredView {
   /** Qualified resource under which the objects are stored: `events`. */

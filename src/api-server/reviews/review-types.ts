@@ -2,6 +2,8 @@ import type { ResourceType } from '../../base/kubernetes/index.js';
 
 /** A type of which objects are answered, not kept: they can be created, and that is all. */
 export interface ReviewType extends ResourceType {
+  readonly singular: string;
+  readonly verbs: readonly string[];
   readonly schema: string;
 }
 
@@ -33,6 +35,8 @@ function review(group: string, kind: string, namespaced = false): ReviewType {
     resource: `${kind.toLowerCase()}s`,
     kind,
     namespaced,
+    singular: kind.toLowerCase(),
+    verbs: ['create'],
     schema: `io.k8s.api.${group}.v1.${kind}`,
   };
 }

@@ -18,6 +18,7 @@ import type { KindRegistry } from '../kinds/index.js';
 import { OpenApiDocuments } from '../openapi/index.js';
 import { contextOf } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
+import { findMetricsKind, handleMetrics } from '../resource-metrics/index.js';
 import { findReviewType, handleReview } from '../reviews/index.js';
 import type { Reviewer } from '../reviews/index.js';
 import { checkView } from '../table/index.js';
@@ -90,6 +91,8 @@ export class Router {
       const { schemas } = this.context;
       return handleReview({ ...path, type: review, request }, { reviewer: this.reviewer, schemas });
     }
+    const metrics = findMetricsKind(path);
+    if (metrics) return handleMetrics(this.context, { ...path, kind: metrics, request });
     const kind =
       this.context.kinds.find(path.group, path.version, path.resource) ??
       (await this.context.definitions?.find(path.group, path.version, path.resource));

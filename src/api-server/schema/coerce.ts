@@ -1,8 +1,7 @@
-import { toInt64 } from '../../base/kubernetes/index.js';
+import { toInt64, QUANTITY_SYNTAX, canonicalQuantity } from '../../base/kubernetes/index.js';
 import type { Int64 } from '../../base/kubernetes/index.js';
 import type { FieldDecoder } from './field-decoder.js';
 import type { FieldFinding } from './object-schema.js';
-import { QUANTITY_SYNTAX, canonicalQuantity } from './quantity.js';
 import { isResourceField, pruned } from './structural-schema.js';
 import type { StructuralSchema } from './structural-schema.js';
 import { canonicalMicroTime, canonicalTime, timeSyntax } from './times.js';

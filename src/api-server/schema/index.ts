@@ -7,8 +7,6 @@ export { checkValue, DocumentLimitError, MAX_VALUES } from './document-limits.js
 export { JsonSyntaxError, readJsonText } from './json-text.js';
 export { PatternSyntaxError, linearPattern } from './linear-pattern.js';
 export type { LinearPattern } from './linear-pattern.js';
-export { canonicalQuantity, formatQuantity, parseQuantity } from './quantity.js';
-export type { Quantity } from './quantity.js';
 export { createSchemaRegistry } from './schema-registry.js';
 export type { StructuralSchema } from './structural-schema.js';
 export { YamlSyntaxError, parseYaml } from './yaml-text.js';

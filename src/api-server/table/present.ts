@@ -1,7 +1,7 @@
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
 import type { ApiRequest, Negotiated } from '../http/index.js';
-import type { KindDefinition } from '../kinds/index.js';
+import type { ShownKind } from '../kinds/index.js';
 import { toTable } from './to-table.js';
 
 /** How the client asked to see objects. */
@@ -26,7 +26,7 @@ interface ObjectList {
 /** An object, or the view of it that was asked for. */
 export function presentObject(
   object: UnstructuredObject,
-  kind: KindDefinition,
+  kind: ShownKind,
   { accept, request }: View,
   nowMs: number,
   parts: TableParts = { columns: true, rows: true },
@@ -47,7 +47,7 @@ export function presentObject(
 /** A list, or the view of it that was asked for. */
 export function presentList(
   list: ObjectList,
-  kind: KindDefinition,
+  kind: ShownKind,
   { accept, request }: View,
   nowMs: number,
 ): object {

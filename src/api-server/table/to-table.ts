@@ -1,5 +1,5 @@
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
-import type { KindDefinition } from '../kinds/index.js';
+import type { ShownKind } from '../kinds/index.js';
 
 export interface TableOptions {
   readonly metadata: object;
@@ -14,7 +14,7 @@ export interface TableOptions {
 /** The `meta.k8s.io` Table that `kubectl get` prints. */
 export function toTable(
   objects: readonly UnstructuredObject[],
-  kind: KindDefinition,
+  kind: ShownKind,
   options: TableOptions,
 ): object {
   const apiVersion = `meta.k8s.io/${options.metaVersion}`;

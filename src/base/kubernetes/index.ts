@@ -33,6 +33,8 @@ export type {
   UnstructuredObject,
 } from './objects.js';
 export { controllerOf, isControlledBy, newControllerRef } from './owner-references.js';
+export { QUANTITY_SYNTAX, canonicalQuantity, formatQuantity, parseQuantity } from './quantity.js';
+export type { Quantity } from './quantity.js';
 export {
   DEPLOYMENTS,
   EVENTS,

@@ -38,6 +38,7 @@ export function trimPod(pod: Pod): Pod {
 export function trimPodKeepingSpec(pod: Pod): Pod {
   const { spec, status } = pod;
   const trimmed = trimPod(pod);
+  const sidecars = sidecarsOf(spec);
   const reached = ['hostname', 'subdomain', 'hostNetwork', 'tolerations', 'overhead'] as const;
   return {
     ...trimmed,
@@ -45,6 +46,9 @@ export function trimPodKeepingSpec(pod: Pod): Pod {
       ...trimmed.spec,
       ...pick(spec, reached),
       containers: (spec.containers ?? []).map((each) => pick(each, ['name', 'ports', 'resources'])),
+      ...(sidecars.length > 0 && {
+        initContainers: sidecars.map((each) => pick(each, ['name', 'restartPolicy', 'resources'])),
+      }),
     },
     status: { ...trimmed.status, ...pick(status, ['podIP', 'podIPs', 'hostIP']) },
   };
@@ -76,8 +80,8 @@ export function trimFor(type: ResourceType, trims: ReadonlyMap<string, Trim> = D
 }
 
 function trimPodSpec(spec: Pod['spec'] | undefined): Pod['spec'] {
-  // Only of a sidecar (an init container that always restarts) do restarts count when victims are ranked.
-  const sidecars = spec?.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always') ?? [];
+  // Only of a sidecar do restarts count when victims are ranked.
+  const sidecars = sidecarsOf(spec);
   return {
     containers: [],
     ...pick(spec, ['nodeName', 'restartPolicy', 'terminationGracePeriodSeconds', 'priority']),
@@ -85,6 +89,11 @@ function trimPodSpec(spec: Pod['spec'] | undefined): Pod['spec'] {
       initContainers: sidecars.map((container) => pick(container, ['name', 'restartPolicy'])),
     }),
   };
+}
+
+/** Init containers that always restart, and so run beside the others. */
+function sidecarsOf(spec: Pod['spec'] | undefined) {
+  return spec?.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always') ?? [];
 }
 
 function trimPodStatus(status: Pod['status']): Pod['status'] {

@@ -1,3 +1,4 @@
+import { canonicalQuantity } from '../../../base/kubernetes/index.js';
 import type { IResourceQuota } from 'kubernetes-models/v1/ResourceQuota';
 import type {
   KubernetesObject,
@@ -5,7 +6,6 @@ import type {
   ResourceType,
   UnstructuredObject,
 } from '../../../base/kubernetes/index.js';
-import { canonicalQuantity } from '../../schema/index.js';
 import { addAmounts, nanosOf, pickAmounts, subtractAmounts } from '../amounts.js';
 import type { Amounts } from '../amounts.js';
 import { isInScope } from './scopes.js';

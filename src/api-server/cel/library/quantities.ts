@@ -1,6 +1,6 @@
+import { parseQuantity } from '../../../base/kubernetes/index.js';
 import type { Environment } from '@marcbachmann/cel-js';
 import { EvaluationError } from '@marcbachmann/cel-js';
-import { parseQuantity } from '../../schema/index.js';
 import { register } from './register.js';
 
 const NANOS = 1_000_000_000n;

@@ -1,6 +1,6 @@
+import { canonicalQuantity } from '../../../base/kubernetes/index.js';
 import type { IObjectFieldSelector } from 'kubernetes-models/v1/ObjectFieldSelector';
 import type { IResourceFieldSelector } from 'kubernetes-models/v1/ResourceFieldSelector';
-import { canonicalQuantity } from '../../schema/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported, required } from '../validation/field-errors.js';
 import { checkQualifiedName } from '../validation/syntax.js';

@@ -1,4 +1,4 @@
-import { parseQuantity } from '../../schema/index.js';
+import { parseQuantity } from '../../../base/kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid } from './field-errors.js';
 import { NON_NEGATIVE } from './syntax.js';

@@ -1,0 +1,2 @@
+export { handleMetrics } from './handle-metrics.js';
+export { findMetricsKind, METRICS_TYPES } from './metrics-kinds.js';

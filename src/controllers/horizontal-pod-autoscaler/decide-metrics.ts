@@ -1,0 +1,74 @@
+import type { IMetricSpec } from 'kubernetes-models/autoscaling/v2/MetricSpec';
+import type { IMetricStatus } from 'kubernetes-models/autoscaling/v2/MetricStatus';
+import type { DeepReadonly } from '../../base/kubernetes/index.js';
+import type { Problem, ScaleFacts } from './decide-replicas.js';
+import { decideReplicas, isProblem } from './decide-replicas.js';
+import type { PodMetrics } from './read-metric.js';
+import {
+  compileMetric,
+  describeProblem,
+  failureReason,
+  metricStatus,
+  nameOf,
+  samplesOf,
+} from './read-metric.js';
+
+/** A metric of which nothing is known. */
+export interface FailedMetric {
+  /** `FailedGetResourceMetric` */
+  readonly reason: string;
+  /** Of the Event and the condition. */
+  readonly message: string;
+}
+
+export interface DecidedMetrics {
+  /** Absent: no decision can be made. */
+  readonly wanted?: { readonly replicas: number; readonly metric: string };
+  /** One a metric of the spec, in their order; of one that failed only its place is known. */
+  readonly statuses: readonly IMetricStatus[];
+  readonly failures: readonly FailedMetric[];
+}
+
+/**
+ * How many pods the metrics ask for together: the most that one of them does. While some are not known, the others may ask for more
+ * pods, and not for fewer.
+ * @param metrics what pods use, or why nobody says
+ * Source: `computeReplicasForMetrics` in k/k pkg/controller/podautoscaler.
+ */
+export function decideMetrics(
+  specs: readonly DeepReadonly<IMetricSpec>[],
+  metrics: readonly PodMetrics[] | Problem,
+  facts: Omit<ScaleFacts, 'samples'>,
+): DecidedMetrics {
+  let wanted: DecidedMetrics['wanted'];
+  const statuses: IMetricStatus[] = [];
+  const failures: FailedMetric[] = [];
+  for (const spec of specs) {
+    const decided = decideMetric(spec, metrics, facts);
+    if ('status' in decided) {
+      statuses.push(decided.status);
+      if (!wanted || decided.replicas > wanted.replicas) wanted = decided;
+    } else {
+      statuses.push({ type: '' });
+      failures.push(decided);
+    }
+  }
+  const isHeldBack = failures.length > 0 && wanted !== undefined && wanted.replicas < facts.currentReplicas;
+  return { statuses, failures, ...(wanted && !isHeldBack && { wanted }) };
+}
+
+function decideMetric(
+  spec: DeepReadonly<IMetricSpec>,
+  metrics: readonly PodMetrics[] | Problem,
+  facts: Omit<ScaleFacts, 'samples'>,
+): FailedMetric | { readonly replicas: number; readonly metric: string; readonly status: IMetricStatus } {
+  const reason = failureReason(spec);
+  const metric = compileMetric(spec);
+  if (isProblem(metric)) return { reason, message: metric.problem };
+  const samples = isProblem(metrics) ? metrics : samplesOf(metric, metrics);
+  const outcome = isProblem(samples)
+    ? { problem: `unable to get metrics for resource ${metric.resource}: ${samples.problem}` }
+    : decideReplicas(metric, { ...facts, samples });
+  if (isProblem(outcome)) return { reason, message: describeProblem(metric, outcome) };
+  return { replicas: outcome.replicas, metric: nameOf(metric), status: metricStatus(metric, outcome) };
+}

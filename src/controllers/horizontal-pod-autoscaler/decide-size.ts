@@ -1,0 +1,171 @@
+import type { IHorizontalPodAutoscalerBehavior } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscalerBehavior';
+import type { IHPAScalingRules } from 'kubernetes-models/autoscaling/v2/HPAScalingRules';
+import type { DeepReadonly } from '../../base/kubernetes/index.js';
+
+/** Recommendations of this time hold a decrease back where nobody says otherwise. */
+const DEFAULT_DOWN_WINDOW_MS = 300_000;
+/** The longest window that may be asked for, and more than the longest period of a policy. */
+const REMEMBERED_MS = 3_600_000;
+
+/** A number of pods, or a change of it, at a time. */
+export interface Stamped {
+  readonly replicas: number;
+  readonly atMs: number;
+}
+
+/** What an autoscaler remembers. */
+export interface History {
+  /** What its metrics asked for. */
+  readonly recommendations: readonly Stamped[];
+  /** What it did: positive where pods were added. */
+  readonly changes: readonly Stamped[];
+}
+
+export function remember(entries: readonly Stamped[], replicas: number, nowMs: number): Stamped[] {
+  const kept = entries.filter(({ atMs }) => atMs >= nowMs - REMEMBERED_MS);
+  return [...kept, { replicas, atMs: nowMs }];
+}
+
+export interface Bounds {
+  readonly minReplicas: number;
+  readonly maxReplicas: number;
+  readonly behavior?: DeepReadonly<IHorizontalPodAutoscalerBehavior>;
+}
+
+export interface Verdict {
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface DecidedSize {
+  readonly replicas: number;
+  readonly ableToScale: Verdict;
+  readonly limited: Verdict & { readonly isLimited: boolean };
+}
+
+const STABILIZED = {
+  up: {
+    reason: 'ScaleUpStabilized',
+    message: 'recent recommendations were lower than current one, applying the lowest recent recommendation',
+  },
+  down: {
+    reason: 'ScaleDownStabilized',
+    message:
+      'recent recommendations were higher than current one, applying the highest recent recommendation',
+  },
+};
+const READY: Verdict = {
+  reason: 'ReadyForNewScale',
+  message: 'recommended size matches current size',
+};
+const WITHIN: Verdict = {
+  reason: 'DesiredWithinRange',
+  message: 'the desired count is within the acceptable range',
+};
+const LIMITS = {
+  ScaleUpLimit: 'the desired replica count is increasing faster than the maximum scale rate',
+  ScaleDownLimit: 'the desired replica count is decreasing faster than the maximum scale rate',
+  TooManyReplicas: 'the desired replica count is more than the maximum replica count',
+  TooFewReplicas: 'the desired replica count is less than the minimum replica count',
+};
+
+/**
+ * How many pods there shall be now that the metrics ask for `wanted`: held back by what they asked for lately, by the rates that
+ * policies allow, and by the bounds.
+ * Source: `normalizeDesiredReplicas`, `normalizeDesiredReplicasWithBehaviors` in k/k pkg/controller/podautoscaler.
+ */
+export function decideSize(
+  wanted: number,
+  current: number,
+  bounds: Bounds,
+  history: History,
+  nowMs: number,
+): DecidedSize {
+  const stable = stabilized(wanted, current, bounds, history, nowMs);
+  const ableToScale =
+    stable === wanted ? READY : wanted >= current && bounds.behavior ? STABILIZED.up : STABILIZED.down;
+  const { reason, replicas } = limited(stable, current, bounds, history, nowMs);
+  if (replicas === stable) return { replicas, ableToScale, limited: { ...WITHIN, isLimited: false } };
+  return { replicas, ableToScale, limited: { reason, message: LIMITS[reason], isLimited: true } };
+}
+
+/** Without a behaviour only decreases are held back. */
+function stabilized(
+  wanted: number,
+  current: number,
+  { behavior }: Bounds,
+  { recommendations }: History,
+  nowMs: number,
+): number {
+  const within = (windowMs: number): number[] =>
+    recommendations.filter(({ atMs }) => atMs > nowMs - windowMs).map(({ replicas }) => replicas);
+  const highest = Math.max(wanted, ...within(windowMsOf(behavior?.scaleDown, DEFAULT_DOWN_WINDOW_MS)));
+  if (!behavior) return highest;
+  const lowest = Math.min(wanted, ...within(windowMsOf(behavior.scaleUp, 0)));
+  return Math.min(Math.max(current, lowest), highest);
+}
+
+interface Limited {
+  readonly replicas: number;
+  readonly reason: keyof typeof LIMITS;
+}
+
+function limited(
+  wanted: number,
+  current: number,
+  { behavior, maxReplicas, minReplicas }: Bounds,
+  { changes }: History,
+  nowMs: number,
+): Limited {
+  if (!behavior) {
+    const fastest = Math.max(2 * current, 4);
+    if (wanted < minReplicas) return { replicas: minReplicas, reason: 'TooFewReplicas' };
+    return atMost(wanted, maxReplicas, fastest);
+  }
+  if (wanted > current)
+    return atMost(
+      wanted,
+      maxReplicas,
+      Math.max(current, rateLimit('up', behavior.scaleUp, current, changes, nowMs)),
+    );
+  const slowest = Math.min(current, rateLimit('down', behavior.scaleDown, current, changes, nowMs));
+  if (wanted === current) return { replicas: wanted, reason: 'TooFewReplicas' };
+  return minReplicas < slowest
+    ? { replicas: Math.max(wanted, slowest), reason: 'ScaleDownLimit' }
+    : { replicas: Math.max(wanted, minReplicas), reason: 'TooFewReplicas' };
+}
+
+function atMost(wanted: number, maxReplicas: number, fastest: number): Limited {
+  return maxReplicas > fastest
+    ? { replicas: Math.min(wanted, fastest), reason: 'ScaleUpLimit' }
+    : { replicas: Math.min(wanted, maxReplicas), reason: 'TooManyReplicas' };
+}
+
+/** How far the policies let the number go, by what was changed within their periods already. */
+function rateLimit(
+  direction: 'up' | 'down',
+  rules: DeepReadonly<IHPAScalingRules> | undefined,
+  current: number,
+  changes: readonly Stamped[],
+  nowMs: number,
+): number {
+  if (rules?.selectPolicy === 'Disabled') return current;
+  const sign = direction === 'up' ? 1 : -1;
+  const limits = (rules?.policies ?? []).map(({ periodSeconds, type, value }) => {
+    const sinceMs = nowMs - periodSeconds * 1000;
+    const changed = changes
+      .filter(({ atMs }) => atMs > sinceMs)
+      .reduce((sum, { replicas }) => sum + replicas, 0);
+    const before = current - changed;
+    if (type === 'Pods') return before + sign * value;
+    const limit = before * (1 + (sign * value) / 100);
+    return direction === 'up' ? Math.ceil(limit) : Math.trunc(limit);
+  });
+  // The policy that allows the greatest change decides, unless the least one shall.
+  return (rules?.selectPolicy === 'Min') === (direction === 'up') ? Math.min(...limits) : Math.max(...limits);
+}
+
+function windowMsOf(rules: DeepReadonly<IHPAScalingRules> | undefined, defaultMs: number): number {
+  const { stabilizationWindowSeconds: seconds } = rules ?? {};
+  return seconds === undefined ? defaultMs : seconds * 1000;
+}

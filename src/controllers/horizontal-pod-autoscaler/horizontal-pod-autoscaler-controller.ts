@@ -1,0 +1,292 @@
+import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
+import { LabelSelectorSyntaxError, PODS, parseLabelSelector, sameJson } from '../../base/kubernetes/index.js';
+import { toRfc3339 } from '../../base/clock/index.js';
+import { TerminalError, errorMessage } from '../../base/errors/index.js';
+import type { Condition, ControllerDefinition, ReconcileContext } from '../../kit/index.js';
+import { NAMESPACE_INDEX, apiStatusOf, setCondition, updateStatus } from '../../kit/index.js';
+import { HorizontalPodAutoscaler, WHOLE_PODS, clusterControllerFrom } from '../shared/index.js';
+import type { DecidedMetrics } from './decide-metrics.js';
+import { decideMetrics } from './decide-metrics.js';
+import { toleranceOf } from './decide-replicas.js';
+import type { History } from './decide-size.js';
+import { decideSize, remember } from './decide-size.js';
+import { readPodMetrics } from './read-metric.js';
+import type { ScaleTarget } from './scale-target.js';
+import { readTarget, writeReplicas } from './scale-target.js';
+
+/** How often each autoscaler is looked at, milliseconds; kube-controller-manager's `--horizontal-pod-autoscaler-sync-period`. */
+const SYNC_PERIOD_MS = 15_000;
+
+type Autoscaler = DeepReadonly<HorizontalPodAutoscaler>;
+type Status = NonNullable<HorizontalPodAutoscaler['status']>;
+type Sync = ReconcileContext<HorizontalPodAutoscaler>;
+
+/**
+ * Keeps the number of pods of whatever has a scale where the pods' use of resources meets its target. What it remembers is lost with
+ * its leader; the next one begins with the number that it finds, and so takes pods away only after a whole window.
+ * Source: k/k pkg/controller/podautoscaler.
+ */
+export const horizontalPodAutoscalerController: ControllerDefinition = {
+  ...clusterControllerFrom<HorizontalPodAutoscaler>(
+    {
+      name: 'horizontal-pod-autoscaler',
+      for: HorizontalPodAutoscaler,
+      aliases: ['horizontalpodautoscaling'],
+      trims: WHOLE_PODS,
+    },
+    () => {
+      const histories = new Map<string, History>();
+      return {
+        whileLeading: () => () => histories.clear(),
+        predicates: [(event) => event.type !== 'modified' || !sameJson(event.old.spec, event.object.spec)],
+        reads: [PODS],
+        async reconcile({ key }, sync) {
+          const { object: autoscaler } = sync;
+          if (!autoscaler) {
+            histories.delete(key);
+            return;
+          }
+          const outcome = await new Look(autoscaler, histories.get(key), sync).run();
+          if (outcome.history) histories.set(key, outcome.history);
+          await updateStatus(sync.client, HorizontalPodAutoscaler, autoscaler, outcome.status);
+          return { requeueAfterMs: SYNC_PERIOD_MS };
+        },
+      };
+    },
+  ),
+  // As kube-controller-manager's is called.
+  serviceAccount: 'horizontal-pod-autoscaler',
+};
+
+interface Outcome {
+  readonly status: Status;
+  /** Absent: as it was. */
+  readonly history?: History;
+}
+
+/** One look at one autoscaler: reads, decides, scales, and says what it saw. */
+class Look {
+  private conditions: Condition[];
+
+  constructor(
+    private readonly autoscaler: Autoscaler,
+    private readonly before: History | undefined,
+    private readonly sync: Sync,
+  ) {
+    this.conditions = [...((autoscaler.status?.conditions ?? []) as readonly Condition[])];
+  }
+
+  async run(): Promise<Outcome> {
+    const target = await this.attempt(readTarget(this.autoscaler, this.sync.client));
+    if (typeof target === 'string') {
+      this.warn('FailedGetScale', target);
+      this.set(
+        'AbleToScale',
+        'False',
+        'FailedGetScale',
+        `the HPA controller was unable to get the target's current scale: ${target}`,
+      );
+      return { status: this.status(this.autoscaler.status ?? {}) };
+    }
+    this.set(
+      'AbleToScale',
+      'True',
+      'SucceededGetScale',
+      "the HPA controller was able to get the target's current scale",
+    );
+    return this.size(target);
+  }
+
+  private async size(target: ScaleTarget): Promise<Outcome> {
+    const { minReplicas = 1, maxReplicas = 1 } = this.autoscaler.spec ?? {};
+    const current = target.scale.spec?.replicas ?? 0;
+    const now = this.sync.clock.now();
+    const history = this.before ?? { recommendations: remember([], current, now), changes: [] };
+    if (current === 0 && minReplicas !== 0) {
+      this.set(
+        'ScalingActive',
+        'False',
+        'ScalingDisabled',
+        'scaling is disabled since the replica count of the target is zero',
+      );
+      return { history, status: this.status({ currentReplicas: 0, desiredReplicas: 0 }) };
+    }
+    if (current > maxReplicas)
+      return this.rescale(target, maxReplicas, 'Current number of replicas above Spec.MaxReplicas', history);
+    if (current < minReplicas)
+      return this.rescale(target, minReplicas, 'Current number of replicas below Spec.MinReplicas', history);
+    return this.follow(target, current, history);
+  }
+
+  /** Goes by the metrics. */
+  private async follow(target: ScaleTarget, current: number, history: History): Promise<Outcome> {
+    const { behavior, maxReplicas = 1, minReplicas = 1 } = this.autoscaler.spec ?? {};
+    const decided = await this.measure(target, current);
+    const { statuses = [], wanted } = decided ?? {};
+    if (!wanted) {
+      const { desiredReplicas = 0 } = this.autoscaler.status ?? {};
+      return {
+        history,
+        status: this.status({ currentReplicas: current, desiredReplicas, currentMetrics: statuses }),
+      };
+    }
+    this.set(
+      'ScalingActive',
+      'True',
+      'ValidMetricFound',
+      `the HPA was able to successfully calculate a replica count from ${wanted.metric}`,
+    );
+    const now = this.sync.clock.now();
+    const bounds = { minReplicas, maxReplicas, behavior };
+    const size = decideSize(wanted.replicas, current, bounds, history, now);
+    const { ableToScale, limited, replicas } = size;
+    this.set('AbleToScale', 'True', ableToScale.reason, ableToScale.message);
+    this.set('ScalingLimited', limited.isLimited ? 'True' : 'False', limited.reason, limited.message);
+    const next = { ...history, recommendations: remember(history.recommendations, wanted.replicas, now) };
+    if (replicas === current)
+      return {
+        history: next,
+        status: this.status({ currentReplicas: current, desiredReplicas: current, currentMetrics: statuses }),
+      };
+    const reason = wanted.replicas > current ? `${wanted.metric} above target` : 'All metrics below target';
+    return this.rescale(target, replicas, reason, next, statuses);
+  }
+
+  /** @returns undefined where it is not even known whose metrics count */
+  private async measure(
+    { scale }: ScaleTarget,
+    currentReplicas: number,
+  ): Promise<DecidedMetrics | undefined> {
+    const { behavior, metrics: specs = [] } = this.autoscaler.spec ?? {};
+    const selector = scale.status?.selector ?? '';
+    const pods = this.podsOf(selector);
+    if (!pods) return undefined;
+    const { client, clock } = this.sync;
+    const { namespace = '' } = this.autoscaler.metadata;
+    const metrics = await this.attempt(readPodMetrics(client, namespace, selector));
+    const decided = decideMetrics(specs, typeof metrics === 'string' ? { problem: metrics } : metrics, {
+      pods,
+      currentReplicas,
+      tolerance: {
+        down: toleranceOf(behavior?.scaleDown?.tolerance),
+        up: toleranceOf(behavior?.scaleUp?.tolerance),
+      },
+      nowMs: clock.now(),
+    });
+    this.tellFailures(decided, specs.length);
+    return decided;
+  }
+
+  private tellFailures({ failures, wanted }: DecidedMetrics, metrics: number): void {
+    for (const { message, reason } of failures) this.warn(reason, message);
+    const [first] = failures;
+    if (!first || wanted) return;
+    this.set(
+      'ScalingActive',
+      'False',
+      first.reason,
+      `the HPA was unable to compute the replica count: ${first.message}`,
+    );
+    this.warn(
+      'FailedComputeMetricsReplicas',
+      `invalid metrics (${failures.length} invalid out of ${metrics}), first error is: ${first.message}`,
+    );
+  }
+
+  private podsOf(selector: string): readonly DeepReadonly<Pod>[] | undefined {
+    if (selector === '') {
+      this.warn('SelectorRequired', 'selector is required');
+      this.set('ScalingActive', 'False', 'InvalidSelector', "the HPA target's scale is missing a selector");
+      return undefined;
+    }
+    try {
+      const matches = parseLabelSelector(selector);
+      const pods = this.sync
+        .lister<Pod>(PODS)
+        .byIndex(NAMESPACE_INDEX, this.autoscaler.metadata.namespace ?? '');
+      return matches ? pods.filter(({ metadata }) => matches(metadata.labels)) : pods;
+    } catch (error) {
+      if (!(error instanceof LabelSelectorSyntaxError)) throw error;
+      const message = `couldn't convert selector into a corresponding internal selector object: ${error.message}`;
+      this.warn('InvalidSelector', message);
+      this.set('ScalingActive', 'False', 'InvalidSelector', message);
+      return undefined;
+    }
+  }
+
+  private async rescale(
+    target: ScaleTarget,
+    replicas: number,
+    reason: string,
+    history: History,
+    currentMetrics?: Status['currentMetrics'] | DecidedMetrics['statuses'],
+  ): Promise<Outcome> {
+    const { autoscaler, sync } = this;
+    const current = target.scale.spec?.replicas ?? 0;
+    const metrics = currentMetrics ?? autoscaler.status?.currentMetrics;
+    const failure = await this.attempt(writeReplicas(target, replicas, sync.client).then(() => undefined));
+    if (typeof failure === 'string') {
+      this.warn('FailedRescale', `New size: ${replicas}; reason: ${reason}; error: ${failure}`);
+      this.set(
+        'AbleToScale',
+        'False',
+        'FailedUpdateScale',
+        `the HPA controller was unable to update the target scale: ${failure}`,
+      );
+      const { desiredReplicas = 0 } = autoscaler.status ?? {};
+      return {
+        history,
+        status: this.status({ currentReplicas: current, desiredReplicas, currentMetrics: metrics }),
+      };
+    }
+    this.set(
+      'AbleToScale',
+      'True',
+      'SucceededRescale',
+      `the HPA controller was able to update the target scale to ${replicas}`,
+    );
+    sync.events.record(autoscaler, {
+      type: 'Normal',
+      reason: 'SuccessfulRescale',
+      message: `New size: ${replicas}; reason: ${reason}`,
+    });
+    const now = sync.clock.now();
+    return {
+      history: { ...history, changes: remember(history.changes, replicas - current, now) },
+      status: this.status({
+        currentReplicas: current,
+        desiredReplicas: replicas,
+        currentMetrics: metrics,
+        lastScaleTime: toRfc3339(now),
+      }),
+    };
+  }
+
+  /** What the server, or nobody, has to say is told to people; everything else goes wrong as ever. */
+  private async attempt<T>(call: Promise<T>): Promise<T | string> {
+    try {
+      return await call;
+    } catch (error) {
+      if (apiStatusOf(error) === undefined && !(error instanceof TerminalError)) throw error;
+      return errorMessage(error);
+    }
+  }
+
+  private warn(reason: string, message: string): void {
+    this.sync.events.record(this.autoscaler, { type: 'Warning', reason, message });
+  }
+
+  private set(type: string, status: Condition['status'], reason: string, message: string): void {
+    this.conditions = setCondition(this.conditions, { type, status, reason, message }, this.sync.clock);
+  }
+
+  private status(found: DeepReadonly<Partial<Status>>): Status {
+    const { lastScaleTime } = this.autoscaler.status ?? {};
+    return {
+      ...(lastScaleTime !== undefined && { lastScaleTime }),
+      desiredReplicas: 0,
+      ...found,
+      conditions: this.conditions,
+    } as Status;
+  }
+}

@@ -1,0 +1,1 @@
+export { horizontalPodAutoscalerController } from './horizontal-pod-autoscaler-controller.js';

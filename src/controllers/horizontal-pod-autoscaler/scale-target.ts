@@ -1,0 +1,40 @@
+import type { DeepReadonly, KubernetesObject, ResourceType } from '../../base/kubernetes/index.js';
+import { apiVersionOf } from '../../base/kubernetes/index.js';
+import { TerminalError } from '../../base/errors/index.js';
+import type { ApiClient } from '../../kit/index.js';
+import type { HorizontalPodAutoscaler } from '../shared/index.js';
+
+interface Scale extends KubernetesObject {
+  spec?: { replicas?: number };
+  readonly status?: { readonly selector?: string };
+}
+
+/** Of whatever has a `scale` subresource. */
+export interface ScaleTarget {
+  readonly type: ResourceType;
+  readonly scale: Scale;
+}
+
+/** @throws TerminalError for a kind that the server has not; ApiStatusError */
+export async function readTarget(
+  { metadata, spec }: DeepReadonly<HorizontalPodAutoscaler>,
+  client: ApiClient,
+): Promise<ScaleTarget> {
+  const { apiVersion = '', kind = '', name = '' } = spec?.scaleTargetRef ?? {};
+  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+  const { resources } = await client.discover();
+  const candidates = resources.filter((each) => each.kind === kind && each.group === group);
+  const type = candidates.find((each) => apiVersionOf(each) === apiVersion) ?? candidates[0];
+  if (!type) throw new TerminalError(`no matches for kind "${kind}" in group "${group}"`);
+  const { namespace } = metadata;
+  return { type, scale: await client.get<Scale>(type, { namespace, name }, { subresource: 'scale' }) };
+}
+
+/** Succeeds only from the state that was read. @throws ApiStatusError */
+export async function writeReplicas(
+  { scale, type }: ScaleTarget,
+  replicas: number,
+  client: ApiClient,
+): Promise<void> {
+  await client.update(type, { ...scale, spec: { ...scale.spec, replicas } }, { subresource: 'scale' });
+}
