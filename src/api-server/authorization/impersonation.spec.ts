@@ -57,6 +57,11 @@ describe('impersonation', () => {
   });
 
   it('of groups without a user is refused', () => {
-    expect(() => readImpersonation({ 'impersonate-group': ['system:masters'] })).toThrow('without a user');
+    expect(() => readImpersonation({ 'impersonate-group': ['system:masters'] })).toThrow(
+      expect.objectContaining({
+        message: expect.stringContaining('without a user') as unknown,
+        status: expect.objectContaining({ code: 400 }) as unknown,
+      }),
+    );
   });
 });

@@ -6,7 +6,7 @@ import {
   UNAUTHENTICATED,
 } from '../auth/index.js';
 import type { UserInfo } from '../auth/index.js';
-import { internalError } from '../errors/index.js';
+import { badRequest } from '../errors/index.js';
 import type { ResourceAttributes } from './access-attributes.js';
 
 /** Header names in lower case, with all their values. */
@@ -33,7 +33,7 @@ export function isImpersonating(headers: Readonly<Record<string, unknown>>): boo
 
 /**
  * As whom `kubectl --as` and the like want to act. Source: WithImpersonation in apiserver/pkg/endpoints/filters.
- * @throws StatusError 500, as there, for groups, a uid or extra without a user
+ * @throws StatusError 400 for groups, a uid or extra without a user; there it is a 500
  */
 export function readImpersonation(headers: HeaderValues): Impersonation | undefined {
   const username = headers[USER]?.[0] ?? '';
@@ -42,7 +42,7 @@ export function readImpersonation(headers: HeaderValues): Impersonation | undefi
   const extra = readExtra(headers);
   if (username === '') {
     if (groups.length === 0 && uid === '' && Object.keys(extra).length === 0) return undefined;
-    throw internalError('groups, a uid or extra fields are to be impersonated without a user');
+    throw badRequest('groups, a uid or extra fields are to be impersonated without a user');
   }
   return {
     user: {

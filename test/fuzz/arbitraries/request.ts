@@ -82,7 +82,7 @@ const ACCEPTS = [
   ';;;,,,===',
 ];
 
-const headers: fc.Arbitrary<Record<string, string>> = fc.record(
+const usualHeaders: fc.Arbitrary<Record<string, string>> = fc.record(
   {
     accept: fc.oneof(
       {
@@ -99,10 +99,34 @@ const headers: fc.Arbitrary<Record<string, string>> = fc.record(
     'user-agent': fc.constantFrom('kubectl/v1.32', '', '/', 'x'.repeat(500), 'é', 'constructor/1'),
     'if-none-match': fc.constantFrom('*', '"x"'),
     traceparent: fc.constantFrom('00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', 'x', '00-0-0-0'),
-    'impersonate-user': fc.constantFrom('x'),
   },
   { requiredKeys: [] },
 );
+
+const impersonation: fc.Arbitrary<Record<string, string>> = fc.record(
+  {
+    'impersonate-user': fc.constantFrom(
+      'x',
+      '',
+      'system:admin',
+      'system:serviceaccount:default:default',
+      'é',
+    ),
+    'impersonate-group': fc.constantFrom('system:masters', 'x', ''),
+    'impersonate-uid': fc.constantFrom('1', ''),
+    'impersonate-extra-scopes%2fx': fc.constantFrom('x', ''),
+    'impersonate-extra-__proto__': fc.constantFrom('x'),
+  },
+  { requiredKeys: [] },
+);
+
+/** Seldom on behalf of others: most of them may do nothing, and so would find nothing. */
+const headers: fc.Arbitrary<Record<string, string>> = fc
+  .tuple(
+    usualHeaders,
+    fc.oneof({ weight: 19, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: impersonation }),
+  )
+  .map(([usual, others]) => ({ ...usual, ...others }));
 
 const CONTENT_TYPES = [
   ...[JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH],
