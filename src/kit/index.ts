@@ -3,12 +3,7 @@
  * {@link defineController}.
  * @packageDocumentation
  */
-export type {
-  Coordination,
-  CoordinationFactory,
-  CoordinationParts,
-  QueuePair,
-} from './operator/coordination.js';
+export type { Coordination, CoordinationFactory, CoordinationParts } from './operator/coordination.js';
 export { ControllerManager } from './operator/controller-manager.js';
 export { createManager } from './operator/create-manager.js';
 export type { CreateManagerOptions } from './operator/create-manager.options.js';
@@ -36,6 +31,7 @@ export {
   Lease,
   Namespace,
   Node,
+  PersistentVolume,
   PersistentVolumeClaim,
   Pod,
   ReplicaSet,
@@ -43,6 +39,7 @@ export {
   Service,
   ServiceAccount,
   StatefulSet,
+  StorageClass,
   defineKind,
   typeMeta,
 } from './operator/kinds.js';
@@ -59,6 +56,12 @@ export {
   resourceVersionChanged,
 } from './operator/predicates.js';
 export type { Predicate } from './operator/predicates.js';
+export type {
+  ExtendedManager,
+  ManagerExtension,
+  ManagerExtensionContext,
+  ManagerExtensionFactory,
+} from './operator/manager-extension.js';
 export type { ProbeServerOptions } from './operator/probe-server.js';
 export { stopSignal } from './operator/stop-signal.js';
 export { watch } from './operator/watched-events.js';
@@ -71,6 +74,7 @@ export type {
   BuiltController,
   ControllerDefinition,
   ControllerDependencies,
+  Decided,
   Decision,
   DueWork,
   Enqueue,
@@ -79,14 +83,21 @@ export type {
   InformerSource,
   IntentStore,
   LeadingWork,
+  Observed,
   ReconcileContext as SyncContext,
   ReconcileRequest,
   ReconcileResult,
   Reconciler as SyncReconciler,
-  SyncObserver,
+  SyncStep,
   UnreadableResource,
 } from './controller/index.js';
-export { classifyFailure, dueObjects, noSyncObserver } from './controller/index.js';
+export {
+  carryThrough,
+  classifyFailure,
+  dueObjects,
+  hasToDecide,
+  noteCachesRead,
+} from './controller/index.js';
 export type { EventNote, EventObject, EventRecorder, EventType } from './events/index.js';
 
 // The API.
@@ -95,6 +106,7 @@ export type {
   ClusterConnection,
   DeleteOptions,
   DeleteResult,
+  DiscoverOptions,
   DiscoveredResource,
   DiscoveredResources,
   HttpApiClient,
@@ -118,6 +130,7 @@ export {
   isNotFound,
   isObjectNotFound,
   loadKubeconfig,
+  unlessGone,
 } from './api-client/index.js';
 export type {
   DeepReadonly,
@@ -159,9 +172,18 @@ export type {
   WorkItem,
   WorkQueue,
   WorkQueueConsumer,
+  WorkQueueInspector,
   WorkQueueOptions,
+  WorkQueueTending,
 } from './work-queue/index.js';
 export type { Activation, ActorRuntime, ActorStore } from './actor/index.js';
+export type {
+  ActorQueue,
+  ActorWorkItem,
+  CausedAdds,
+  ControllerQueue,
+  QueuePair,
+} from './actor-queue/index.js';
 export type { LeaderElectionOptions, LeaderElectionRecord, ResourceLock } from './leader-election/index.js';
 export { LeaderElector, LeaseResourceLock } from './leader-election/index.js';
 

@@ -5,8 +5,8 @@
  */
 export { RedisActorRuntime } from './actor/redis-actor-runtime.js';
 export type { RedisActorRuntimeDependencies } from './actor/redis-actor-runtime.js';
-export { RedisQueuedActors } from './actor/redis-queued-actors.js';
-export type { RedisQueuedActorsDependencies } from './actor/redis-queued-actors.js';
+export { RedisActorQueue } from './actor-queue/redis-actor-queue.js';
+export type { RedisActorQueueDependencies } from './actor-queue/redis-actor-queue.js';
 export { RedisHolderWitness } from './leader-election/redis-holder-witness.js';
 export type { RedisHolderWitnessOptions } from './leader-election/redis-holder-witness.js';
 export { RedisLeaseLinks } from './leader-election/redis-lease-links.js';
@@ -17,4 +17,8 @@ export { redisCoordination } from './operator/redis-coordination.js';
 export { BullMqWorkQueueConsumer } from './work-queue/bullmq-consumer.js';
 export type { BullMqWorkQueueConsumerDependencies } from './work-queue/bullmq-consumer.js';
 export { BullMqWorkQueue } from './work-queue/bullmq-work-queue.js';
-export type { BullMqWorkQueueDependencies, QueuedActors } from './work-queue/bullmq-work-queue.js';
+export type {
+  BullMqWorkQueueDependencies,
+  JoinableAdds,
+  StepAtStart,
+} from './work-queue/bullmq-work-queue.js';

@@ -33,10 +33,33 @@ export const LAST_RFC3339_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
  * can be written so.
  */
 export function toRfc3339(epochMs: number): string {
-  return new Date(Math.min(epochMs, LAST_RFC3339_MS)).toISOString().replace(/\.\d{3}Z$/, 'Z');
+  return `${new Date(Math.min(epochMs, LAST_RFC3339_MS)).toISOString().slice(0, -'.000Z'.length)}Z`;
 }
 
 /** The instant as RFC 3339 with microseconds, the form of Kubernetes' `metav1.MicroTime`. */
 export function toRfc3339Micro(epochMs: number): string {
   return new Date(epochMs).toISOString().replace(/Z$/, '000Z');
+}
+
+/** `Clock.sleep` in terms of `Clock.setTimeout`; shared by the implementations. */
+export function sleepOn(
+  clock: Pick<Clock, 'setTimeout'>,
+  delayMs: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason as Error);
+      return;
+    }
+    const onAbort = (): void => {
+      timer.cancel();
+      reject(signal?.reason as Error);
+    };
+    const timer = clock.setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, delayMs);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
 }

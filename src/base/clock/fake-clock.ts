@@ -1,5 +1,5 @@
 import type { Clock, TimerHandle } from './clock.js';
-import { sleepOn } from './sleep-on.js';
+import { sleepOn } from './clock.js';
 
 interface PendingTimer {
   readonly dueMs: number;

@@ -1,6 +1,5 @@
 import type { Clock, TimerHandle } from './clock.js';
-import { MAX_TIMER_MS } from './clock.js';
-import { sleepOn } from './sleep-on.js';
+import { MAX_TIMER_MS, sleepOn } from './clock.js';
 
 /** The machine's clocks. Timers keep the event loop alive while they are pending. */
 export class SystemClock implements Clock {

@@ -15,3 +15,11 @@ function giveTurn(): void {
   waiting.shift()?.();
   if (waiting.length > 0) setImmediate(giveTurn);
 }
+
+/**
+ * Calls back once everything that was ready at the same time has been looked at: the end of this turn of the event loop.
+ * Lets requests that came together be answered together, at no delay.
+ */
+export function atEndOfTurn(callback: () => void): void {
+  setImmediate(callback);
+}

@@ -1,13 +1,40 @@
-export { cloneJson } from './clone-json.js';
-export { ownField, setField } from './json-fields.js';
-export type { JsonFields } from './json-fields.js';
-export { exactInteger, parseInt64, toDouble, toInt64 } from './int64.js';
+export { cloneJson, sameJson, ownField, setField } from './json-values.js';
+export {
+  containerAnnotation,
+  isPodActive,
+  isPodFinished,
+  isPodReady,
+  isPodTerminating,
+  readyConditionOf,
+} from './pods.js';
+export type { JsonFields } from './json-values.js';
+export { exactInteger, parseInt64, toDouble, toInt64, exactIntegerTags } from './int64.js';
 export type { Int64 } from './int64.js';
 export { parseJson, stringifyJson, writeIntegers } from './json-text.js';
-export { keyOf, parseKey } from './key.js';
-export type { ObjectRef } from './key.js';
-export { compileLabelSelector, isEmptySelector } from './label-selector.js';
-export { LabelSelectorSyntaxError, parseLabelSelector } from './label-selector-text.js';
+export {
+  keyOf,
+  parseKey,
+  DEPLOYMENTS,
+  EVENTS,
+  LEASES,
+  LEASE_CANDIDATES,
+  NAMESPACES,
+  NODES,
+  PERSISTENT_VOLUMES,
+  PERSISTENT_VOLUME_CLAIMS,
+  PODS,
+  REPLICA_SETS,
+  ROLLKEEPER_DEPLOYMENTS,
+  SERVICE_ACCOUNTS,
+  STORAGE_CLASSES,
+  apiVersionOf,
+  qualifiedResource,
+} from './resource-type.js';
+export { isNodeSelected, isSelectedByTerms, nodeNamedByAffinity, tolerates } from './node-fit.js';
+export type { Taint, Toleration } from './node-fit.js';
+export type { ObjectRef, ResourceType } from './resource-type.js';
+export { compileLabelSelector, isEmptySelector, tryCompileLabelSelector } from './label-selector.js';
+export { LabelSelectorSyntaxError, parseLabelSelector, selectorText } from './label-selector-text.js';
 export type { LabelMatcher, LabelSelector } from './label-selector.js';
 export type {
   DeepReadonly,
@@ -32,28 +59,51 @@ export type {
   ReplicaSetStatus,
   UnstructuredObject,
 } from './objects.js';
-export { controllerOf, isControlledBy, newControllerRef } from './owner-references.js';
-export { QUANTITY_SYNTAX, canonicalQuantity, formatQuantity, parseQuantity } from './quantity.js';
-export type { Quantity } from './quantity.js';
+export { controllerOf, isControlledBy, newControllerRef, ownerUids } from './owner-references.js';
 export {
-  DEPLOYMENTS,
-  EVENTS,
-  LEASES,
-  LEASE_CANDIDATES,
-  NAMESPACES,
-  NODES,
-  PODS,
-  REPLICA_SETS,
-  SERVICE_ACCOUNTS,
-  apiVersionOf,
-  qualifiedResource,
-} from './resource-type.js';
-export type { ResourceType } from './resource-type.js';
-export { sameJson } from './same-json.js';
+  NANOS,
+  QUANTITY_SYNTAX,
+  canonicalQuantity,
+  formatQuantity,
+  nanosOf,
+  parseQuantity,
+} from './quantity.js';
+export type { Amount, Amounts, Quantity } from './quantity.js';
+export {
+  DNS_1035_LABEL,
+  DNS_1123_LABEL,
+  MAX_LABEL_LENGTH,
+  SAFE_ALPHABET,
+  applyGeneratedName,
+  generatedName,
+  isDnsLabel,
+} from './names.js';
+export { semanticEqual } from './semantic-equal.js';
 export {
   compareResourceVersions,
   isComparableResourceVersion,
   isOnlyMetByList,
   newerResourceVersion,
+  newestOfEach,
 } from './resource-version.js';
-export { exactIntegerTags } from './yaml-integers.js';
+export type { ResourceVersions } from './resource-version.js';
+export {
+  BETA_DEFAULT_STORAGE_CLASS,
+  BIND_COMPLETED,
+  BOUND_BY_CONTROLLER,
+  CLAIM_PROTECTION,
+  DEFAULT_STORAGE_CLASS,
+  NO_PROVISIONER,
+  PROVISIONED_BY,
+  SELECTED_NODE,
+  SIMULATED_PROVISIONER,
+  STORAGE_PROVISIONER,
+  VOLUME_PROTECTION,
+  claimNamesOf,
+  ephemeralClaimName,
+  newestDefault,
+  storageClassNameOf,
+} from './volumes.js';
+export type { PersistentVolume, PersistentVolumeClaim, StorageClass } from './volumes.js';
+export { findVolume, givingPatch, isBoundTo, isWithinReach, mismatchOf } from './volume-match.js';
+export type { MatchOptions } from './volume-match.js';

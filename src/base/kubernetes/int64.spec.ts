@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { exactInteger, parseInt64, toInt64 } from './int64.js';
+import { exactInteger, parseInt64, toInt64, exactIntegerTags } from './int64.js';
+import { parse, stringify } from 'yaml';
 
 describe('exactInteger', () => {
   it('is a number as long as a double holds it, else a bigint', () => {
@@ -51,5 +52,25 @@ describe('parseInt64', () => {
     [' 1', undefined],
   ])('reads %.40s as Go does', (text, expected) => {
     expect(parseInt64(text)).toBe(expected);
+  });
+});
+
+describe('exactIntegerTags', () => {
+  it.each([
+    ['9007199254740993', 9007199254740993n],
+    ['-9223372036854775808', -9223372036854775808n],
+    ['0x20000000000001', 9007199254740993n],
+    ['9_007_199_254_740_993', 9007199254740993n],
+    ['"9007199254740993"', '9007199254740993'],
+    ['30', 30],
+    ['010', 8],
+    ['1.5', 1.5],
+  ])('reads %s', (text, expected) => {
+    expect(parse(`a: ${text}`, { version: '1.1', customTags: exactIntegerTags })).toEqual({ a: expected });
+  });
+
+  it('what is written is read again', () => {
+    const object = { a: 9007199254740993n, b: [-9007199254740993n, 3] };
+    expect(parse(stringify(object), { customTags: exactIntegerTags })).toEqual(object);
   });
 });

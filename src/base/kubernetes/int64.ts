@@ -1,3 +1,5 @@
+import type { CollectionTag, ScalarTag, Tags } from 'yaml';
+
 /**
  * An integer of the API. What a double holds exactly is a `number`; any other is a `bigint`. So each integer has one
  * form, and `===` compares. `<` and its like take both; arithmetic does not: {@link toDouble} first, where near enough
@@ -38,4 +40,26 @@ export function parseInt64(text: string): bigint | undefined {
   if (digits.length > 19) return undefined;
   const value = text.startsWith('-') ? -BigInt(digits) : BigInt(digits);
   return value >= MIN && value <= MAX ? value : undefined;
+}
+
+/**
+ * `customTags` for the `yaml` package: integers are read as by {@link parseJson}, whatever their base. What it writes
+ * needs nothing of the kind.
+ */
+export function exactIntegerTags(tags: Tags): Tags {
+  return tags.map((tag) => (typeof tag !== 'string' && isInteger(tag) ? exactly(tag) : tag));
+}
+
+function isInteger(tag: ScalarTag | CollectionTag): tag is ScalarTag {
+  return tag.tag === 'tag:yaml.org,2002:int';
+}
+
+function exactly(tag: ScalarTag): ScalarTag {
+  return {
+    ...tag,
+    resolve(text, onError, options) {
+      const value = tag.resolve(text, onError, { ...options, intAsBigInt: true });
+      return typeof value === 'bigint' ? exactInteger(value) : value;
+    },
+  };
 }

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cloneJson } from './clone-json.js';
+import { cloneJson, sameJson } from './json-values.js';
 import { exactInteger } from './int64.js';
 import { holdsLargeInteger, parseJson, stringifyJson } from './json-text.js';
-import { sameJson } from './same-json.js';
 
 /** JSON as the API speaks it: any value, with integers of any size among the others. */
 const { value: jsonWithIntegers } = fc.letrec((tie) => ({

@@ -1,6 +1,7 @@
 import { parseInt64 } from './int64.js';
-import { ownField } from './json-fields.js';
-import type { LabelMatcher } from './label-selector.js';
+import { ownField } from './json-values.js';
+import type { LabelMatcher, LabelSelector } from './label-selector.js';
+import type { DeepReadonly } from './objects.js';
 
 const QUALIFIED = /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
@@ -99,4 +100,31 @@ function integer(value: string, text: string): bigint {
 
 function unparsable(text: string, problem: string): Error {
   return new LabelSelectorSyntaxError(text, problem);
+}
+
+/** A label selector as the status of a Scale has it, `app=web,tier in (a,b)`; sorted by key, empty where there is nothing. */
+export function selectorText(selector: DeepReadonly<LabelSelector> | undefined): string {
+  const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => ({
+    key,
+    text: `${key}=${value}`,
+  }));
+  const expressions = (selector?.matchExpressions ?? []).map(({ key, operator, values = [] }) => ({
+    key,
+    text: expressionText(key, operator, values),
+  }));
+  return [...labels, ...expressions]
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+    .map(({ text }) => text)
+    .join(',');
+}
+
+function expressionText(key: string, operator: string, values: readonly string[]): string {
+  switch (operator) {
+    case 'Exists':
+      return key;
+    case 'DoesNotExist':
+      return `!${key}`;
+    default:
+      return `${key} ${operator === 'In' ? 'in' : 'notin'} (${[...values].sort().join(',')})`;
+  }
 }

@@ -1,5 +1,5 @@
 import { InvalidOptionError } from '../errors/index.js';
-import { ownField } from './json-fields.js';
+import { ownField } from './json-values.js';
 import type { DeepReadonly } from './objects.js';
 
 type Labels = Readonly<Record<string, string>> | undefined;
@@ -28,6 +28,17 @@ export function compileLabelSelector(selector: DeepReadonly<LabelSelector> | und
     matchers.push(compileExpression(key, operator, values));
   }
   return (labels) => matchers.every((matches) => matches(labels));
+}
+
+/** As {@link compileLabelSelector}; `undefined` for what it would throw at, which whoever works on the object tells of. */
+export function tryCompileLabelSelector(
+  selector: DeepReadonly<LabelSelector> | undefined,
+): LabelMatcher | undefined {
+  try {
+    return compileLabelSelector(selector);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether the selector has no requirement at all, and so would select every object of the namespace. */

@@ -13,6 +13,13 @@ export function isControlledBy(object: Readable, owner: Readable): boolean {
   return uid !== undefined && uid === owner.metadata.uid;
 }
 
+/** The UIDs of all owners. */
+export function ownerUids({ metadata: { ownerReferences } }: Readable): readonly string[] {
+  return ownerReferences?.map(({ uid }) => uid) ?? NONE;
+}
+
+const NONE: readonly string[] = [];
+
 /** The reference by which `owner` manages a child of its own. */
 export function newControllerRef(owner: DeepReadonly<KubernetesObject>): OwnerReference {
   return {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalQuantity, formatQuantity, parseQuantity } from './quantity.js';
+import { NANOS, canonicalQuantity, formatQuantity, nanosOf, parseQuantity } from './quantity.js';
 
 describe('quantities', () => {
   it.each([
@@ -48,5 +48,15 @@ describe('quantities', () => {
         expect(parsed && formatQuantity(parsed)).toBe(canonical);
       }),
     );
+  });
+
+  it.each([
+    ['100m', NANOS / 10n],
+    ['1Gi', 1024n ** 3n * NANOS],
+    [3, 3n * NANOS],
+    ['nonsense', 0n],
+    [undefined, 0n],
+  ])('counts %j in billionths: what is absent or no quantity is nothing', (amount, nanos) => {
+    expect(nanosOf(amount)).toBe(nanos);
   });
 });

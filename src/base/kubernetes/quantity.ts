@@ -12,7 +12,8 @@ export const QUANTITY_SYNTAX =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
 const PATTERN = /^([+-]?)(\d*)(?:\.(\d*))?(?:([numkMGTPE])|([KMGTPE]i)|[eE]([+-]?\d+))?$/;
-const NANOS = 1_000_000_000n;
+/** How many of its parts {@link Quantity.nanos} counts make one. */
+export const NANOS = 1_000_000_000n;
 const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const MAX_EXPONENT = 40;
@@ -21,6 +22,21 @@ const MAX_LENGTH = 256;
 
 /** @returns undefined when `text` is no quantity */
 export function parseQuantity(text: string): Quantity | undefined {
+  const known = parsed.get(text);
+  if (known) return known;
+  const quantity = readQuantity(text);
+  if (quantity) {
+    if (parsed.size >= MAX_PARSED) parsed.clear();
+    parsed.set(text, quantity);
+  }
+  return quantity;
+}
+
+/** Objects name the same few quantities again and again, and arithmetic with bigints is slow. */
+const parsed = new Map<string, Quantity>();
+const MAX_PARSED = 1000;
+
+function readQuantity(text: string): Quantity | undefined {
   const match = text.length <= MAX_LENGTH ? PATTERN.exec(text) : undefined;
   if (!match) return undefined;
   const [, sign, whole = '', fraction = '', decimal, binary, exponent] = match;
@@ -30,6 +46,15 @@ export function parseQuantity(text: string): Quantity | undefined {
   if (value === undefined) return undefined;
   const format = binary !== undefined ? 'BinarySI' : exponent !== undefined ? 'DecimalExponent' : 'DecimalSI';
   return { nanos: sign === '-' ? -value : value, format };
+}
+
+/** A quantity as objects carry it. */
+export type Amount = string | number;
+export type Amounts = Readonly<Record<string, Amount>>;
+
+/** In billionths; what is absent, or no quantity, is nothing. */
+export function nanosOf(amount: Amount | undefined): bigint {
+  return parseQuantity(String(amount ?? '0'))?.nanos ?? 0n;
 }
 
 /** Digits after billionths are rounded up, as Kubernetes does. */

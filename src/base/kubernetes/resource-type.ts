@@ -10,9 +10,38 @@ export interface ResourceType {
 }
 
 export const DEPLOYMENTS: ResourceType = type('apps', 'v1', 'deployments', 'Deployment', true);
+/** The same by a custom resource, for clusters whose own Deployment controller cannot be switched off. */
+export const ROLLKEEPER_DEPLOYMENTS: ResourceType = type(
+  'rollkeeper.dev',
+  'v1',
+  'deployments',
+  'Deployment',
+  true,
+);
 export const REPLICA_SETS: ResourceType = type('apps', 'v1', 'replicasets', 'ReplicaSet', true);
 export const PODS: ResourceType = type('', 'v1', 'pods', 'Pod', true);
 export const EVENTS: ResourceType = type('', 'v1', 'events', 'Event', true);
+export const PERSISTENT_VOLUMES: ResourceType = type(
+  '',
+  'v1',
+  'persistentvolumes',
+  'PersistentVolume',
+  false,
+);
+export const PERSISTENT_VOLUME_CLAIMS: ResourceType = type(
+  '',
+  'v1',
+  'persistentvolumeclaims',
+  'PersistentVolumeClaim',
+  true,
+);
+export const STORAGE_CLASSES: ResourceType = type(
+  'storage.k8s.io',
+  'v1',
+  'storageclasses',
+  'StorageClass',
+  false,
+);
 export const SERVICE_ACCOUNTS: ResourceType = type('', 'v1', 'serviceaccounts', 'ServiceAccount', true);
 export const NAMESPACES: ResourceType = type('', 'v1', 'namespaces', 'Namespace', false);
 export const NODES: ResourceType = type('', 'v1', 'nodes', 'Node', false);
@@ -44,4 +73,21 @@ function type(
   namespaced: boolean,
 ): ResourceType {
   return { group, version, resource, kind, namespaced };
+}
+
+/** Which object: `namespace` is absent for cluster-scoped ones. */
+export interface ObjectRef {
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+/** The key of an object in queues, locks and caches: `namespace/name`, or `name` where there is no namespace. */
+export function keyOf(ref: ObjectRef): string {
+  return ref.namespace ? `${ref.namespace}/${ref.name}` : ref.name;
+}
+
+/** The inverse of {@link keyOf}. */
+export function parseKey(key: string): ObjectRef {
+  const slash = key.indexOf('/');
+  return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }

@@ -35,6 +35,16 @@ export function newerResourceVersion(a: string | undefined, b: string | undefine
   return order >= 0 ? a : b;
 }
 
+/** resourceVersions by qualified resource (`replicasets.apps`). */
+export type ResourceVersions = Readonly<Record<string, string>>;
+
+/** What a cache must show to have seen both: {@link newerResourceVersion} of each resource. */
+export function newestOfEach(a: ResourceVersions, b: ResourceVersions): ResourceVersions {
+  const newest: Record<string, string> = { ...a };
+  for (const resource in b) newest[resource] = newerResourceVersion(newest[resource], b[resource] ?? '');
+  return newest;
+}
+
 /** Whether `version` names a pair that cannot be compared: no event and no bookmark will ever show it. */
 export function isOnlyMetByList(version: string): boolean {
   return version.startsWith(BOTH);

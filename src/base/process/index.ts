@@ -1,3 +1,4 @@
-export { withMemoryDefaults } from './memory-environment.js';
-export { failProcess, runUntilStopped, tellParent } from './process-lifecycle.js';
+export { limitHeapGrowth, withMemoryDefaults } from './memory-environment.js';
+export { failProcess, runOnce, runUntilStopped, tellParent } from './process-lifecycle.js';
 export type { ChildMessage } from './process-lifecycle.js';
+export { heapIsLoaded } from './heap-while-loading.js';

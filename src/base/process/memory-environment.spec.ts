@@ -1,9 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
-import { withMemoryDefaults } from './memory-environment.js';
+import { setFlagsFromString } from 'node:v8';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { limitHeapGrowth, withMemoryDefaults } from './memory-environment.js';
+
+vi.mock('node:v8', () => ({ setFlagsFromString: vi.fn() }));
 
 describe('the environment of our processes', () => {
-  const defaults = { MALLOC_ARENA_MAX: '1', NODE_OPTIONS: '--max-semi-space-size=8' };
+  const defaults = {
+    MALLOC_ARENA_MAX: '1',
+    MALLOC_MMAP_THRESHOLD_: '131072',
+    MALLOC_TRIM_THRESHOLD_: '131072',
+    NODE_OPTIONS: '--max-semi-space-size=8',
+  };
 
   it('keeps their memory small', () => {
     expect(withMemoryDefaults({ HOME: '/' })).toEqual({ HOME: '/', ...defaults });
@@ -11,7 +19,7 @@ describe('the environment of our processes', () => {
 
   it('leaves to operators what they have said', () => {
     const said = { MALLOC_ARENA_MAX: '4', NODE_OPTIONS: '--max-semi-space-size=32' };
-    expect(withMemoryDefaults(said)).toEqual(said);
+    expect(withMemoryDefaults(said)).toEqual({ ...defaults, ...said });
   });
 
   it('keeps other options of Node', () => {
@@ -23,5 +31,26 @@ describe('the environment of our processes', () => {
     const dockerfile = readFileSync(new URL('../../../Dockerfile', import.meta.url), 'utf8');
     const said = [...dockerfile.matchAll(/^ENV (.*)$/gm)].flatMap(([, line = '']) => line.split(' '));
     expect(said).toEqual(expect.arrayContaining(Object.entries(defaults).map((pair) => pair.join('='))));
+  });
+});
+
+describe('limitHeapGrowth', () => {
+  const flags = vi.mocked(setFlagsFromString);
+  const { execArgv } = process;
+
+  afterEach(() => {
+    flags.mockClear();
+    process.execArgv = execArgv;
+  });
+
+  it('tells V8', () => {
+    limitHeapGrowth(20);
+    expect(flags.mock.calls).toEqual([['--heap-growing-percent=20']]);
+  });
+
+  it('leaves to operators what they have said', () => {
+    process.execArgv = [...execArgv, '--heap-growing-percent=150'];
+    limitHeapGrowth(20);
+    expect(flags).not.toHaveBeenCalled();
   });
 });

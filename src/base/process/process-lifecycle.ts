@@ -84,6 +84,15 @@ function giveUp(graceMs: number): never {
   process.exit(1);
 }
 
+/** Runs a command that ends by itself, and reports what it throws. */
+export async function runOnce(command: () => Promise<void>): Promise<void> {
+  try {
+    await command();
+  } catch (error) {
+    failProcess(error);
+  }
+}
+
 /** Reports a fatal error and sets the exit code; expected kinds as one line, bugs with their stack. */
 export function failProcess(error: unknown): void {
   const expected = error instanceof ExpectedError;

@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
-import type { Cluster } from 'ioredis';
-import { Redis } from 'ioredis';
+import type { ClusterNode, ClusterOptions, Command, RedisOptions } from 'ioredis';
+import { Redis, Cluster } from 'ioredis';
 import { InvalidOptionError, errorMessage } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
-import type { NodeOptions } from './bounded-redis-cluster.js';
-import { BoundedRedisCluster } from './bounded-redis-cluster.js';
 import type { RedisTarget, RedisTlsFiles } from './redis-target.js';
 import { parseRedisUrl } from './redis-target.js';
 
@@ -170,4 +168,28 @@ function readTlsFiles({ servername, ...files }: RedisTlsFiles): TlsOptions {
     }
   });
   return { ...(Object.fromEntries(read) as TlsOptions), ...(servername === undefined ? {} : { servername }) };
+}
+
+/** Replies are of the one shape that our readers expect. */
+type NodeOptions = RedisOptions & { replyMapping?: 'legacy' };
+type RedisClusterOptions = ClusterOptions & {
+  redisOptions?: ClusterOptions['redisOptions'] & { replyMapping?: 'legacy' };
+};
+
+/** A Cluster client whose commands reject when they were not answered in time, also while the slots are unknown. */
+class BoundedRedisCluster extends Cluster {
+  constructor(
+    startupNodes: ClusterNode[],
+    options: RedisClusterOptions,
+    /** Absent: commands wait as long as it takes. */
+    private readonly commandTimeoutMs: number | undefined,
+  ) {
+    super(startupNodes, options);
+  }
+
+  override sendCommand(...args: Parameters<Cluster['sendCommand']>): unknown {
+    const command: Command = args[0];
+    if (this.commandTimeoutMs !== undefined) command.setTimeout(this.commandTimeoutMs);
+    return super.sendCommand(...args);
+  }
 }

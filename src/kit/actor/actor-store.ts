@@ -1,4 +1,4 @@
-import type { ResourceVersions } from './resource-versions.js';
+import type { ResourceVersions } from '../../base/kubernetes/index.js';
 
 /** Names one actor. */
 export interface ActorId {
@@ -6,10 +6,10 @@ export interface ActorId {
   readonly key: string;
 }
 
-/** Proof of holding an actor's lock: a token alone could come again after everything was forgotten. */
+/** Proof of holding an actor's lock. The token alone could occur again after everything about the actor was forgotten. */
 export interface LockProof {
   readonly token: number;
-  /** Random, of one activation. */
+  /** Random, new for each activation. */
   readonly owner: string;
 }
 
@@ -24,7 +24,7 @@ export type AcquireOutcome =
   /** The stored state was written by a newer release, which we must not misread. */
   | { readonly kind: 'unknown-version'; readonly version: number };
 
-/** What a release stores with the lock's end. */
+/** What is stored when the lock is released. */
 export interface FinalState {
   readonly ownWrites: ResourceVersions;
   readonly clearIntents: boolean;

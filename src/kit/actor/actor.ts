@@ -1,7 +1,5 @@
 import type { AcquireOutcome } from './actor-store.js';
-import type { ResourceVersions } from './resource-versions.js';
-
-export type { ResourceVersions } from './resource-versions.js';
+import type { ResourceVersions } from '../../base/kubernetes/index.js';
 
 /**
  * What an actor keeps between activations, on whichever replica they run. Versioned, so that replicas of two

@@ -1,4 +1,5 @@
 import type { LinkedAbort } from '../../base/cancellation/index.js';
+import { onAbort } from '../../base/cancellation/index.js';
 import type { Clock, TimerHandle } from '../../base/clock/index.js';
 import { SyncTimeoutError } from '../../base/errors/index.js';
 import type { WorkLimit } from './actor.js';
@@ -47,14 +48,12 @@ function untilAbandoned<R>(
 ): Promise<R> {
   let grace: TimerHandle | undefined;
   const { promise, reject, resolve } = Promise.withResolvers<R>();
-  const onAbort = (): void => {
+  const stopListening = onAbort(signal, () => {
     grace = clock.setTimeout(() => reject(signal.reason as Error), graceMs);
-  };
-  if (signal.aborted) onAbort();
-  else signal.addEventListener('abort', onAbort, { once: true });
+  });
   work().then(resolve, reject);
   return promise.finally(() => {
     grace?.cancel();
-    signal.removeEventListener('abort', onAbort);
+    stopListening();
   });
 }

@@ -12,13 +12,13 @@ export interface KeyLockDependencies {
   readonly renew: () => Promise<boolean>;
 }
 
-/** This share of the lock's duration is kept in hand for clocks that run at different speeds. */
+/** This share of the lock's duration is held back, because clocks run at different speeds. */
 const SAFETY_SHARE = 0.05;
 /** Renewals per lock duration. */
 const RENEWALS = 3;
 /** A renewal that failed is tried again after this share of the duration. */
 const RETRY_SHARE = 0.1;
-/** One for all: the exception that `abort` makes otherwise, with its stack, is what letting go would cost most. */
+/** Shared: creating an exception with its stack, as `abort` does without a reason, would be most of the cost of letting go. */
 const LET_GO = new Error('the lock was let go');
 
 /**

@@ -1,11 +1,11 @@
 import type { Clock } from '../../base/clock/index.js';
-import { newerResourceVersion, parseJson, stringifyJson } from '../../base/kubernetes/index.js';
+import type { ResourceVersions } from '../../base/kubernetes/index.js';
+import { newestOfEach, parseJson, stringifyJson } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import type { AcquireOutcome, ActorId, ActorStore, FinalState, LockProof } from './actor-store.js';
-import type { ActorOptions } from './actor.options.js';
-import { compileActorOptions } from './actor.options.js';
-import type { ActorState, ResourceVersions } from './actor.js';
-import { StoredActorRuntime } from './stored-actor-runtime.js';
+import type { ActorOptions } from './stored-actor-runtime.js';
+import { compileActorOptions, StoredActorRuntime } from './stored-actor-runtime.js';
+import type { ActorState } from './actor.js';
 
 interface Entry {
   state: ActorState;
@@ -42,7 +42,7 @@ export class MemoryActorStore implements ActorStore {
     entry.owner = owner;
     entry.lockedUntilMs = nowMs + lockDurationMs;
     this.touch(entry);
-    const mustHaveSeen = newestOf(entry.causes, entry.state.ownWrites);
+    const mustHaveSeen = newestOfEach(entry.causes, entry.state.ownWrites);
     return { kind: 'acquired', token: entry.token, mustHaveSeen, intents: entry.state.intents };
   }
 
@@ -59,7 +59,7 @@ export class MemoryActorStore implements ActorStore {
     if (!entry) return false;
     entry.state = {
       version: 1,
-      ownWrites: newestOf(entry.state.ownWrites, final.ownWrites),
+      ownWrites: newestOfEach(entry.state.ownWrites, final.ownWrites),
       intents: final.clearIntents ? undefined : entry.state.intents,
     };
     entry.owner = undefined;
@@ -77,7 +77,7 @@ export class MemoryActorStore implements ActorStore {
     if (!entry) return false;
     entry.state = {
       version: 1,
-      ownWrites: newestOf(entry.state.ownWrites, ownWrites),
+      ownWrites: newestOfEach(entry.state.ownWrites, ownWrites),
       intents: intents === undefined ? undefined : parseJson(stringifyJson(intents)),
     };
     this.touch(entry);
@@ -86,7 +86,7 @@ export class MemoryActorStore implements ActorStore {
 
   async recordCauses(id: ActorId, causes: ResourceVersions): Promise<void> {
     const entry = this.entryOf(id);
-    entry.causes = newestOf(entry.causes, causes);
+    entry.causes = newestOfEach(entry.causes, causes);
     this.touch(entry);
   }
 
@@ -155,12 +155,4 @@ export class MemoryActorRuntime extends StoredActorRuntime {
 
 function nameOf(id: ActorId): string {
   return `${id.controller} ${id.key}`;
-}
-
-function newestOf(a: ResourceVersions, b: ResourceVersions): ResourceVersions {
-  const merged: Record<string, string> = { ...a };
-  for (const [resource, version] of Object.entries(b)) {
-    merged[resource] = newerResourceVersion(merged[resource], version);
-  }
-  return merged;
 }

@@ -1,8 +1,9 @@
+import type { ResourceVersions } from '../../base/kubernetes/index.js';
 import { newerResourceVersion, parseJson } from '../../base/kubernetes/index.js';
 import type { LuaCall } from '../../base/redis/index.js';
 import { LuaScript } from '../../base/redis/index.js';
 import type { AcquireOutcome, ActorId } from './actor-store.js';
-import type { ActorState, ResourceVersions } from './actor.js';
+import type { ActorState } from './actor.js';
 
 const script = (name: string): LuaScript => new LuaScript(new URL(`./lua/${name}.lua`, import.meta.url));
 const scripts = {

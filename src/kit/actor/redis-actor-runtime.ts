@@ -3,10 +3,9 @@ import type { Clock } from '../../base/clock/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import type { RedisConnection } from '../../base/redis/index.js';
 import { createRedisConnection } from '../../base/redis/index.js';
-import type { ActorOptions } from './actor.options.js';
-import { compileActorOptions } from './actor.options.js';
+import type { ActorOptions } from './stored-actor-runtime.js';
+import { compileActorOptions, StoredActorRuntime } from './stored-actor-runtime.js';
 import { RedisActorStore } from './redis-actor-store.js';
-import { StoredActorRuntime } from './stored-actor-runtime.js';
 
 export interface RedisActorRuntimeDependencies {
   redisUrl: string;

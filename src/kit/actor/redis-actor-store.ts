@@ -1,7 +1,7 @@
+import type { ResourceVersions } from '../../base/kubernetes/index.js';
 import { stringifyJson } from '../../base/kubernetes/index.js';
 import type { LuaCall, RedisConnection } from '../../base/redis/index.js';
 import type { AcquireOutcome, ActorId, ActorStore, FinalState, LockProof } from './actor-store.js';
-import type { ResourceVersions } from './actor.js';
 import { RedisActorCalls, STATE_VERSION, pairs, parseAcquired } from './redis-actor-calls.js';
 
 /** Actors in Redis: one hash each, under a hash tag of its own, and one script per operation. */

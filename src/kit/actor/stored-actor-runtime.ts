@@ -1,21 +1,44 @@
 import { LinkedAbort } from '../../base/cancellation/index.js';
 import type { Clock } from '../../base/clock/index.js';
 import { KeyLockHeldError, KeyLockLostError, NewerStateError } from '../../base/errors/index.js';
-import { newerResourceVersion } from '../../base/kubernetes/index.js';
+import type { ResourceVersions } from '../../base/kubernetes/index.js';
+import { newestOfEach } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import { silentLogger } from '../../base/logging/index.js';
 import type { ActorId, ActorStore, AcquireOutcome, LockProof } from './actor-store.js';
-import type { ActorOptions, CompiledActorOptions } from './actor.options.js';
-import { compileActorOptions } from './actor.options.js';
-import type {
-  ActivateOptions,
-  Activation,
-  ActorRuntime,
-  EarlyAcquisition,
-  ResourceVersions,
-} from './actor.js';
+import type { ActivateOptions, Activation, ActorRuntime, EarlyAcquisition } from './actor.js';
 import { runBounded } from './bounded-work.js';
 import { KeyLock } from './key-lock.js';
+import { z } from 'zod';
+import { compileOptions } from '../../base/options/compile-options.js';
+
+/** Tuning of the actors; all replicas must use the same. */
+export interface ActorOptions {
+  /** How long a crashed activation's lock stays. Renewed every third of it. @default 2500 */
+  lockDurationMs?: number;
+  /** What is kept of an actor vanishes so long after it was touched last. @default 3600000 */
+  idleTtlMs?: number;
+}
+
+export type CompiledActorOptions = Readonly<Required<ActorOptions>>;
+
+/** Below this, an event-loop stall or a garbage collection looks like a crash. */
+const MIN_LOCK_DURATION_MS = 300;
+
+const schema = z
+  .object({
+    lockDurationMs: z.int().min(MIN_LOCK_DURATION_MS).default(2500),
+    idleTtlMs: z.int().positive().default(3_600_000),
+  })
+  .refine((options) => options.idleTtlMs >= 10 * options.lockDurationMs, {
+    path: ['idleTtlMs'],
+    message: 'must be at least ten times lockDurationMs, so that nothing vanishes under a lock',
+  });
+
+/** @throws InvalidOptionError naming the option */
+export function compileActorOptions(options: ActorOptions = {}): CompiledActorOptions {
+  return compileOptions(schema, options, 'actor');
+}
 
 export interface StoredActorRuntimeDependencies {
   store: ActorStore;
@@ -153,7 +176,7 @@ class StoredActivation implements Activation {
   readonly key: string;
   readonly token: number;
   readonly mustHaveSeen: ResourceVersions;
-  readonly ownWrites: Record<string, string> = {};
+  ownWrites: ResourceVersions = {};
   private currentIntents: unknown;
   private clearIntents = false;
   private isOver = false;
@@ -200,12 +223,10 @@ class StoredActivation implements Activation {
   }
 
   recordOwnWrite(qualifiedResource: string, resourceVersion: string): void {
-    this.ownWrites[qualifiedResource] = newerResourceVersion(
-      this.ownWrites[qualifiedResource],
-      resourceVersion,
-    );
+    const written = { [qualifiedResource]: resourceVersion };
+    this.ownWrites = newestOfEach(this.ownWrites, written);
     if (!this.isOver) return;
-    const late = this.store.recordCauses(this.names, { [qualifiedResource]: resourceVersion });
+    const late = this.store.recordCauses(this.names, written);
     late.catch(this.onUnrecorded);
   }
 

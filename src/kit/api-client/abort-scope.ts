@@ -1,3 +1,4 @@
+import { LinkedAbort } from '../../base/cancellation/index.js';
 import type { Clock, TimerHandle } from '../../base/clock/index.js';
 
 export interface SilenceLimit {
@@ -12,27 +13,25 @@ export interface SilenceLimit {
  * Cheaper and tidier than `AbortSignal.any`: {@link AbortScope.close} leaves nothing behind on a long-lived signal.
  */
 export class AbortScope {
-  private readonly controller = new AbortController();
-  private readonly onAbort = (): void => this.controller.abort(this.parent?.reason);
+  private readonly link: LinkedAbort;
   private timer?: TimerHandle;
   private readonly heedFromMs: number;
   private deadlineMs = 0;
 
   constructor(
     private readonly clock: Clock,
-    private readonly parent: AbortSignal | undefined,
+    parent: AbortSignal | undefined,
     private readonly limit: SilenceLimit,
     private readonly timeoutError: () => Error,
   ) {
-    if (parent?.aborted) this.onAbort();
-    else parent?.addEventListener('abort', this.onAbort, { once: true });
+    this.link = parent ? new LinkedAbort(parent) : new LinkedAbort();
     this.heedFromMs = clock.monotonicNow() + (limit.silentUntilMs ?? 0);
     this.deadlineMs = this.heedFromMs + limit.timeoutMs;
     this.arm();
   }
 
   get signal(): AbortSignal {
-    return this.controller.signal;
+    return this.link.signal;
   }
 
   /** Something was heard: silence counts from now. Costs no timer. */
@@ -41,8 +40,8 @@ export class AbortScope {
   }
 
   /** Ends what still runs under this scope, quietly. */
-  abort(reason: unknown): void {
-    this.controller.abort(reason);
+  abort(reason: Error): void {
+    this.link.abort(reason);
     this.close();
   }
 
@@ -50,7 +49,7 @@ export class AbortScope {
   close(): void {
     this.timer?.cancel();
     this.timer = undefined;
-    this.parent?.removeEventListener('abort', this.onAbort);
+    this.link.close();
   }
 
   private arm(): void {

@@ -72,6 +72,8 @@ export interface WriteOptions {
   fieldManager?: string;
   /** Of a patch of type `apply`: takes fields over from other managers in place of a 409. @default false */
   force?: boolean;
+  /** The server checks and answers, and stores nothing. @default false */
+  dryRun?: boolean;
   signal?: AbortSignal;
   /** See {@link ReadOptions.metadataOnly}: of the answer to a patch. */
   metadataOnly?: boolean;
@@ -152,12 +154,22 @@ export interface ApiClient {
    * Every resource type that the server has, for the garbage collector and the namespace controller; what can be done with
    * one is in its verbs. Cheap to ask again: a server that can say that nothing has changed does.
    */
-  discover(options?: { signal?: AbortSignal }): Promise<DiscoveredResources>;
+  discover(options?: DiscoverOptions): Promise<DiscoveredResources>;
   /** Resolves when the server answers at all (`/readyz` or `/version`). */
   ping(options?: { signal?: AbortSignal }): Promise<void>;
 }
 
+export interface DiscoverOptions {
+  /** @default false: of a resource in several versions, the one that the server prefers */
+  readonly everyVersion?: boolean;
+  readonly signal?: AbortSignal;
+}
+
 export interface DiscoveredResource extends ResourceType {
+  /** `deployment`; empty or missing where the server does not say. */
+  readonly singular?: string;
+  /** What else kubectl calls it: `deploy`. */
+  readonly shortNames?: readonly string[];
   readonly verbs: readonly string[];
 }
 

@@ -88,3 +88,13 @@ function statusPredicate(matches: (status: ApiStatus) => boolean): (error: unkno
     return status !== undefined && matches(status);
   };
 }
+
+/** What was asked of an object that may be gone by now; undefined where it is. */
+export async function unlessGone<R>(asked: Promise<R>): Promise<R | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

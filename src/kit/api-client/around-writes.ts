@@ -7,6 +7,7 @@ import type {
   PatchType,
   WriteOptions,
 } from './api-client.js';
+import { qualifiedResource } from '../../base/kubernetes/index.js';
 
 /** What is known of a write before it is sent. */
 export interface ApiWrite {
@@ -83,4 +84,37 @@ export class WriteInterceptingClient implements ApiClient {
   private async around<T extends KubernetesObject>(write: ApiWrite, send: () => Promise<T>): Promise<T> {
     return (await this.intercept<T>(write, send)) as T;
   }
+}
+
+/** Every method of `client` as a plain object, for decorators that replace a few. */
+export function delegatingClient(client: ApiClient): ApiClient {
+  return {
+    get: client.get.bind(client),
+    list: client.list.bind(client),
+    watch: client.watch.bind(client),
+    create: client.create.bind(client),
+    update: client.update.bind(client),
+    patch: client.patch.bind(client),
+    delete: client.delete.bind(client),
+    deleteCollection: client.deleteCollection.bind(client),
+    discover: client.discover.bind(client),
+    ping: client.ping.bind(client),
+  };
+}
+
+/** Told of the resourceVersion that a write made, under the type's `qualifiedResource`. */
+export type RecordWrite = (qualifiedResource: string, resourceVersion: string) => void;
+
+/**
+ * `client`, telling `record` of every resourceVersion that a write brought back. A write of a subresource (status,
+ * scale) counts for the type it belongs to; a deletion that left nothing behind has none.
+ */
+export function withOwnWrites(client: ApiClient, record: RecordWrite): ApiClient {
+  return new WriteInterceptingClient(client, async (write, send) => {
+    const object = await send();
+    // What a binding answers is a Status, whose metadata has no resourceVersion.
+    const resourceVersion = object?.metadata?.resourceVersion;
+    if (resourceVersion) record(qualifiedResource(write.type), resourceVersion);
+    return object;
+  });
 }

@@ -101,6 +101,28 @@ describe('discovery of a server that has the aggregated form', () => {
     expect(found.resources.map(({ namespaced }) => namespaced)).toEqual([true, false, true, true]);
   });
 
+  it('tells every version of a resource where that is asked for', async () => {
+    const { get } = aServer({ '/api': core, '/apis': groups });
+    const found = await new Discovery().discover(get, { everyVersion: true });
+    expect(names(found)).toEqual(['/v1/pods', '/v1/nodes', 'g/v2/both', 'g/v1/both', 'g/v1/old']);
+  });
+
+  it('tells what else a resource is called, in either form', async () => {
+    const pods = { ...plural('pods'), singularResource: 'pod', shortNames: ['po'] };
+    const nodes = { ...resource('nodes'), singularName: 'node', shortNames: ['no'] };
+    const found = await new Discovery().discover(
+      aServer({
+        '/api': { versions: ['v1'] },
+        '/api/v1': { resources: [nodes] },
+        '/apis': aggregated([{ metadata: { name: 'g' }, versions: [{ version: 'v1', resources: [pods] }] }]),
+      }).get,
+    );
+    expect(found.resources.map(({ shortNames, singular }) => [singular, shortNames])).toEqual([
+      ['node', ['no']],
+      ['pod', ['po']],
+    ]);
+  });
+
   it('takes a group that the server could not refresh for failed', async () => {
     const { failedGroups } = await new Discovery().discover(aServer({ '/api': core, '/apis': groups }).get);
     expect(failedGroups).toEqual([

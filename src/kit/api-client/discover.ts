@@ -1,5 +1,5 @@
 import { apiVersionOf } from '../../base/kubernetes/index.js';
-import type { DiscoveredResource, DiscoveredResources } from './api-client.js';
+import type { DiscoverOptions, DiscoveredResource, DiscoveredResources } from './api-client.js';
 
 /** Takes the aggregated form in either version (Kubernetes 1.26 and newer), and else the lists of old. */
 const ACCEPT = [
@@ -38,12 +38,16 @@ export class Discovery {
 
   /**
    * Of a resource in several versions only the most preferred that has it counts, as in client-go's
-   * `ServerPreferredResources`. A group that fails is named and takes nothing else with it. Rejects only when the list of
-   * groups cannot be had.
+   * `ServerPreferredResources`, unless every version is asked for. A group that fails is named and takes nothing else with
+   * it. Rejects only when the list of groups cannot be had.
    */
-  async discover(get: GetDiscoveryDocument): Promise<DiscoveredResources> {
+  async discover(
+    get: GetDiscoveryDocument,
+    { everyVersion = false }: Pick<DiscoverOptions, 'everyVersion'> = {},
+  ): Promise<DiscoveredResources> {
     const [core, groups] = await Promise.all([this.read(get, '/api'), this.read(get, '/apis')]);
-    return merge([...(await versionsOf(get, core)), ...(await versionsOf(get, groups))]);
+    const versions = [...(await versionsOf(get, core)), ...(await versionsOf(get, groups))];
+    return merge(versions, everyVersion ? apiVersionOf : ({ group }) => group);
   }
 
   private async read(get: GetDiscoveryDocument, path: string): Promise<unknown> {
@@ -66,6 +70,8 @@ interface AggregatedList {
 
 interface AggregatedResource {
   resource: string;
+  singularResource?: string;
+  shortNames?: string[];
   responseKind?: { group?: string; version?: string; kind?: string };
   scope?: string;
   verbs?: string[];
@@ -80,7 +86,14 @@ interface GroupList {
 }
 
 interface ResourceList {
-  resources?: { name: string; kind: string; namespaced: boolean; verbs?: string[] }[];
+  resources?: {
+    name: string;
+    singularName?: string;
+    shortNames?: string[];
+    kind: string;
+    namespaced: boolean;
+    verbs?: string[];
+  }[];
 }
 
 /** What either form of a top-level document leads to, preferred versions first. */
@@ -113,11 +126,12 @@ function aggregatedVersions({ items = [] }: AggregatedList): VersionResources[] 
 
 function fromAggregated(
   groupVersion: GroupVersion,
-  { resource, responseKind, scope, verbs = [] }: AggregatedResource,
+  { resource, responseKind, scope, shortNames, singularResource, verbs = [] }: AggregatedResource,
 ): DiscoveredResource[] {
   // Only the parent of subresources, and nothing itself.
   if (!responseKind?.kind) return [];
-  return [{ ...groupVersion, resource, kind: responseKind.kind, namespaced: scope === 'Namespaced', verbs }];
+  const names = { resource, singular: singularResource, shortNames };
+  return [{ ...groupVersion, ...names, kind: responseKind.kind, namespaced: scope === 'Namespaced', verbs }];
 }
 
 function versionsByPreference(group: NonNullable<GroupList['groups']>[number]): GroupVersion[] {
@@ -139,9 +153,9 @@ async function askForVersion(
       ...groupVersion,
       resources: resources
         .filter(({ name }) => !name.includes('/'))
-        .map(({ name, kind, namespaced, verbs = [] }) => ({
+        .map(({ name, singularName, shortNames, kind, namespaced, verbs = [] }) => ({
           ...groupVersion,
-          resource: name,
+          ...{ resource: name, singular: singularName, shortNames },
           kind,
           namespaced,
           verbs,
@@ -152,7 +166,11 @@ async function askForVersion(
   }
 }
 
-function merge(versions: readonly VersionResources[]): DiscoveredResources {
+/** @param scopeOf within which a resource counts once: the first one */
+function merge(
+  versions: readonly VersionResources[],
+  scopeOf: (version: GroupVersion) => string,
+): DiscoveredResources {
   const resources = new Map<string, DiscoveredResource>();
   const failedGroups: { groupVersion: string; error: Error }[] = [];
   for (const version of versions) {
@@ -161,7 +179,7 @@ function merge(versions: readonly VersionResources[]): DiscoveredResources {
       continue;
     }
     for (const resource of version.resources) {
-      const name = `${resource.resource}.${version.group}`;
+      const name = `${resource.resource}.${scopeOf(version)}`;
       if (!resources.has(name)) resources.set(name, resource);
     }
   }

@@ -5,6 +5,7 @@ import type {
   DeleteCollectionOptions,
   DeleteOptions,
   DeleteResult,
+  DiscoverOptions,
   DiscoveredResources,
   GetOptions,
   ListOptions,
@@ -194,9 +195,10 @@ class UndiciApiClient implements HttpApiClient {
     await this.write('DELETE', path, wireDeleteOptions(options), { ...options, accept: METADATA_OF_LIST });
   }
 
-  discover({ signal }: Reading = {}): Promise<DiscoveredResources> {
-    return this.discovery.discover((path, { accept, etag }) =>
-      this.readDiscovery(path, { accept, ifNoneMatch: etag, signal }),
+  discover({ everyVersion, signal }: DiscoverOptions = {}): Promise<DiscoveredResources> {
+    return this.discovery.discover(
+      (path, { accept, etag }) => this.readDiscovery(path, { accept, ifNoneMatch: etag, signal }),
+      { everyVersion },
     );
   }
 
@@ -244,8 +246,8 @@ class UndiciApiClient implements HttpApiClient {
   }
 }
 
-function writeQuery({ fieldManager, force }: WriteOptions): string {
-  return queryString({ fieldManager, force });
+function writeQuery({ dryRun, fieldManager, force }: WriteOptions): string {
+  return queryString({ fieldManager, force, ...(dryRun && { dryRun: 'All' }) });
 }
 
 /**

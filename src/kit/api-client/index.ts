@@ -3,6 +3,7 @@ export type {
   DeleteCollectionOptions,
   DeleteOptions,
   DeleteResult,
+  DiscoverOptions,
   DiscoveredResource,
   DiscoveredResources,
   GetOptions,
@@ -28,11 +29,12 @@ export {
   isNotFound,
   isObjectNotFound,
   isTooManyRequests,
+  unlessGone,
 } from './api-status-error.js';
 export type { ApiStatus } from './api-status-error.js';
 export type { ClusterConnection, CredentialHeaders, Credentials, TlsMaterial } from './cluster-connection.js';
 export { basicAuth, bearerToken, fixedCredentials } from './credentials.js';
-export { delegatingClient } from './delegating-client.js';
+export { delegatingClient, withOwnWrites } from './around-writes.js';
 export { createHttpApiClient } from './http-api-client.js';
 export type { HttpApiClient } from './http-api-client.js';
 export type { HttpApiClientOptions } from './http-api-client.options.js';
@@ -41,8 +43,7 @@ export type { LoadKubeconfigOptions } from './load-kubeconfig.js';
 export { connectionFor, serviceAccountCredentials } from './service-account-credentials.js';
 export type { ServiceAccountCredentialsOptions } from './service-account-credentials.js';
 export { ApiConnectionError, ApiProtocolError } from './transport-errors.js';
-export { withOwnWrites } from './with-own-writes.js';
-export type { RecordWrite } from './with-own-writes.js';
+export type { RecordWrite } from './around-writes.js';
 export { API_WRITE_ATTRIBUTES, withSpans } from './with-spans.js';
 export { withTraceAnnotations } from './with-trace-annotations.js';
 export { withWriteGuard } from './with-write-guard.js';

@@ -3,7 +3,7 @@ import type { KubernetesObject, ResourceType } from '../../base/kubernetes/index
 import { PODS, REPLICA_SETS, qualifiedResource } from '../../base/kubernetes/index.js';
 import { annotateWithActiveSpan } from '../../base/trace-context/index.js';
 import type { ApiClient, WriteOptions } from './api-client.js';
-import { delegatingClient } from './delegating-client.js';
+import { delegatingClient } from './around-writes.js';
 
 /** Objects that are ours: a trace noted on them is nobody else's business. */
 const ANNOTATED: ReadonlySet<string> = new Set([REPLICA_SETS, PODS].map(qualifiedResource));

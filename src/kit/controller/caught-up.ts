@@ -1,4 +1,4 @@
-import type { ResourceVersions } from '../actor/actor.js';
+import type { ResourceVersions } from '../../base/kubernetes/index.js';
 import { LinkedAbort } from '../../base/cancellation/index.js';
 import type { Clock } from '../../base/clock/index.js';
 import { StaleCacheError } from '../../base/errors/index.js';

@@ -3,7 +3,7 @@ import type { Clock, RandomSource } from '../../base/clock/index.js';
 import type { EventRecorder } from '../events/event-recorder.js';
 import type { MetadataInformer } from '../informer/informer-factory.js';
 import type { Trim } from '../informer/trim.js';
-import type { Informer, ResourceEvent } from '../informer/informer.js';
+import type { Informer, ResourceEvent, Lister } from '../informer/informer.js';
 import type {
   DeepReadonly,
   KubernetesObject,
@@ -163,4 +163,15 @@ export interface ControllerDefinition {
   /** What its caches keep of a type, by `qualifiedResource`, where that is not what they keep for everybody. @default none */
   readonly trims?: ReadonlyMap<string, Trim>;
   build(dependencies: ControllerDependencies): BuiltController;
+}
+
+/** The cached objects of which `isDue` says that a sync is due, where their own keys are the controller's. */
+export function* dueObjects<T extends KubernetesObject>(
+  lister: Pick<Lister<T>, 'list'>,
+  isDue: (object: DeepReadonly<T>) => boolean,
+): Generator<DueWork> {
+  for (const object of lister.list()) {
+    const { name, namespace, resourceVersion } = object.metadata;
+    if (isDue(object)) yield { ref: { name, namespace }, resourceVersion };
+  }
 }

@@ -1,6 +1,7 @@
 import type { Span, Tracer } from '@opentelemetry/api';
 import { SpanStatusCode } from '@opentelemetry/api';
 import type { Activation, ActorRuntime } from '../actor/actor.js';
+import type { ActorWorkItem } from '../actor-queue/index.js';
 import type { ApiClient } from '../api-client/api-client.js';
 import { LinkedAbort } from '../../base/cancellation/index.js';
 import type { Clock } from '../../base/clock/index.js';
@@ -17,8 +18,9 @@ import type { ControllerMetrics, ReconcileOutcomeLabel } from './controller-metr
 import { noControllerMetrics } from './controller-metrics.js';
 import type { Outcome, SyncEnd } from './decide-outcome.js';
 import { decideOutcome } from './decide-outcome.js';
-import { parkedNote } from './parked-note.js';
+import { parkedNote } from './classify-failure.js';
 import type { ReconcileResult, Reconciler } from './reconciler.js';
+import { carryThrough } from './reconciler.js';
 import type { TimedSync } from './sync-overruns.js';
 import { SyncOverruns } from './sync-overruns.js';
 import { SyncSpans, outcomeAttributes } from './sync-spans.js';
@@ -29,8 +31,8 @@ export type ActivationClient = (activation: Activation) => ApiClient;
 export interface ControllerOptions {
   readonly name: string;
   readonly reconciler: Reconciler;
-  readonly queue: WorkQueue;
-  readonly consumer: WorkQueueConsumer;
+  readonly queue: Pick<WorkQueue, 'add' | 'addAfter' | 'addRateLimited' | 'forget' | 'park'>;
+  readonly consumer: WorkQueueConsumer<ActorWorkItem>;
   readonly actors: ActorRuntime;
   readonly clientFor: ActivationClient;
   readonly informerOf: InformerByResource;
@@ -93,10 +95,6 @@ export class Controller {
     return this.options.workers;
   }
 
-  get queue(): WorkQueue {
-    return this.options.queue;
-  }
-
   get isConsuming(): boolean {
     return this.options.consumer.isConsuming;
   }
@@ -107,11 +105,11 @@ export class Controller {
    */
   run(signal: AbortSignal, endNow?: AbortSignal): Promise<void> {
     const { consumer, workers } = this.options;
-    const work: WorkHandler = (item, itemSignal) => this.process(item, itemSignal);
+    const work: WorkHandler<ActorWorkItem> = (item, itemSignal) => this.process(item, itemSignal);
     return consumer.run(endNow ? endingNow(work, endNow) : work, { concurrency: workers }, signal);
   }
 
-  private async process(item: WorkItem, signal: AbortSignal): Promise<void> {
+  private async process(item: ActorWorkItem, signal: AbortSignal): Promise<void> {
     const { clock, name } = this.options;
     await this.spans.run(item, async (span) => {
       const startedMs = clock.monotonicNow();
@@ -127,7 +125,7 @@ export class Controller {
     });
   }
 
-  private async sync(item: WorkItem, signal: AbortSignal, span: Span): Promise<SyncEnd> {
+  private async sync(item: ActorWorkItem, signal: AbortSignal, span: Span): Promise<SyncEnd> {
     const { actors, name } = this.options;
     const { early, key } = item;
     const timed: TimedSync = this.overruns.time(key);
@@ -155,14 +153,9 @@ export class Controller {
       store: (value: unknown) => activation.storeIntents(value),
       clear: () => activation.clearIntentsOnRelease(),
     };
-    return reconciler.reconcile(
-      { key, ...ref },
-      {
-        signal: activation.signal,
-        client: clientFor(activation),
-        intents,
-        observer: this.spans.observer(item, span, logger),
-      },
+    const context = { signal: activation.signal, client: clientFor(activation), intents };
+    return carryThrough(reconciler.reconcile({ key, ...ref }, context), (observed) =>
+      this.spans.decide(observed, item, span, logger),
     );
   }
 
@@ -266,7 +259,7 @@ export class Controller {
 }
 
 /** `work`, the signal of which aborts with `endNow` as well. */
-function endingNow(work: WorkHandler, endNow: AbortSignal): WorkHandler {
+function endingNow<Item extends WorkItem>(work: WorkHandler<Item>, endNow: AbortSignal): WorkHandler<Item> {
   return async (item, itemSignal) => {
     const either = new LinkedAbort(itemSignal, endNow);
     try {

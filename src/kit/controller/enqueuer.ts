@@ -3,10 +3,12 @@ import type { ActorRuntime } from '../actor/actor.js';
 import type { Clock, TimerHandle } from '../../base/clock/index.js';
 import { LeaseLostError, hasCode } from '../../base/errors/index.js';
 import type { VersionScope } from '../informer/informer.js';
-import { keyOf, newerResourceVersion, qualifiedResource } from '../../base/kubernetes/index.js';
+import type { ResourceVersions } from '../../base/kubernetes/index.js';
+import { keyOf, newestOfEach, qualifiedResource } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
-import type { AddOptions, LeaderAdds, Priority } from '../work-queue/work-queue.js';
-import { MAX_TRACE_LINKS } from '../work-queue/work-queue.js';
+import type { CausedAdds } from '../actor-queue/index.js';
+import type { AddOptions } from '../work-queue/index.js';
+import { mergeAdds, rankOf } from '../work-queue/index.js';
 import { ChangeSpan } from './change-span.js';
 import type { Enqueue, EnqueueRequest } from './controller-definition.js';
 import type { Burst } from './decide-burst.js';
@@ -14,7 +16,7 @@ import { decideBurst } from './decide-burst.js';
 
 /** What is still to be written to Redis for one key: several changes merged, held back until their burst is over. */
 interface HeldAdd {
-  readonly causes: ReadonlyMap<string, string>;
+  readonly causes: ResourceVersions;
   readonly options: AddOptions;
   readonly burst: Burst;
   /** Where every change of the burst wants it so. */
@@ -23,7 +25,6 @@ interface HeldAdd {
   readonly span?: ChangeSpan;
 }
 
-const PRIORITY_ORDER: readonly Priority[] = ['low', 'normal', 'high'];
 const FIRST_BACKOFF_MS = 20;
 const LONGEST_BACKOFF_MS = 1000;
 
@@ -32,7 +33,7 @@ type Cause = NonNullable<EnqueueRequest['cause']>;
 export interface EnqueuerOptions {
   readonly controller: string;
   /** Of our term. */
-  readonly queue: LeaderAdds;
+  readonly queue: CausedAdds;
   readonly actors: Pick<ActorRuntime, 'recordCauses'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -78,7 +79,10 @@ export class Enqueuer {
       const nowMs = this.options.clock.monotonicNow();
       const held = this.held.get(key);
       const add = merge(held, request, this.spanOf(request, held), nowMs);
-      this.held.set(key, { ...add, causes: newest(add.causes, this.unseenCauses(request)) });
+      this.held.set(key, {
+        ...add,
+        causes: newestOfEach(add.causes, versionsOf(this.unseenCauses(request))),
+      });
       this.flushWhenDue(key, signal);
     };
   }
@@ -95,7 +99,7 @@ export class Enqueuer {
   private spanOf(request: EnqueueRequest, held: HeldAdd | undefined): ChangeSpan | undefined {
     const { clock, controller, tracer } = this.options;
     if (!tracer || request.traceparent !== undefined) return undefined;
-    if (held?.span?.isOpen && rank(request) <= rank(held.options)) {
+    if (held?.span?.isOpen && rankOf(request) >= rankOf(held.options)) {
       held.span.merge(request);
       return undefined;
     }
@@ -146,7 +150,7 @@ export class Enqueuer {
         await this.write(key, next);
         failures = 0;
       } catch (error) {
-        this.held.set(key, mergeAdds(this.held.get(key), next));
+        this.held.set(key, mergeHeld(this.held.get(key), next));
         // That the lease has run out, or is another's, is told once, by the elector.
         if (!hasCode(error, 'LEASE_LOST') && !hasCode(error, 'SUPERSEDED'))
           this.options.logger.warn('could not add a key to the queue; trying again', { key, error });
@@ -165,7 +169,7 @@ export class Enqueuer {
     this.held.delete(key);
     const isNeeded = !add.onlyIfNeeded || (this.options.needsSync?.(key) ?? true);
     add.span?.end({ isNeeded });
-    const causes = newestOf(this.unneeded.get(key) ?? new Map(), add.causes);
+    const causes = newestOfEach(this.unneeded.get(key) ?? {}, add.causes);
     if (isNeeded) {
       this.unneeded.delete(key);
       return { ...add, causes };
@@ -180,12 +184,12 @@ export class Enqueuer {
 
   private async write(key: string, add: HeldAdd): Promise<void> {
     const { actors, controller, queue } = this.options;
-    const causes = Object.fromEntries(add.causes);
-    if (add.causes.size === 0) return queue.add(key, add.options);
-    if (queue.addWithCauses) return queue.addWithCauses(key, causes, add.options);
+    const { causes, options } = add;
+    if (Object.keys(causes).length === 0) return queue.add(key, options);
+    if (queue.addWithCauses) return queue.addWithCauses(key, causes, options);
     await actors.recordCauses(controller, key, causes);
     this.assertLeading();
-    return queue.add(key, add.options);
+    return queue.add(key, options);
   }
 }
 
@@ -204,51 +208,27 @@ function merge(
     reason,
     traceparent = span?.traceparent,
   } = request;
-  const causes = newest(new Map(), cause ? [cause, ...mustHaveSeen] : mustHaveSeen);
+  const causes = versionsOf(cause ? [cause, ...mustHaveSeen] : mustHaveSeen);
   const burst = decideBurst(before?.burst, delayMs, nowMs);
   const options = { priority, reason, traceparent };
-  return { ...mergeAdds(before, { causes, burst, options, span, onlyIfNeeded }), burst };
+  return { ...mergeHeld(before, { causes, burst, options, span, onlyIfNeeded }), burst };
 }
 
-function newest(known: ReadonlyMap<string, string>, more: readonly Cause[]): ReadonlyMap<string, string> {
-  const causes = new Map(known);
-  for (const { resourceVersion, type } of more) {
-    const resource = qualifiedResource(type);
-    causes.set(resource, newerResourceVersion(causes.get(resource), resourceVersion));
-  }
-  return causes;
-}
-
-function newestOf(known: HeldAdd['causes'], more: HeldAdd['causes']): HeldAdd['causes'] {
-  const causes = new Map(known);
-  for (const [resource, version] of more)
-    causes.set(resource, newerResourceVersion(causes.get(resource), version));
-  return causes;
+/** The newest of each resource. */
+function versionsOf(causes: readonly Cause[]): ResourceVersions {
+  return causes
+    .map(({ resourceVersion, type }) => ({ [qualifiedResource(type)]: resourceVersion }))
+    .reduce(newestOfEach, {});
 }
 
 /** The newest cause of each resource, the earlier due time, the highest priority with its reason and trace. */
-function mergeAdds(before: HeldAdd | undefined, after: HeldAdd): HeldAdd {
+function mergeHeld(before: HeldAdd | undefined, after: HeldAdd): HeldAdd {
   if (!before) return after;
-  const [told, other] =
-    rank(after.options) > rank(before.options)
-      ? [after.options, before.options]
-      : [before.options, after.options];
   return {
-    causes: newestOf(before.causes, after.causes),
+    causes: newestOfEach(before.causes, after.causes),
     onlyIfNeeded: before.onlyIfNeeded && after.onlyIfNeeded,
     burst: before.burst.dueMs <= after.burst.dueMs ? before.burst : after.burst,
-    options: { ...told, ...mergeTraces(told, other) },
+    options: mergeAdds(before.options, after.options),
     span: [before.span, after.span].find((span) => span?.isOpen),
   };
-}
-
-function rank(options: AddOptions): number {
-  return PRIORITY_ORDER.indexOf(options.priority ?? 'normal');
-}
-
-/** The queue keeps the same rule between adds: one trace goes on, the others are linked. */
-function mergeTraces(told: AddOptions, other: AddOptions): Pick<AddOptions, 'traceparent' | 'links'> {
-  const all = [told.traceparent, ...(told.links ?? []), other.traceparent, ...(other.links ?? [])];
-  const [traceparent, ...links] = new Set(all.filter((text) => text !== undefined));
-  return links.length === 0 ? { traceparent } : { traceparent, links: links.slice(0, MAX_TRACE_LINKS) };
 }

@@ -15,22 +15,26 @@ export { noControllerMetrics } from './controller-metrics.js';
 export type { ControllerMetrics, ReconcileOutcomeLabel } from './controller-metrics.js';
 export { Controller } from './controller.js';
 export type { ActivationClient, ControllerOptions } from './controller.js';
-export { noSyncObserver } from './decision.js';
-export type { Decision, SyncObserver } from './decision.js';
 export { classifyFailure } from './classify-failure.js';
 export type { FailureClass } from './classify-failure.js';
 export { decideOutcome } from './decide-outcome.js';
 export type { Outcome, SyncEnd } from './decide-outcome.js';
-export { dueObjects } from './due-objects.js';
+export { dueObjects } from './controller-definition.js';
 export { ABANDON_AFTER_MS, DEFAULT_SYNC_TIMEOUT_MS } from './sync-overruns.js';
 export { UnqueuedSweep } from './unqueued-sweep.js';
 export type { UnqueuedSweepOptions } from './unqueued-sweep.js';
 export { Enqueuer } from './enqueuer.js';
 export type { EnqueuerOptions } from './enqueuer.js';
+export { carryThrough, hasToDecide } from './reconciler.js';
 export type {
+  Decided,
+  Decision,
   IntentStore,
+  Observed,
   ReconcileContext,
   ReconcileRequest,
   ReconcileResult,
   Reconciler,
+  SyncStep,
 } from './reconciler.js';
+export { noteCachesRead } from './sync-span-events.js';

@@ -1,6 +1,6 @@
+import type { Attributes } from '@opentelemetry/api';
 import type { ApiClient } from '../api-client/api-client.js';
 import type { ObjectRef } from '../../base/kubernetes/index.js';
-import type { SyncObserver } from './decision.js';
 
 /** What to look at. Deliberately neither event nor object: read the current state. */
 export interface ReconcileRequest extends ObjectRef {
@@ -10,6 +10,42 @@ export interface ReconcileRequest extends ObjectRef {
 /** Asks to be called again after a while although nothing may change until then. */
 export interface ReconcileResult {
   readonly requeueAfterMs?: number;
+}
+
+/** A sync that has read all it needs, and for which nothing is written yet. */
+export interface Observed {
+  /** Pure: from what was read to all that follows. Called once, at once. */
+  readonly decide: () => Decided;
+}
+
+/** All that follows from what a sync has read. */
+export interface Decided {
+  readonly decision: Decision;
+  /**
+   * Carries it out. Called once, after the decision has been told, so that it is known although this throws or never
+   * ends. A sync that has to look again, after a conflict, returns what it has read then.
+   */
+  readonly apply: () => Promise<SyncStep>;
+}
+
+/** How far a sync is: at its end, or where it has to decide. */
+export type SyncStep = ReconcileResult | Observed;
+
+/** What a sync has decided, for its span, the log and whoever explains it. */
+export interface Decision {
+  /** Which way was taken, for example `rolling-update`, `scale`, `paused`, `create-pods`. */
+  readonly branch: string;
+  /** One line for people: `web-5d: 3 -> 5; web-7f: 8 -> 6`. Empty where nothing changes. */
+  readonly summary: string;
+  /** Whether anything will be written that somebody asked for; a status that only follows does not count. */
+  readonly changes: boolean;
+  /**
+   * One of thousands alike, as when pods are collected: told in its span and at level debug, and not remembered.
+   * @default false
+   */
+  readonly routine?: boolean;
+  /** Limits, counts: what it was decided from. Flat, for attributes. */
+  readonly inputs: Attributes;
 }
 
 /**
@@ -22,8 +58,6 @@ export interface ReconcileContext {
   readonly signal: AbortSignal;
   readonly client: ApiClient;
   readonly intents: IntentStore;
-  /** Told of steps and decisions. Absent: nobody listens. */
-  readonly observer?: SyncObserver;
 }
 
 /** The actor's memory of what it is about to do (DESIGN: the ReplicaSet's Expectations). */
@@ -38,8 +72,25 @@ export interface IntentStore {
 /**
  * Brings the world closer to what one object asks for. Idempotent; any await may be the last line that runs.
  * Throwing asks for another try; {@link classifyFailure} says of what kind. TerminalError asks for none before the object
- * changes.
+ * changes. One whose decisions are worth telling returns what it has observed; one that simply works returns the end.
  */
 export interface Reconciler {
-  reconcile(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult>;
+  reconcile(request: ReconcileRequest, context: ReconcileContext): Promise<SyncStep>;
+}
+
+export function hasToDecide(step: SyncStep): step is Observed {
+  return 'decide' in step;
+}
+
+/**
+ * Takes a sync to its end.
+ * @param decide lets it decide; whoever wants to know the decisions looks at them here
+ */
+export async function carryThrough(
+  sync: Promise<SyncStep>,
+  decide: (observed: Observed) => Decided = (observed) => observed.decide(),
+): Promise<ReconcileResult> {
+  let step = await sync;
+  while (hasToDecide(step)) step = await decide(step).apply();
+  return step;
 }

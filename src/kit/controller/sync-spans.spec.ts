@@ -1,3 +1,4 @@
+import type { Span } from '@opentelemetry/api';
 import { SpanStatusCode, context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
@@ -10,7 +11,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../base/clock/index.js';
 import { silentLogger } from '../../base/logging/index.js';
 import type { WorkItem } from '../work-queue/work-queue.js';
-import type { Decision, SyncObserver } from './decision.js';
+import type { Decision, Observed } from './reconciler.js';
+import { noteCachesRead } from './sync-span-events.js';
 import { SyncSpans, outcomeAttributes } from './sync-spans.js';
 
 const CHANGE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -58,19 +60,13 @@ beforeEach(() => {
   });
 });
 
-const look = (observer: SyncObserver, decided: Decision): void => {
-  observer.found(() => ({ 'k8s.resource_version': '7', 'rollkeeper.replica_sets.owned': 2 }));
-  observer.decide(
-    () => 'a plan',
-    () => decided,
-  );
+const look = (...[ran, sync, decided]: readonly [WorkItem, Span, Decision]): void => {
+  noteCachesRead(() => ({ 'k8s.resource_version': '7', 'rollkeeper.replica_sets.owned': 2 }));
+  spans.decide({ decide: () => ({ decision: decided, apply: async () => ({}) }) }, ran, sync, logger);
 };
 
 const run = (decided: Decision, ran = item): Promise<void> =>
-  spans.run(ran, async (sync) => {
-    const observer = spans.observer(ran, sync, logger);
-    look(observer, decided);
-  });
+  spans.run(ran, async (sync) => look(ran, sync, decided));
 
 const syncSpan = (): ReadableSpan | undefined =>
   exporter.getFinishedSpans().find(({ name }) => name === 'sync deployment');
@@ -122,9 +118,8 @@ describe('a run on a key', () => {
 
   it('tells of every look, and names the branch of the last one', async () => {
     await spans.run(item, async (sync) => {
-      const observer = spans.observer(item, sync, logger);
-      look(observer, decision);
-      look(observer, { ...decision, branch: 'rest', summary: '', changes: false });
+      look(item, sync, decision);
+      look(item, sync, { ...decision, branch: 'rest', summary: '', changes: false });
     });
     expect(syncSpan()?.attributes['rollkeeper.decision']).toBe('rest');
     const decided = syncSpan()?.events.filter(({ name }) => name === 'decided') ?? [];
@@ -139,11 +134,12 @@ describe('a run on a key', () => {
 
   it('shows that deciding failed, also where the failure went no further', async () => {
     await spans.run(item, async (sync) => {
-      const observer = spans.observer(item, sync, logger);
-      const fail = (): never => {
-        throw new Error('no such limit');
+      const fails: Observed = {
+        decide: () => {
+          throw new Error('no such limit');
+        },
       };
-      expect(() => observer.decide(fail, () => decision)).toThrow('no such limit');
+      expect(() => spans.decide(fails, item, sync, logger)).toThrow('no such limit');
     });
     expect(syncSpan()).toMatchObject({
       status: { code: SpanStatusCode.ERROR, message: 'no such limit' },

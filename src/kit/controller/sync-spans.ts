@@ -6,8 +6,8 @@ import type { Logger } from '../../base/logging/index.js';
 import { contextOfTraceparent, linksTo } from '../../base/trace-context/index.js';
 import type { WorkItem } from '../work-queue/work-queue.js';
 import type { Outcome } from './decide-outcome.js';
-import type { SyncObserver } from './decision.js';
-import { SyncSpanEvents } from './sync-span-events.js';
+import type { Decided, Observed } from './reconciler.js';
+import { noteDecision, noteFailedDecision } from './sync-span-events.js';
 
 export interface SyncSpansOptions {
   readonly tracer: Tracer;
@@ -44,24 +44,26 @@ export class SyncSpans {
     });
   }
 
-  /** What reconcilers tell becomes attributes of the sync, and one info line for a decision that changes something. */
-  observer(item: WorkItem, sync: Span, logger: Logger): SyncObserver {
+  /** Lets a sync decide: noted in its span, and in one info line where the decision changes something. */
+  decide(observed: Observed, { key }: WorkItem, sync: Span, logger: Logger): Decided {
     const { clock, controller } = this.options;
-    const told = new SyncSpanEvents(sync);
-    return {
-      found: (describe) => told.found(describe),
-      decide: (work, describe) => {
-        const startedMs = clock.monotonicNow();
-        const decided = told.deciding(work);
-        const tookMs = clock.monotonicNow() - startedMs;
-        const decision = describe(decided);
-        told.decided(decision, tookMs);
-        const fields = { controller, key: item.key, branch: decision.branch, ...decision.inputs };
-        if (!decision.changes) logger.debug('decided to leave everything as it is', fields);
-        else logger[decision.routine ? 'debug' : 'info'](`decided: ${decision.summary}`, fields);
-        return decided;
-      },
-    };
+    const startedMs = clock.monotonicNow();
+    const decided = this.tryDecide(observed, sync);
+    const { decision } = decided;
+    noteDecision(sync, decision, clock.monotonicNow() - startedMs);
+    const fields = { controller, key, branch: decision.branch, ...decision.inputs };
+    if (!decision.changes) logger.debug('decided to leave everything as it is', fields);
+    else logger[decision.routine ? 'debug' : 'info'](`decided: ${decision.summary}`, fields);
+    return decided;
+  }
+
+  private tryDecide(observed: Observed, sync: Span): Decided {
+    try {
+      return observed.decide();
+    } catch (error) {
+      noteFailedDecision(sync, error);
+      throw error;
+    }
   }
 
   private waitOf({ readySinceMs }: WorkItem): Wait {

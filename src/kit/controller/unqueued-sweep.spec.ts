@@ -3,10 +3,10 @@ import { FakeClock } from '../../base/clock/index.js';
 import type { Deployment } from '../../base/kubernetes/index.js';
 import { DEPLOYMENTS } from '../../base/kubernetes/index.js';
 import { silentLogger } from '../../base/logging/index.js';
-import { isDeploymentDue } from '../../controllers/deployment/is-due.js';
-import { isReplicaSetDue } from '../../controllers/replicaset/is-due.js';
+import { isDeploymentDue } from '../../controllers/deployment/event-handlers.js';
+import { isReplicaSetDue } from '../../controllers/replicaset/watch-replicasets.js';
 import { MemoryWorkQueue } from '../work-queue/index.js';
-import { dueObjects } from './due-objects.js';
+import { dueObjects } from './controller-definition.js';
 import { UnqueuedSweep } from './unqueued-sweep.js';
 
 function deployment(

@@ -2,13 +2,13 @@ import type { Clock } from '../../base/clock/index.js';
 import { IllegalStateError } from '../../base/errors/index.js';
 import { keyOf } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
-import type { LeaderAdds, WorkQueue } from '../work-queue/work-queue.js';
+import type { LeaderAdds, WorkQueueInspector } from '../work-queue/index.js';
 import type { DueWork } from './controller-definition.js';
 import type { ControllerMetrics } from './controller-metrics.js';
 
 export interface UnqueuedSweepOptions {
   readonly controller: string;
-  readonly queue: Pick<WorkQueue, 'inspectKey'>;
+  readonly queue: Pick<WorkQueueInspector, 'inspectKey'>;
   /** What the caches show of work that is due. */
   readonly due: () => Iterable<DueWork>;
   readonly clock: Clock;

@@ -1,3 +1,4 @@
+import { onAbort } from '../../base/cancellation/index.js';
 import type { ApiClient } from '../api-client/api-client.js';
 import type { Clock, RandomSource } from '../../base/clock/index.js';
 import { IllegalStateError, ShutdownError } from '../../base/errors/index.js';
@@ -91,16 +92,14 @@ export class ApiEventRecorder implements EventRecorder {
 
   private abortAfterFlushTimeout(signal: AbortSignal, giveUp: AbortController): { cancel(): void } {
     let timer: { cancel(): void } | undefined;
-    const onStop = (): void => {
+    const stopListening = onAbort(signal, () => {
       const abort = (): void => giveUp.abort(new ShutdownError('the time to flush events is over'));
       timer = this.deps.clock.setTimeout(abort, this.options.flushTimeoutMs);
       for (const wake of this.idle.splice(0)) wake();
-    };
-    if (signal.aborted) onStop();
-    else signal.addEventListener('abort', onStop, { once: true });
+    });
     return {
       cancel: () => {
-        signal.removeEventListener('abort', onStop);
+        stopListening();
         timer?.cancel();
       },
     };

@@ -84,7 +84,8 @@ export class EventWriter {
 
   private async create(series: EventSeries, signal: AbortSignal): Promise<void> {
     try {
-      await this.deps.client.create<EventObject>(EVENTS, structuredClone(series.event), { signal });
+      // A copy of what changes, when it happens again while it is under way.
+      await this.deps.client.create<EventObject>(EVENTS, { ...series.event }, { signal });
     } catch (error) {
       // An earlier attempt whose answer was lost.
       if (!isAlreadyExists(error)) throw error;

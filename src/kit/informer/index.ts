@@ -1,4 +1,4 @@
-export { deepFreeze } from './deep-freeze.js';
+export { deepFreeze, SharedInformer } from './shared-informer.js';
 export { InformerFactory } from './informer-factory.js';
 export type { InformerFactoryOptions, InformerSelection, MetadataInformer } from './informer-factory.js';
 export { NAMESPACE_INDEX, OWNER_UID_INDEX } from './informer.js';
@@ -12,7 +12,6 @@ export type {
   VersionScope,
 } from './informer.js';
 export type { ListWatcher } from './list-everything.js';
-export { SharedInformer } from './shared-informer.js';
 export type { SharedInformerOptions } from './shared-informer.options.js';
 export { ObjectStore } from './store.js';
 export { StreamingLists } from './streaming-lists.js';

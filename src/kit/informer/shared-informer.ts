@@ -4,10 +4,10 @@ import {
   compareResourceVersions,
   newerResourceVersion,
   qualifiedResource,
+  ownerUids,
 } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import { ConditionWaiters } from './condition-waiters.js';
-import { deepFreeze } from './deep-freeze.js';
 import { EventHandlers } from './event-handlers.js';
 import type {
   IndexFunction,
@@ -182,6 +182,10 @@ function older(a: string | undefined, b: string | undefined): string | undefined
   return (compareResourceVersions(a, b) ?? 0) <= 0 ? a : b;
 }
 
-function ownerUids(object: DeepReadonly<KubernetesObject>): readonly string[] {
-  return object.metadata.ownerReferences?.map((reference) => reference.uid) ?? [];
+/** Freezes a JSON value at every depth, so that whoever changes a cached object is stopped on the spot. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const child of Object.values(value)) deepFreeze(child);
+  return value;
 }

@@ -124,12 +124,16 @@ describe('what controllers want of a type', () => {
     expect(() => trimsFor(both)).toThrow('two controllers want different parts of pods');
   });
 
-  it('may be how pods are reached and what they ask for', () => {
+  it('may be how pods are reached, what they ask for and which claims they use', () => {
     const ports = [{ name: 'http', containerPort: 8080 }];
     const pod: Pod = {
       ...{ apiVersion: 'v1', kind: 'Pod', metadata: metadata() },
       spec: {
         tolerations: [{ key: 'a' }],
+        volumes: [
+          { name: 'data', persistentVolumeClaim: { claimName: 'data' } },
+          { name: 'tmp', emptyDir: {} },
+        ],
         containers: [{ name: 'c', image: 'nginx', ports, env: [{ name: 'A', value: 'b' }] }],
       },
       status: { phase: 'Running', podIPs: [{ ip: '10.0.0.1' }] },
@@ -138,6 +142,7 @@ describe('what controllers want of a type', () => {
       spec: { tolerations: [{ key: 'a' }], containers: [{ name: 'c', ports }] },
       status: { podIPs: [{ ip: '10.0.0.1' }] },
     });
+    expect(trimPodKeepingSpec(pod).spec.volumes?.map(({ name }) => name)).toEqual(['data']);
     expect(trimPodKeepingSpec(pod).spec.containers[0]).not.toHaveProperty('env');
   });
 });

@@ -1,6 +1,6 @@
 import { IllegalStateError } from '../../base/errors/index.js';
 import type { KubernetesObject, Pod, ResourceType } from '../../base/kubernetes/index.js';
-import { PODS, qualifiedResource } from '../../base/kubernetes/index.js';
+import { PODS, nodeNamedByAffinity, qualifiedResource } from '../../base/kubernetes/index.js';
 
 /** Shrinks an object before it is cached; may change and return the object it is given. */
 export type Trim<T extends KubernetesObject = KubernetesObject> = (object: T) => T;
@@ -34,17 +34,22 @@ export function trimPod(pod: Pod): Pod {
   return { apiVersion, kind, metadata, spec: trimPodSpec(pod.spec), status: trimPodStatus(pod.status) };
 }
 
-/** As {@link trimPod}, for those who also read what a pod asks for and how it is reached: env, volumes and the like go. */
+/**
+ * As {@link trimPod}, for those who also read what a pod asks for, which claims it uses and how it is reached: env, other volumes
+ * and the like go.
+ */
 export function trimPodKeepingSpec(pod: Pod): Pod {
   const { spec, status } = pod;
   const trimmed = trimPod(pod);
   const sidecars = sidecarsOf(spec);
+  const claimed = spec.volumes?.filter((volume) => volume.persistentVolumeClaim ?? volume.ephemeral) ?? [];
   const reached = ['hostname', 'subdomain', 'hostNetwork', 'tolerations', 'overhead'] as const;
   return {
     ...trimmed,
     spec: {
       ...trimmed.spec,
       ...pick(spec, reached),
+      ...(claimed.length > 0 && { volumes: claimed }),
       containers: (spec.containers ?? []).map((each) => pick(each, ['name', 'ports', 'resources'])),
       ...(sidecars.length > 0 && {
         initContainers: sidecars.map((each) => pick(each, ['name', 'restartPolicy', 'resources'])),
@@ -85,6 +90,8 @@ function trimPodSpec(spec: Pod['spec'] | undefined): Pod['spec'] {
   return {
     containers: [],
     ...pick(spec, ['nodeName', 'restartPolicy', 'terminationGracePeriodSeconds', 'priority']),
+    // Of a pod that is meant for one node, and is not there yet.
+    ...(spec && !spec.nodeName && nodeNamedByAffinity(spec) !== undefined && pick(spec, ['affinity'])),
     ...(sidecars.length > 0 && {
       initContainers: sidecars.map((container) => pick(container, ['name', 'restartPolicy'])),
     }),

@@ -1,11 +1,13 @@
 export type { HolderWitness, Sighting } from './holder-witness.js';
-export { noLeaderElectionMetrics } from './leader-election-metrics.js';
-export type { LeaderElectionMetrics } from './leader-election-metrics.js';
-export { compileLeaderElectionOptions } from './leader-election.options.js';
-export type { CompiledLeaderElectionOptions, LeaderElectionOptions } from './leader-election.options.js';
+export { noLeaderElectionMetrics, compileLeaderElectionOptions } from './leader-election.options.js';
+export type {
+  LeaderElectionMetrics,
+  CompiledLeaderElectionOptions,
+  LeaderElectionOptions,
+} from './leader-election.options.js';
 export { LeaderElector } from './leader-elector.js';
 export type { LeaderCallbacks, LeaderElectorDependencies } from './leader-elector.js';
-export type { LeadershipTransition } from './leadership-history.js';
+export type { LeadershipTransition } from './lease-attempts.js';
 export { LeaseCandidacy } from './lease-candidate.js';
 export type { LeaseCandidacyOptions } from './lease-candidate.js';
 export { LeaseResourceLock } from './lease-resource-lock.js';

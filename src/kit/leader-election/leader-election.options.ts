@@ -2,6 +2,25 @@ import { z } from 'zod';
 import { InvalidOptionError } from '../../base/errors/index.js';
 import { compileOptions } from '../../base/options/compile-options.js';
 
+/** What the elector counts. */
+export interface LeaderElectionMetrics {
+  /** `leader_election_master_status` of client-go. */
+  leading(isLeading: boolean): void;
+  /** One attempt, with how long its answer took. */
+  attempt(result: 'acquired' | 'renewed' | 'held' | 'failed', durationMs: number): void;
+  /** Another holder, or another epoch, was seen. */
+  transition(): void;
+  /** We have taken the lease before it had run out, because its holder was gone. */
+  deposed(): void;
+}
+
+export const noLeaderElectionMetrics: LeaderElectionMetrics = {
+  leading: () => undefined,
+  attempt: () => undefined,
+  transition: () => undefined,
+  deposed: () => undefined,
+};
+
 export interface LeaderElectionOptions {
   /**
    * For how long nobody else may take the lease after a renewal, milliseconds. A killed leader is replaced within

@@ -13,13 +13,14 @@ import type { FinishedAttempt, StepDownReason } from './decide-lease-step.js';
 import { decideLeaseStep, leadsUntilMs } from './decide-lease-step.js';
 import { HolderVigil } from './holder-vigil.js';
 import type { HolderWitness } from './holder-witness.js';
-import type { LeaderElectionMetrics } from './leader-election-metrics.js';
-import { noLeaderElectionMetrics } from './leader-election-metrics.js';
-import type { CompiledLeaderElectionOptions, LeaderElectionOptions } from './leader-election.options.js';
-import { compileLeaderElectionOptions } from './leader-election.options.js';
-import type { LeadershipTransition } from './leadership-history.js';
-import { LeadershipHistory } from './leadership-history.js';
-import { LeaseAttempts } from './lease-attempts.js';
+import type {
+  LeaderElectionMetrics,
+  CompiledLeaderElectionOptions,
+  LeaderElectionOptions,
+} from './leader-election.options.js';
+import { noLeaderElectionMetrics, compileLeaderElectionOptions } from './leader-election.options.js';
+import type { LeadershipTransition } from './lease-attempts.js';
+import { LeadershipHistory, LeaseAttempts } from './lease-attempts.js';
 import type { DeposedHolder, LeaderElectionRecord, ResourceLock } from './resource-lock.js';
 import { WakeableSleep } from './wakeable-sleep.js';
 

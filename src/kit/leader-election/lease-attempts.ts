@@ -1,10 +1,10 @@
+import { LinkedAbort, abortable } from '../../base/cancellation/index.js';
 import type { Clock, RandomSource } from '../../base/clock/index.js';
 import { jitter } from '../../base/clock/index.js';
 import { TimeoutError, errorMessage } from '../../base/errors/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import type { FinishedAttempt } from './decide-lease-step.js';
-import type { LeaderElectionMetrics } from './leader-election-metrics.js';
-import type { CompiledLeaderElectionOptions } from './leader-election.options.js';
+import type { LeaderElectionMetrics, CompiledLeaderElectionOptions } from './leader-election.options.js';
 import type { LeaderElectionRecord, LeaseAttempt, LeaseRequest, ResourceLock } from './resource-lock.js';
 
 export interface LeaseAttemptsDependencies {
@@ -61,26 +61,23 @@ export class LeaseAttempts {
   }
 
   /** Does not trust the lock to keep the limit. What comes later is nobody's. */
-  private bounded<T>(
+  private async bounded<T>(
     timeoutMs: number,
     signal: AbortSignal,
     ask: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const limit = new AbortController();
+    const limit = new LinkedAbort(signal);
     const timer = this.deps.clock.setTimeout(
       () => limit.abort(new TimeoutError(`no answer within ${Math.round(timeoutMs)} ms`)),
       timeoutMs,
     );
-    const onAbort = (): void => limit.abort(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    return new Promise<T>((resolve, reject) => {
-      limit.signal.addEventListener('abort', () => reject(limit.signal.reason as Error), { once: true });
-      if (signal.aborted) onAbort();
-      else ask(limit.signal).then(resolve, reject);
-    }).finally(() => {
+    try {
+      signal.throwIfAborted();
+      return await abortable(ask(limit.signal), limit.signal);
+    } finally {
       timer.cancel();
-      signal.removeEventListener('abort', onAbort);
-    });
+      limit.close();
+    }
   }
 }
 
@@ -88,4 +85,31 @@ function detailsOf(answer: LeaseAttempt | undefined): Partial<FinishedAttempt> {
   if (!answer) return {};
   const epoch = answer.record.leaderTransitions;
   return answer.outcome === 'held' ? { epoch, remainingMs: answer.remainingMs } : { epoch };
+}
+
+/** One change of leadership, as this process saw it. */
+export interface LeadershipTransition {
+  /** Identity; empty when the lease was found free. */
+  readonly who: string;
+  readonly epoch: number;
+  /** `started leading`, `observed`, `stopped: <reason>`. */
+  readonly why: string;
+  /** Wall clock, milliseconds since the epoch. */
+  readonly atMs: number;
+}
+
+/** The last transitions, oldest first. */
+export class LeadershipHistory {
+  private readonly kept: LeadershipTransition[] = [];
+
+  constructor(private readonly limit = 100) {}
+
+  add(transition: LeadershipTransition): void {
+    this.kept.push(transition);
+    if (this.kept.length > this.limit) this.kept.shift();
+  }
+
+  list(): readonly LeadershipTransition[] {
+    return [...this.kept];
+  }
 }

@@ -1,8 +1,9 @@
+import { LinkedAbort, abortable } from '../../base/cancellation/index.js';
 import type { ApiClient } from '../api-client/index.js';
 import { isAlreadyExists, isConflict, isNotFound } from '../api-client/index.js';
 import type { Clock } from '../../base/clock/index.js';
 import { toRfc3339Micro } from '../../base/clock/index.js';
-import { IllegalStateError, errorMessage } from '../../base/errors/index.js';
+import { IllegalStateError, TimeoutError, errorMessage } from '../../base/errors/index.js';
 import type { LeaseCandidate } from '../../base/kubernetes/index.js';
 import { LEASE_CANDIDATES, apiVersionOf } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
@@ -45,13 +46,7 @@ export class LeaseCandidacy {
 
   /** Whether the API knows candidates, as soon as it has said so. */
   async isSupported(signal?: AbortSignal): Promise<boolean> {
-    if (this.supported === undefined) {
-      await new Promise<void>((resolve, reject) => {
-        signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-        if (signal?.aborted) reject(signal.reason as Error);
-        void this.asked.then(resolve);
-      });
-    }
+    if (this.supported === undefined) await abortable(this.asked, signal);
     return this.supported === true;
   }
 
@@ -100,10 +95,8 @@ export class LeaseCandidacy {
   private async stand(signal: AbortSignal): Promise<void> {
     const { client, clock, name, namespace } = this.options;
     const { resourceVersion = '' } = (await this.renew(signal)).metadata;
-    const round = new AbortController();
-    const timer = clock.setTimeout(() => round.abort(), RENEW_EVERY_MS);
-    const end = (): void => round.abort(signal.reason);
-    signal.addEventListener('abort', end, { once: true });
+    const round = new LinkedAbort(signal);
+    const timer = clock.setTimeout(() => round.abort(new TimeoutError('time to renew')), RENEW_EVERY_MS);
     try {
       const events = client.watch<LeaseCandidate>(LEASE_CANDIDATES, {
         ...{ namespace, fieldSelector: `metadata.name=${name}`, resourceVersion },
@@ -118,7 +111,7 @@ export class LeaseCandidacy {
       if (!round.signal.aborted) throw error;
     } finally {
       timer.cancel();
-      signal.removeEventListener('abort', end);
+      round.close();
     }
   }
 

@@ -6,7 +6,7 @@ import { LEASES, LEASE_CANDIDATES } from '../../base/kubernetes/index.js';
 import { silentLogger } from '../../base/logging/index.js';
 import { ElectionCoordinator } from '../../testing/election-coordinator.js';
 import { MemoryHolderWitness, MemoryPresence } from '../../testing/fake-holder-witness.js';
-import { WatchableCluster } from '../../testing/watchable-cluster.js';
+import { WatchableCluster } from '../../testing/fake-list-watch.js';
 import { LeaderElector } from './leader-elector.js';
 import { LeaseCandidacy } from './lease-candidate.js';
 import { LeaseResourceLock } from './lease-resource-lock.js';

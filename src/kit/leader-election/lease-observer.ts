@@ -2,7 +2,7 @@ import type { ApiClient } from '../api-client/index.js';
 import { isAlreadyExists, isConflict, isNotFound } from '../api-client/index.js';
 import type { Clock } from '../../base/clock/index.js';
 import type { Lease } from '../../base/kubernetes/index.js';
-import { LEASES } from '../../base/kubernetes/index.js';
+import { LEASES, sameJson } from '../../base/kubernetes/index.js';
 import { leaseWith, recordOf } from './lease-object.js';
 import type { LeaderElectionRecord } from './resource-lock.js';
 
@@ -77,13 +77,9 @@ export class LeaseObserver {
   /** Others' leases count from when we saw them change: never earlier than when it happened. */
   private observe(lease: Lease): ObservedLease {
     const record = recordOf(lease);
-    const isSame = this.last !== undefined && isSameRecord(this.last.record, record);
+    const isSame = this.last !== undefined && sameJson(this.last.record, record);
     const atMs = isSame && this.last ? this.last.atMs : this.clock.monotonicNow();
     this.last = { lease, record, atMs };
     return this.last;
   }
-}
-
-function isSameRecord(a: LeaderElectionRecord, b: LeaderElectionRecord): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }

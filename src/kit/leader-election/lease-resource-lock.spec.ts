@@ -5,7 +5,7 @@ import type { Lease } from '../../base/kubernetes/index.js';
 import { LEASES } from '../../base/kubernetes/index.js';
 import { runResourceLockContract } from '../../testing/resource-lock-contract.js';
 import { waitFor } from '../../testing/wait-for.js';
-import { WatchableCluster } from '../../testing/watchable-cluster.js';
+import { WatchableCluster } from '../../testing/fake-list-watch.js';
 import { DURATION_ANNOTATION } from './lease-object.js';
 import { LeaseResourceLock } from './lease-resource-lock.js';
 

@@ -1,3 +1,4 @@
+import { onAbort } from '../../base/cancellation/index.js';
 import type { Clock } from '../../base/clock/index.js';
 
 /** A wait that news can end. News that comes while nobody waits ends the next wait at once. */
@@ -24,9 +25,9 @@ export class WakeableSleep {
     if (!this.hasNews && !signal.aborted) {
       const ended = new AbortController();
       this.end = () => ended.abort();
-      signal.addEventListener('abort', this.end, { once: true });
+      const stopListening = onAbort(signal, this.end);
       await this.clock.sleep(ms, ended.signal).catch(() => undefined);
-      signal.removeEventListener('abort', this.end);
+      stopListening();
       this.end = undefined;
     }
     return this.takeNews();

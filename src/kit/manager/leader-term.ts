@@ -1,7 +1,8 @@
 import type { Clock } from '../../base/clock/index.js';
 import { hasCode } from '../../base/errors/index.js';
 import type { Logger } from '../../base/logging/index.js';
-import type { LeaderAdds, LeaderTerm, WorkQueue } from '../work-queue/index.js';
+import type { ActorQueue, CausedAdds } from '../actor-queue/index.js';
+import type { LeaderTerm } from '../work-queue/index.js';
 
 export interface BeginTermOptions {
   readonly clock: Clock;
@@ -17,10 +18,10 @@ const LONGEST_BACKOFF_MS = 500;
  * @throws SupersededError
  */
 export async function beginTerm(
-  queue: Pick<WorkQueue, 'name' | 'beginTerm'>,
+  queue: Pick<ActorQueue, 'name' | 'beginTerm'>,
   term: LeaderTerm,
   { clock, logger, signal }: BeginTermOptions,
-): Promise<LeaderAdds | undefined> {
+): Promise<CausedAdds | undefined> {
   for (let failures = 0; !signal.aborted; failures++) {
     try {
       return await queue.beginTerm(term);
@@ -36,9 +37,9 @@ export async function beginTerm(
 
 /** The same adds; the first that is refused for its term tells. */
 export function tellingOfRefusal(
-  { add, addWithCauses }: LeaderAdds,
+  { add, addWithCauses }: CausedAdds,
   tell: (error: unknown) => void,
-): LeaderAdds {
+): CausedAdds {
   const watched = async (adding: Promise<void>): Promise<void> => {
     try {
       await adding;

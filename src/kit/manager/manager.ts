@@ -1,4 +1,4 @@
-import { aborted } from '../../base/cancellation/index.js';
+import { abortable, aborted, onAbort } from '../../base/cancellation/index.js';
 import type { Tracer } from '@opentelemetry/api';
 import type { ActorRuntime } from '../actor/actor.js';
 import type { Clock } from '../../base/clock/index.js';
@@ -7,6 +7,7 @@ import type { EnqueuerOptions } from '../controller/index.js';
 import { Enqueuer } from '../controller/index.js';
 import { IllegalStateError, ShutdownError, hasCode } from '../../base/errors/index.js';
 import type { Logger } from '../../base/logging/index.js';
+import type { CausedAdds, ControllerQueue } from '../actor-queue/index.js';
 import type { LeaderAdds, LeaderTerm } from '../work-queue/index.js';
 import { beginTerm, tellingOfRefusal } from './leader-term.js';
 import type { NeededInformer } from './needs.js';
@@ -45,6 +46,8 @@ export interface LeaderRunnable {
 /** A controller with its two halves: what every replica works on, and what only the leader watches. */
 export interface ManagedController {
   readonly controller: Controller;
+  /** The leader begins its terms in it; people look at it and tend it. */
+  readonly queue: ControllerQueue;
   readonly built: BuiltController;
   /** Run while we lead. */
   readonly sweep?: LeaderRunnable;
@@ -205,7 +208,7 @@ export class Manager {
         if (!this.worksEverywhere(managed)) work.push(this.work(managed, until));
         if (sweep) work.push(sweep.run(telling, until));
       }
-      const ended = abortedOrRefused(until, refusal.signal);
+      const ended = abortable(aborted(until), refusal.signal);
       await Promise.race([Promise.all([ended, ...work]), failureOf(leading)]);
     } catch (error) {
       failed.abort(new ShutdownError('the leading work has failed', { cause: error }));
@@ -226,10 +229,10 @@ export class Manager {
     managed: ManagedController,
     term: LeaderTerm,
     signal: AbortSignal,
-  ): Promise<LeaderAdds | undefined> {
+  ): Promise<CausedAdds | undefined> {
     const { clock, logger } = this.options;
     try {
-      const adds = await beginTerm(managed.controller.queue, term, { clock, logger, signal });
+      const adds = await beginTerm(managed.queue, term, { clock, logger, signal });
       if (signal.aborted) return undefined;
       await this.untilFilled(managed, signal);
       await managed.built.leading?.waitUntilReady(signal);
@@ -240,7 +243,7 @@ export class Manager {
     }
   }
 
-  private enqueuerOf({ built, controller }: ManagedController, queue: LeaderAdds): Enqueuer {
+  private enqueuerOf({ built, controller }: ManagedController, queue: CausedAdds): Enqueuer {
     const { actors, clock, elector, informers, logger, tracer } = this.options;
     return new Enqueuer({
       controller: controller.name,
@@ -271,23 +274,11 @@ export class Manager {
       throw error;
     }
     const lost = new AbortController();
-    const onAbort = (): void => {
+    onAbort(signal, () => {
       if (hasCode(signal.reason, 'LEASE_LOST')) lost.abort(signal.reason);
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
+    });
     await managed.controller.run(signal, lost.signal);
   }
-}
-
-/** Resolves with the abort of the first; rejects with the reason of the second. */
-function abortedOrRefused(signal: AbortSignal, refusal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const refuse = (): void => reject(refusal.reason as Error);
-    if (refusal.aborted) refuse();
-    refusal.addEventListener('abort', refuse, { once: true });
-    void aborted(signal).then(resolve);
-  });
 }
 
 /** Rejects as `work` does, and never resolves. */

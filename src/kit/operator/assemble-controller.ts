@@ -1,5 +1,6 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { Activation, ActorRuntime } from '../actor/index.js';
+import type { QueuePair } from '../actor-queue/index.js';
 import type { ApiClient } from '../api-client/index.js';
 import { withOwnWrites, withSpans, withTraceAnnotations, withWriteGuard } from '../api-client/index.js';
 import type { Clock, RandomSource } from '../../base/clock/index.js';
@@ -12,7 +13,6 @@ import { Controller, UnqueuedSweep } from '../controller/index.js';
 import type { EventRecorder } from '../events/index.js';
 import type { ManagedController } from '../manager/index.js';
 import { NotedInformers } from '../manager/index.js';
-import type { QueuePair } from './coordination.js';
 
 /** What the controllers of a replica share. */
 export interface SharedParts {
@@ -45,8 +45,8 @@ export interface SharedParts {
 /** Puts one controller together: its queue and workers, the activations' client, the sweep. Nothing runs yet. */
 export function assembleController(definition: ControllerDefinition, parts: SharedParts): ManagedController {
   const { actors, around, clock, identity, informers, logger, metrics, random, selects, tracer } = parts;
-  const { defaultWorkers, name, queue = 'shared', syncTimeoutMs, type } = definition;
-  const worksOn = queue === 'local' ? 'leader' : (definition.worksOn ?? 'all');
+  const { defaultWorkers, name, queue: waitsIn = 'shared', syncTimeoutMs, type } = definition;
+  const worksOn = waitsIn === 'local' ? 'leader' : (definition.worksOn ?? 'all');
   const client = parts.clientOf(definition);
   const traced = withSpans(withTraceAnnotations(client, clock), tracer, clock);
   const noted = new NotedInformers(informers);
@@ -62,7 +62,7 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
     rootCa: parts.rootCa,
     selects,
   });
-  const pair = queue === 'local' ? parts.localQueueOf(name) : parts.queueOf(name);
+  const pair = waitsIn === 'local' ? parts.localQueueOf(name) : parts.queueOf(name);
   const cached = (key: string) => informers.find(qualifiedResource(type))?.lister.get(key);
   const controller = new Controller({
     name,
@@ -85,7 +85,7 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
   const due = built.due?.bind(built);
   const sweep =
     due && new UnqueuedSweep({ controller: name, queue: pair.queue, due, clock, logger, metrics });
-  return { built, controller, needs: noted.needs, worksOn, ...(sweep ? { sweep } : {}) };
+  return { built, controller, queue: pair.queue, needs: noted.needs, worksOn, ...(sweep ? { sweep } : {}) };
 }
 
 /** The only client that a reconciler gets: it stops writing with the activation and remembers what it wrote. */

@@ -23,15 +23,17 @@ import type { Coordination, CoordinationFactory } from './coordination.js';
 import type { CompiledManagerOptions } from './create-manager.options.js';
 import type { ElectionDependencies } from './election.js';
 import { Election } from './election.js';
+import type { ManagerExtension } from './manager-extension.js';
 import { localQueue } from './local-queue.js';
 import { registerChecks } from './register-checks.js';
 
 /** What a manager is made of. */
-export type ManagerParts = CompiledManagerOptions & {
+export type ManagerParts = Omit<CompiledManagerOptions, 'extensions'> & {
   readonly client: ApiClient;
   readonly coordination: CoordinationFactory;
   readonly metrics: Metrics;
   readonly tracing: Tracing;
+  readonly extensions: readonly ManagerExtension[];
 };
 
 export interface Assembly {
@@ -83,7 +85,7 @@ export function assembleManager(
     actors: coordination.actors,
     selects: parts.selects,
     eventsOf: (component: string) => events.as(component),
-    ...{ clock, random, logger, tracer, caughtUpTimeoutMs, around: parts.around },
+    ...{ clock, random, logger, tracer, caughtUpTimeoutMs, around: aroundAll(parts) },
     metrics: createControllerMetrics(meter, workersOf),
   };
   const controllers = definitions.map((definition) => assembleController(definition, shared));
@@ -97,12 +99,13 @@ export function assembleManager(
     ...{ events, clock, random, logger },
   });
   const eventLoop = new EventLoopMonitor(clock);
+  const extended = parts.extensions.flatMap(({ background = [] }) => background);
   const manager = new Manager({
     informers,
     elector: election,
     controllers,
     actors: coordination.actors,
-    background: [events, eventLoop, ...(parts.background ?? [])],
+    background: [events, eventLoop, ...(parts.background ?? []), ...extended],
     ...{ reconcileOn, clock, logger, tracer },
   });
   registerChecks(health, {
@@ -110,10 +113,19 @@ export function assembleManager(
   });
   const close = async (): Promise<void> => {
     candidate.close();
-    await Promise.all(controllers.map(({ controller }) => controller.queue.close()));
+    await Promise.all(controllers.map(({ queue }) => queue.close()));
     await coordination.close();
   };
   return { manager, controllers, coordination, election, close };
+}
+
+/** Everything that is put around a reconciler, the manager's own innermost. */
+function aroundAll({ around, extensions }: ManagerParts): NonNullable<ManagerParts['around']> {
+  return (reconciler, controller) =>
+    extensions.reduce(
+      (inner, extension) => extension.around?.(inner, controller) ?? inner,
+      around?.(reconciler, controller) ?? reconciler,
+    );
 }
 
 type Candidate = Pick<ElectionDependencies, 'lock' | 'witness' | 'candidacy'> & { close(): void };

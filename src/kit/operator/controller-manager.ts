@@ -102,9 +102,20 @@ export class ControllerManager {
     return replicaOf(this.assembly?.election.leader ?? '');
   }
 
+  /** Who works on keys. */
+  get reconcileOn(): 'all' | 'leader' {
+    return this.parts.reconcileOn ?? 'all';
+  }
+
   /** Where the probes are served, once they are. */
   get probesUrl(): string | undefined {
     return this.url;
+  }
+
+  /** Puts the controllers together, without connecting anything, so that `health` has all its checks; `run` does it as well. */
+  assemble(): this {
+    this.assembled();
+    return this;
   }
 
   /** The controllers, put together, in the order of their adding; from then on none is added. */
@@ -133,7 +144,7 @@ export class ControllerManager {
    */
   async run(signal: AbortSignal): Promise<void> {
     if (this.state !== 'created') throw new IllegalStateError('a manager runs once');
-    const { clock, logger, probes } = this.parts;
+    const { clock, extensions, logger, probes } = this.parts;
     const { manager } = this.assembled();
     const { health, metrics } = this;
     const server = probes && new ProbeServer(probes, { health, metrics, clock });
@@ -144,7 +155,9 @@ export class ControllerManager {
         controllers: [...this.definitions.keys()],
         probes: this.url,
       });
+      for (const extension of extensions) await extension.start?.(this);
       await this.waitUntilUsable(signal);
+      for (const extension of extensions) extension.usable?.();
       await manager.run(signal);
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -161,8 +174,10 @@ export class ControllerManager {
   }
 
   private async closeAll(): Promise<void> {
-    const { closings, logger } = this.parts;
+    const { closings, extensions, logger } = this.parts;
     const ends = await Promise.allSettled([this.assembly?.close(), ...closings.map((close) => close())]);
+    // What people look at stays until there is nothing more to be seen.
+    ends.push(...(await Promise.allSettled(extensions.map(async (extension) => extension.close?.()))));
     for (const end of ends)
       if (end.status === 'rejected')
         logger.warn('a part did not close cleanly', { error: end.reason as unknown });

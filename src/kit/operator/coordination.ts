@@ -1,14 +1,9 @@
 import type { ActorRuntime } from '../actor/index.js';
+import type { QueuePair } from '../actor-queue/index.js';
 import type { Clock } from '../../base/clock/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import type { HolderWitness, ResourceLock } from '../leader-election/index.js';
-import type { WorkQueue, WorkQueueConsumer, WorkQueueMetrics } from '../work-queue/index.js';
-
-/** The two sides of one controller's queue. */
-export interface QueuePair {
-  readonly queue: WorkQueue;
-  readonly consumer: WorkQueueConsumer;
-}
+import type { WorkQueueMetrics } from '../work-queue/index.js';
 
 /** What the replicas of one installation share: queues, the actors' locks and memory, the leader's lease. */
 export interface Coordination {

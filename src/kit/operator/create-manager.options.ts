@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Clock, RandomSource } from '../../base/clock/index.js';
 import { SystemClock, SystemRandom } from '../../base/clock/index.js';
 import type { LabelMatcher } from '../../base/kubernetes/index.js';
+import { DNS_1123_LABEL } from '../../base/kubernetes/index.js';
 import { InvalidOptionError } from '../../base/errors/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import { createPinoLogger } from '../../base/logging/index.js';
@@ -16,6 +17,7 @@ import { compileLeaderElectionOptions } from '../leader-election/index.js';
 import type { Runnable } from '../manager/index.js';
 import type { Metrics, Tracing } from '../telemetry/index.js';
 import type { CoordinationFactory } from './coordination.js';
+import type { ManagerExtensionFactory } from './manager-extension.js';
 import type { ProbeServerOptions } from './probe-server.js';
 
 /** Of {@link createManager}. */
@@ -74,6 +76,8 @@ export interface CreateManagerOptions {
   readonly background?: readonly Runnable[];
   /** Put around each reconciler, to watch it at work. @default nothing */
   readonly around?: (reconciler: Reconciler, controller: string) => Reconciler;
+  /** What lives beside the controllers: `adminPages` of `rollkeeper/admin`, say. @default nothing */
+  readonly extensions?: readonly ManagerExtensionFactory[];
   /** In place of one made from the kubeconfig. Whoever gives it closes it. */
   readonly client?: ApiClient;
   /** The API as one controller sees it: on an account, or within a limit, of its own. @default as the manager does */
@@ -92,7 +96,7 @@ export interface CreateManagerOptions {
 
 const word = z
   .string()
-  .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, 'must be lower-case letters, digits and hyphens');
+  .regex(new RegExp(`^${DNS_1123_LABEL}$`), 'must be lower-case letters, digits and hyphens');
 const milliseconds = (fallback: number) =>
   z
     .int()

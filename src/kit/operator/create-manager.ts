@@ -16,6 +16,7 @@ export async function createManager(options: CreateManagerOptions): Promise<Cont
   const { identity, name } = compiled;
   const coordination =
     options.coordination ?? (await redisParts()).redisCoordination(compiled.redisUrl ?? '');
+  const extensions = (options.extensions ?? []).map((make) => make(compiled));
   const metrics = options.metrics ?? (await openTelemetry()).createProcessMetrics();
   const connected = options.client ? { client: options.client } : await connect(compiled, metrics);
   const tracing =
@@ -25,6 +26,7 @@ export async function createManager(options: CreateManagerOptions): Promise<Cont
       instance: identity,
       version: VERSION,
       env: process.env,
+      processors: extensions.flatMap(({ spanProcessors = [] }) => spanProcessors),
     });
   const closings = [
     ...('close' in connected ? [() => connected.close()] : []),
@@ -35,6 +37,7 @@ export async function createManager(options: CreateManagerOptions): Promise<Cont
     ...compiled,
     client: connected.client,
     closings,
+    extensions,
     coordination,
     metrics,
     tracing,

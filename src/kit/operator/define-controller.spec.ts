@@ -117,6 +117,13 @@ describe('what wakes a controller', () => {
     expect(woken(running)).toEqual(['default web child-change normal namespaces']);
   });
 
+  it('is what is there already of a watched kind, where nothing else would wake its keys', () => {
+    cluster.seed(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } });
+    const mapped = watch(Namespace, ({ metadata }) => [{ name: metadata.name }]);
+    const running = start({ watches: [{ ...mapped, initially: true }] });
+    expect(running.enqueued.map(({ ref }) => ref)).toEqual([{ name: 'default', namespace: undefined }]);
+  });
+
   it('ends with the leadership', async () => {
     const running = start();
     running.stopWatching();

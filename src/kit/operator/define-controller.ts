@@ -4,7 +4,12 @@ import { z } from 'zod';
 import type { Clock } from '../../base/clock/index.js';
 import { IllegalStateError, InvalidOptionError } from '../../base/errors/index.js';
 import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
-import { isControlledBy, qualifiedResource } from '../../base/kubernetes/index.js';
+import {
+  isControlledBy,
+  qualifiedResource,
+  DNS_1035_LABEL,
+  MAX_LABEL_LENGTH,
+} from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import { compileOptions } from '../../base/options/compile-options.js';
 import type {
@@ -117,8 +122,8 @@ export interface ControllerSpec<T extends KubernetesObject>
 const tuning = z.object({
   name: z
     .string()
-    .max(63)
-    .regex(/^[a-z]([a-z0-9-]*[a-z0-9])?$/, 'must be lower-case letters, digits and hyphens'),
+    .max(MAX_LABEL_LENGTH)
+    .regex(new RegExp(`^${DNS_1035_LABEL}$`), 'must be lower-case letters, digits and hyphens'),
   workers: z.int().min(1).max(10_000).default(5),
   syncTimeoutMs: z.int().min(1).optional(),
 });
@@ -160,8 +165,11 @@ function build<T extends KubernetesObject>(
         ...owned.map(({ informer, predicates }) =>
           enqueueOwner(own as unknown as Informer, informer, predicates, enqueue),
         ),
-        ...watched.map(({ informer, map, predicates }) =>
-          enqueueMapped({ informer, predicates, enqueue, map: (object) => map(object, caches.listerOf) }),
+        ...watched.map(({ informer, initially, map, predicates }) =>
+          enqueueMapped({
+            ...{ informer, initially, predicates, enqueue },
+            map: (object) => map(object, caches.listerOf),
+          }),
         ),
       ];
       return () => removals.forEach((remove) => remove());

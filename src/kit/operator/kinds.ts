@@ -8,8 +8,6 @@ import type { IJobSpec } from 'kubernetes-models/batch/v1/JobSpec';
 import type { IJobStatus } from 'kubernetes-models/batch/v1/JobStatus';
 import type { IIngressSpec } from 'kubernetes-models/networking.k8s.io/v1/IngressSpec';
 import type { IIngressStatus } from 'kubernetes-models/networking.k8s.io/v1/IngressStatus';
-import type { IPersistentVolumeClaimSpec } from 'kubernetes-models/v1/PersistentVolumeClaimSpec';
-import type { IPersistentVolumeClaimStatus } from 'kubernetes-models/v1/PersistentVolumeClaimStatus';
 import type { IServiceSpec } from 'kubernetes-models/v1/ServiceSpec';
 import type { IServiceStatus } from 'kubernetes-models/v1/ServiceStatus';
 import { InvalidOptionError } from '../../base/errors/index.js';
@@ -19,9 +17,12 @@ import {
   LEASES,
   NAMESPACES,
   NODES,
+  PERSISTENT_VOLUMES,
+  PERSISTENT_VOLUME_CLAIMS,
   PODS,
   REPLICA_SETS,
   SERVICE_ACCOUNTS,
+  STORAGE_CLASSES,
   apiVersionOf,
 } from '../../base/kubernetes/index.js';
 
@@ -125,11 +126,12 @@ export interface Service extends KubernetesObject {
 }
 export const Service = core<Service>('Service');
 
-export interface PersistentVolumeClaim extends KubernetesObject {
-  spec: IPersistentVolumeClaimSpec;
-  status?: IPersistentVolumeClaimStatus;
-}
-export const PersistentVolumeClaim = core<PersistentVolumeClaim>('PersistentVolumeClaim');
+export type PersistentVolumeClaim = objects.PersistentVolumeClaim;
+export const PersistentVolumeClaim: Kind<PersistentVolumeClaim> = PERSISTENT_VOLUME_CLAIMS;
+export type PersistentVolume = objects.PersistentVolume;
+export const PersistentVolume: Kind<PersistentVolume> = PERSISTENT_VOLUMES;
+export type StorageClass = objects.StorageClass;
+export const StorageClass: Kind<StorageClass> = STORAGE_CLASSES;
 
 export interface StatefulSet extends KubernetesObject {
   spec: IStatefulSetSpec;

@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/clock/index.js';
 import type { Logger } from '../../base/logging/index.js';
+import type { QueuePair } from '../actor-queue/index.js';
 import type { WorkQueueMetrics } from '../work-queue/index.js';
 import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../work-queue/index.js';
-import type { QueuePair } from './coordination.js';
 
 export interface LocalQueueParts {
   readonly clock: Clock;

@@ -1,5 +1,6 @@
 import { RedisActorRuntime } from '../actor/redis-actor-runtime.js';
-import { RedisQueuedActors } from '../actor/redis-queued-actors.js';
+import type { QueuePair } from '../actor-queue/index.js';
+import { RedisActorQueue } from '../actor-queue/redis-actor-queue.js';
 import { RedisHolderWitness } from '../leader-election/redis-holder-witness.js';
 import type { RedisLeaseLinksOptions } from '../leader-election/redis-lease-links.js';
 import { RedisLeaseLinks } from '../leader-election/redis-lease-links.js';
@@ -7,7 +8,7 @@ import { RedisResourceLock } from '../leader-election/redis-resource-lock.js';
 import { BullMqWorkQueueConsumer } from '../work-queue/bullmq-consumer.js';
 import { BullMqWorkQueue } from '../work-queue/bullmq-work-queue.js';
 import { assertRedisUrl, assertUsableRedis, parseRedisUrl } from '../../base/redis/index.js';
-import type { Coordination, CoordinationFactory, CoordinationParts, QueuePair } from './coordination.js';
+import type { Coordination, CoordinationFactory, CoordinationParts } from './coordination.js';
 
 /** How long a Redis that is not there at the start is waited for. */
 const REDIS_TIMEOUT_MS = 30_000;
@@ -50,19 +51,16 @@ class RedisCoordination implements Coordination {
   queueOf(controller: string): QueuePair {
     const { redisUrl } = this;
     const { clock, drainTimeoutMs, keyPrefix, logger, metrics } = this.parts;
-    const queue = new BullMqWorkQueue({
-      name: controller,
-      redisUrl,
-      keyPrefix,
-      // In a Cluster queue and actor may be on different servers, and share no script.
-      actors: this.isOneServer ? new RedisQueuedActors({ controller, keyPrefix, clock }) : undefined,
-      clock,
-      logger,
-      metrics,
-      options: { drainTimeoutMs },
-    });
+    const options = { drainTimeoutMs };
+    const dependencies = { name: controller, redisUrl, keyPrefix, clock, logger, metrics, options };
+    if (this.isOneServer) return this.pairOf(new RedisActorQueue(dependencies));
+    // In a Cluster queue and actor may be on different servers, and share no script.
+    return this.pairOf(new BullMqWorkQueue(dependencies));
+  }
+
+  private pairOf<Started extends object>(queue: BullMqWorkQueue<Started>) {
     this.closings.push(() => queue.close());
-    return { queue, consumer: new BullMqWorkQueueConsumer({ queue, logger }) };
+    return { queue, consumer: new BullMqWorkQueueConsumer({ queue, logger: this.parts.logger }) };
   }
 
   lockOf(identity: string): RedisResourceLock {

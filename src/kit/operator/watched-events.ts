@@ -14,6 +14,11 @@ export type ListerOf = <T extends KubernetesObject>(kind: Kind<T>) => Lister<T>;
 export interface WatchedKind {
   readonly kind: Kind;
   readonly predicates: readonly Predicate[];
+  /**
+   * Whether what is there already wakes them too, when the replica begins to lead: for those that nothing else would wake.
+   * @default false: the objects that are reconciled are woken then anyway
+   */
+  readonly initially?: boolean;
   map(this: void, object: Readable, listerOf: ListerOf): Iterable<ObjectRef>;
 }
 
@@ -70,14 +75,21 @@ interface MappedEvents {
   readonly informer: Informer;
   readonly map: (object: Readable) => Iterable<ObjectRef>;
   readonly predicates: readonly Predicate[];
+  readonly initially?: boolean | undefined;
   readonly enqueue: Enqueue;
 }
 
 /** Wakes what `map` names of the changed object, before or after the change. */
-export function enqueueMapped({ enqueue, informer, map, predicates }: MappedEvents): () => void {
+export function enqueueMapped({
+  enqueue,
+  informer,
+  initially = false,
+  map,
+  predicates,
+}: MappedEvents): () => void {
   return informer.addEventHandler((event) => {
     // The first list wakes every object by itself.
-    if (event.type === 'added' && event.initial) return;
+    if (event.type === 'added' && event.initial && !initially) return;
     if (!predicates.every((predicate) => predicate(event))) return;
     const states = event.type === 'modified' ? [event.old, event.object] : [event.object];
     const refs = new Map(states.flatMap((state) => [...map(state)].map((ref) => [keyOf(ref), ref])));

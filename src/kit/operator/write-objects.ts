@@ -2,7 +2,7 @@ import { InvalidOptionError } from '../../base/errors/index.js';
 import type { DeepReadonly, KubernetesObject, ObjectRef } from '../../base/kubernetes/index.js';
 import { cloneJson, sameJson } from '../../base/kubernetes/index.js';
 import type { ApiClient } from '../api-client/index.js';
-import { isNotFound } from '../api-client/index.js';
+import { unlessGone } from '../api-client/index.js';
 import type { Kind } from './kinds.js';
 import { typeMeta } from './kinds.js';
 
@@ -26,10 +26,7 @@ export async function createOrUpdate<T extends KubernetesObject>(
   mutate: (object: T) => void | Promise<void>,
 ): Promise<WrittenObject<T>> {
   const { name, namespace } = ref;
-  const current = await client.get<T>(kind, { name, namespace }).catch((error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
+  const current = await unlessGone(client.get<T>(kind, { name, namespace }));
   const next = current ? cloneJson(current) : (emptyObject(kind, ref) as T);
   await mutate(next);
   if (next.metadata.name !== name || next.metadata.namespace !== namespace)

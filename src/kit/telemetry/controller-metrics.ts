@@ -1,6 +1,8 @@
 import type { Meter } from '@opentelemetry/api';
 import type { ControllerMetrics, ReconcileOutcomeLabel } from '../controller/index.js';
-import { METRICS, RECONCILE_BUCKETS } from './metric-names.js';
+import { METRICS, RECONCILE_BUCKETS, REQUEST_BUCKETS } from './metric-names.js';
+import type { EventEnd, EventRecorderMetrics } from '../events/index.js';
+import type { LeaderElectionMetrics } from '../leader-election/index.js';
 
 const OUTCOMES: readonly ReconcileOutcomeLabel[] = [
   'success',
@@ -104,4 +106,40 @@ export function observeReadability(meter: Meter, read: () => Iterable<ResourceRe
       for (const { controller, isReadable, resource } of known.values())
         result.observe(isReadable ? 0 : 1, { controller, resource });
     });
+}
+
+const ENDS: readonly EventEnd[] = ['written', 'failed', 'dropped'];
+
+/** What becomes of Events, at zero from the start. */
+export function createEventRecorderMetrics(meter: Meter): EventRecorderMetrics {
+  const total = meter.createCounter(METRICS.events, {
+    description: 'Writes of Events by what became of them',
+  });
+  for (const outcome of ENDS) total.add(0, { outcome });
+  return { ended: (outcome) => total.add(1, { outcome }) };
+}
+
+/** Election metrics: client-go's `leader_election_master_status`, and attempts and transitions of our own. */
+export function createLeaderElectionMetrics(meter: Meter, lease: string): LeaderElectionMetrics {
+  let leads = false;
+  meter
+    .createObservableGauge(METRICS.leaderStatus, { description: 'Whether this replica leads: 1 or 0' })
+    .addCallback((result) => result.observe(leads ? 1 : 0, { name: lease }));
+  const attempts = meter.createHistogram(METRICS.leaderAttemptDuration, {
+    description: 'Seconds until an attempt to acquire or renew the lease was answered, by result',
+    advice: { explicitBucketBoundaries: REQUEST_BUCKETS },
+  });
+  const transitions = meter.createCounter(METRICS.leaderTransitions, {
+    description: 'Changes of the leader or of its epoch that this replica has seen',
+  });
+  const depositions = meter.createCounter(METRICS.leaderDepositions, {
+    description: 'Leases that this replica took before they had run out, because their holder was gone',
+  });
+  for (const counter of [transitions, depositions]) counter.add(0, { name: lease });
+  return {
+    leading: (isLeading) => void (leads = isLeading),
+    attempt: (result, durationMs) => attempts.record(durationMs / 1000, { name: lease, result }),
+    transition: () => transitions.add(1, { name: lease }),
+    deposed: () => depositions.add(1, { name: lease }),
+  };
 }

@@ -1,8 +1,11 @@
 export { createApiClientMetrics } from './api-metrics.js';
-export { createControllerMetrics, observeReadability } from './controller-metrics.js';
+export {
+  createControllerMetrics,
+  observeReadability,
+  createEventRecorderMetrics,
+  createLeaderElectionMetrics,
+} from './controller-metrics.js';
 export type { ResourceReadability } from './controller-metrics.js';
-export { createEventRecorderMetrics } from './event-metrics.js';
-export { createLeaderElectionMetrics } from './leader-election-metrics.js';
 export { createWorkQueueMetrics } from './work-queue-metrics.js';
 export { METRICS, QUEUE_BUCKETS, RECONCILE_BUCKETS, REQUEST_BUCKETS } from './metric-names.js';
 export type { Metrics } from './metrics.js';

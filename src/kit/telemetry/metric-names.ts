@@ -28,6 +28,8 @@ export const METRICS = {
   leaderTransitions: 'rollkeeper_leader_transitions_total',
   leaderDepositions: 'rollkeeper_leader_depositions_total',
   rolloutDuration: 'rollkeeper_rollout_duration_seconds',
+  rolloutFirstWrite: 'rollkeeper_rollout_first_write_seconds',
+  rolloutOverhead: 'rollkeeper_rollout_overhead_seconds',
   restClientRequests: 'rest_client_requests_total',
   restClientDuration: 'rest_client_request_duration_seconds',
   restClientRetries: 'rest_client_request_retries_total',

@@ -1,3 +1,4 @@
+import { untilAborted } from '../../base/cancellation/index.js';
 import type { Tracer } from '@opentelemetry/api';
 import { trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
@@ -95,7 +96,5 @@ function numberOf(text: string | undefined): number | undefined {
 }
 
 async function withinTimeout(work: Promise<void>): Promise<void> {
-  const expired = AbortSignal.timeout(SHUTDOWN_TIMEOUT_MS);
-  const timeout = new Promise<void>((resolve) => expired.addEventListener('abort', () => resolve()));
-  await Promise.race([work.catch(() => undefined), timeout]);
+  await untilAborted(work, AbortSignal.timeout(SHUTDOWN_TIMEOUT_MS)).catch(() => undefined);
 }

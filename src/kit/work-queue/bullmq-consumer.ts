@@ -1,33 +1,34 @@
 import type { Job } from 'bullmq';
 import { WaitingError } from 'bullmq';
-import { LinkedAbort } from '../../base/cancellation/index.js';
+import { LinkedAbort, untilAborted } from '../../base/cancellation/index.js';
 import type { Clock } from '../../base/clock/index.js';
 import { IllegalStateError, ShutdownError, isCancellation } from '../../base/errors/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import { silentLogger } from '../../base/logging/index.js';
 import type { RedisConnection } from '../../base/redis/index.js';
 import { createRedisConnection } from '../../base/redis/index.js';
-import { BullMqLockGuard, GuardedWorker } from './bullmq-lock-guard.js';
+import { ObservedWorker, withCopies } from './bullmq-internals.js';
+import { BullMqLockGuard } from './bullmq-lock-guard.js';
 import type { BullMqWorkQueue, QueueJobData, QueueJobName } from './bullmq-work-queue.js';
 import { JOB_FORMAT } from './bullmq-work-queue.js';
 import { RunningWork } from './running-work.js';
 import type { WorkHandler, WorkItem, WorkQueueConsumer } from './work-queue.js';
 
-export interface BullMqWorkQueueConsumerDependencies {
-  queue: BullMqWorkQueue;
+export interface BullMqWorkQueueConsumerDependencies<Started extends object = object> {
+  queue: BullMqWorkQueue<Started>;
   logger?: Logger;
 }
 
 type QueueJob = Job<QueueJobData, unknown, QueueJobName>;
-type QueueWorker = GuardedWorker<QueueJobData, unknown, QueueJobName>;
+type QueueWorker = ObservedWorker<QueueJobData, unknown, QueueJobName>;
 
 /** Pause before a worker that could not be started is tried again. */
 const RESTART_DELAY_MS = 250;
-/** A dead worker may have popped the marker that others block on; they look again after so many seconds. */
+/** A dead worker may have popped the marker that the others block on, so they look again after this many seconds. */
 const DRAIN_DELAY_S = 1;
-/** Without a link to Redis, closing is given up after this long. */
+/** Without a connection to Redis, closing is given up after this long. */
 const CLOSE_GRACE_MS = 500;
-/** Every so many rounds of maintenance, stray keys are looked for. */
+/** Stray keys are looked for in every fifth round of maintenance. */
 const SWEEP_EVERY = 5;
 
 /**
@@ -37,8 +38,10 @@ const SWEEP_EVERY = 5;
  * same way out is taken on purpose whenever a run leaves no decision behind, for example because Redis was away:
  * the job is left as it is (BullMQ's WaitingError), its lock runs out, somebody runs it again.
  */
-export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
-  private readonly queue: BullMqWorkQueue;
+export class BullMqWorkQueueConsumer<Started extends object = object> implements WorkQueueConsumer<
+  WorkItem & Partial<Started>
+> {
+  private readonly queue: BullMqWorkQueue<Started>;
   private readonly clock: Clock;
   private readonly logger: Logger;
   private readonly guard: BullMqLockGuard;
@@ -49,7 +52,7 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
   private paused = false;
   private worker: QueueWorker | undefined;
 
-  constructor(dependencies: BullMqWorkQueueConsumerDependencies) {
+  constructor(dependencies: BullMqWorkQueueConsumerDependencies<Started>) {
     this.queue = dependencies.queue;
     this.clock = dependencies.queue.clock;
     this.logger = (dependencies.logger ?? silentLogger).child({ queue: this.queue.name });
@@ -62,7 +65,11 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
     return this.worker.isRunning() && this.connection?.status === 'ready';
   }
 
-  async run(handler: WorkHandler, options: { concurrency: number }, signal: AbortSignal): Promise<void> {
+  async run(
+    handler: WorkHandler<WorkItem & Partial<Started>>,
+    options: { concurrency: number },
+    signal: AbortSignal,
+  ): Promise<void> {
     if (this.started) throw new IllegalStateError(`the consumer of ${this.queue.name} runs already`);
     this.started = true;
     try {
@@ -73,7 +80,11 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
   }
 
   /** One worker after the other, until aborted. */
-  private async runWorkers(handler: WorkHandler, concurrency: number, signal: AbortSignal): Promise<void> {
+  private async runWorkers(
+    handler: WorkHandler<WorkItem & Partial<Started>>,
+    concurrency: number,
+    signal: AbortSignal,
+  ): Promise<void> {
     while (!signal.aborted) {
       try {
         await this.runWorker(handler, concurrency, signal);
@@ -86,7 +97,11 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
   }
 
   /** One worker's life: until the signal aborts and its handlers have ended, or it breaks. */
-  private async runWorker(handler: WorkHandler, concurrency: number, signal: AbortSignal): Promise<void> {
+  private async runWorker(
+    handler: WorkHandler<WorkItem & Partial<Started>>,
+    concurrency: number,
+    signal: AbortSignal,
+  ): Promise<void> {
     const connection = createRedisConnection({
       url: this.queue.redisUrl,
       connectionName: `rollkeeper-worker-${this.queue.name}`,
@@ -94,11 +109,11 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
       logger: this.logger,
     });
     this.connection = connection;
-    const copies = rememberCopies(connection);
+    const connections = withCopies(connection);
     const drainTimeout = new AbortController();
     let worker: QueueWorker | undefined;
     try {
-      // BullMQ gives a connection up that is not there at first; ours is held until it is.
+      // BullMQ gives up on a connection that is not there at first, so it gets ours only once Redis has answered.
       await untilAborted(connection.ping(), signal);
       if (signal.aborted) return;
       worker = this.createWorker(connection, drainTimeout.signal, handler, concurrency);
@@ -108,20 +123,19 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
     } finally {
       if (worker) await this.closeWorker(worker, connection, drainTimeout);
       this.worker = undefined;
-      // BullMQ blocks on a copy, and closes it only once it is connected: without Redis it would try for ever, and
-      // keep the process alive. One that is closed already would keep it alive too, for as long as a close may take.
-      for (const each of [connection, ...copies]) if (each.status !== 'end') each.disconnect();
+      // One that is closed already would keep the process alive, for as long as a close may take.
+      for (const each of connections) if (each.status !== 'end') each.disconnect();
     }
   }
 
   private createWorker(
     connection: RedisConnection,
     drainTimeout: AbortSignal,
-    handler: WorkHandler,
+    handler: WorkHandler<WorkItem & Partial<Started>>,
     concurrency: number,
   ): QueueWorker {
     const { lockDurationMs, stalledIntervalMs } = this.queue.options;
-    const worker: QueueWorker = new GuardedWorker(
+    const worker: QueueWorker = new ObservedWorker(
       this.queue.name,
       (job: QueueJob) => this.process(job, drainTimeout, handler),
       {
@@ -130,10 +144,10 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
         autorun: false,
         concurrency,
         lockDuration: lockDurationMs,
-        // Looked at twice per renew time: a lock is renewed after a sixth to a third of its duration.
+        // BullMQ checks twice per renew time, so that a lock is renewed after a sixth to a third of its duration.
         lockRenewTime: lockDurationMs / 3,
         stalledInterval: stalledIntervalMs,
-        // However often its worker dies, a key stays.
+        // A key stays, however often its worker dies.
         maxStalledCount: Number.MAX_SAFE_INTEGER,
         drainDelay: DRAIN_DELAY_S,
         runRetryDelay: RESTART_DELAY_MS,
@@ -141,15 +155,15 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
         removeOnFail: { count: 0 },
       },
       this.guard,
-      this.clock,
+      () => this.clock.monotonicNow(),
     );
     worker.on('error', (error) => this.logger.warn('bullmq worker error', { error }));
     return worker;
   }
 
   /**
-   * Lets the running handlers end, then BullMQ's own closing, which hangs where Redis is away: it is given up when
-   * nothing runs any more and there is no link, or no time left.
+   * Lets BullMQ's worker close, which waits for the running handlers but hangs while Redis is away. Closing is given up once no
+   * handler runs any more and there is either no connection or no time left.
    */
   private async closeWorker(
     worker: QueueWorker,
@@ -182,9 +196,13 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
     }
   }
 
-  private async process(job: QueueJob, drainTimeout: AbortSignal, handler: WorkHandler): Promise<void> {
+  private async process(
+    job: QueueJob,
+    drainTimeout: AbortSignal,
+    handler: WorkHandler<WorkItem & Partial<Started>>,
+  ): Promise<void> {
     const { data } = job;
-    // A job without its hash (lost with a part of Redis) carries nothing; the sweep finds the key.
+    // A job whose hash was lost with a part of Redis carries nothing; the sweep finds its key.
     if (typeof data.key !== 'string') return;
     if ((data.v ?? 1) > JOB_FORMAT) this.leaveToNewer(data);
     if ('due' in data) return this.fireTimer(data.key, data.due);
@@ -196,7 +214,7 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
       if (lockSignal.aborted) throw new WaitingError();
       this.queue.metrics.queueDuration(this.queue.name, Math.max(this.clock.now() - item.readySinceMs, 0));
       await this.work(item, handler, lockSignal, drainTimeout);
-      // Whatever was decided after the lock was lost, somebody else may have seen otherwise.
+      // What was decided after the lock was lost does not count: another worker may have decided otherwise.
       if (lockSignal.aborted) throw new WaitingError();
     } finally {
       this.guard.untrack(jobId);
@@ -204,8 +222,8 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
   }
 
   private async work(
-    item: WorkItem,
-    handler: WorkHandler,
+    item: WorkItem & Partial<Started>,
+    handler: WorkHandler<WorkItem & Partial<Started>>,
     lockSignal: AbortSignal,
     drainTimeout: AbortSignal,
   ): Promise<void> {
@@ -226,7 +244,7 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
     }
   }
 
-  /** Its lock runs out, and somebody else gets it: a replica of the newer release, sooner or later. */
+  /** The job's lock runs out, and sooner or later a replica of the newer release takes it. */
   private leaveToNewer({ key, v }: QueueJobData): never {
     this.logger.warn('a job is of a newer release and is left to its replicas', { key, format: v });
     throw new WaitingError();
@@ -236,7 +254,7 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
     return this.leaveOnFailure(() => this.queue.fireTimer(key, due));
   }
 
-  /** Runs `action`; when it fails, the job is left for whoever finds it stalled. */
+  /** Runs `action`. If it fails, the job is left to be found as stalled and run again. */
   private async leaveOnFailure<T>(action: () => Promise<T>): Promise<T> {
     try {
       return await action();
@@ -259,38 +277,5 @@ export class BullMqWorkQueueConsumer implements WorkQueueConsumer {
         if (!signal.aborted) this.logger.warn('maintenance of the queue failed', { error });
       }
     }
-  }
-}
-
-/** The copies that will be made of a connection. */
-function rememberCopies(connection: RedisConnection): readonly RedisConnection[] {
-  const copies: RedisConnection[] = [];
-  const duplicate = connection.duplicate.bind(connection) as (...options: unknown[]) => RedisConnection;
-  Object.assign(connection, {
-    duplicate: (...options: unknown[]) => {
-      const copy = duplicate(...options);
-      copies.push(copy);
-      return copy;
-    },
-  });
-  return copies;
-}
-
-/** Settles with the promise, or resolves when the signal aborts, whichever comes first. */
-async function untilAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) {
-    promise.catch(() => undefined);
-    return;
-  }
-  let onAbort: (() => void) | undefined;
-  const abort = new Promise<void>((resolve) => {
-    onAbort = resolve;
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    await Promise.race([promise, abort]);
-  } finally {
-    if (onAbort) signal.removeEventListener('abort', onAbort);
-    promise.catch(() => undefined);
   }
 }

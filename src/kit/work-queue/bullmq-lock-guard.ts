@@ -1,7 +1,6 @@
-import type { Processor, WorkerOptions } from 'bullmq';
-import { Worker } from 'bullmq';
 import type { Clock, TimerHandle } from '../../base/clock/index.js';
 import { KeyLockLostError } from '../../base/errors/index.js';
+import type { RenewalObserver } from './bullmq-internals.js';
 
 interface GuardedJob {
   readonly key: string;
@@ -9,15 +8,15 @@ interface GuardedJob {
   timer: TimerHandle;
 }
 
-/** This share of the lock's duration is kept in hand for clocks that run at different speeds. */
+/** This share of the lock's duration is held back, because clocks run at different speeds. */
 const SAFETY_SHARE = 0.05;
 
 /**
  * Aborts the handler of a job whose lock BullMQ could not renew: at once when Redis says that it is lost, otherwise
  * by the local monotonic clock, counted from before the last renewal was sent, and before another worker can get
- * the job. BullMQ itself only emits `lockRenewalFailed` and lets the job run on.
+ * the job.
  */
-export class BullMqLockGuard {
+export class BullMqLockGuard implements RenewalObserver {
   private readonly jobs = new Map<string, GuardedJob>();
 
   constructor(
@@ -42,7 +41,6 @@ export class BullMqLockGuard {
     this.jobs.delete(jobId);
   }
 
-  /** @param sentAtMs monotonic clock, before the renewal was sent */
   renewed(jobId: string, sentAtMs: number): void {
     const job = this.jobs.get(jobId);
     if (!job || job.controller.signal.aborted) return;
@@ -63,28 +61,5 @@ export class BullMqLockGuard {
       () => controller.abort(new KeyLockLostError(`the queue's lock on ${key} could not be renewed in time`)),
       deadlineMs - this.clock.monotonicNow(),
     );
-  }
-}
-
-/** A BullMQ worker that reports every renewal to a {@link BullMqLockGuard}. */
-export class GuardedWorker<Data, Result, Name extends string> extends Worker<Data, Result, Name> {
-  constructor(
-    name: string,
-    processor: Processor<Data, Result, Name>,
-    options: WorkerOptions,
-    private readonly guard: BullMqLockGuard,
-    private readonly guardClock: Clock,
-  ) {
-    super(name, processor, options);
-  }
-
-  override async extendJobLocks(jobIds: string[], tokens: string[], duration: number): Promise<string[]> {
-    const sentAtMs = this.guardClock.monotonicNow();
-    const lost = await super.extendJobLocks(jobIds, tokens, duration);
-    for (const jobId of jobIds) {
-      if (lost.includes(jobId)) this.guard.lost(jobId);
-      else this.guard.renewed(jobId, sentAtMs);
-    }
-    return lost;
   }
 }

@@ -1,13 +1,12 @@
-import { Queue } from 'bullmq';
-import type { EarlyAcquisition, ResourceVersions } from '../actor/actor.js';
+import { ErrorCode, Queue } from 'bullmq';
 import type { Clock } from '../../base/clock/index.js';
 import { InvalidOptionError } from '../../base/errors/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import { silentLogger } from '../../base/logging/index.js';
 import type { LuaCall, RedisConnection } from '../../base/redis/index.js';
-import { LuaScript, createRedisConnection } from '../../base/redis/index.js';
+import { createRedisConnection } from '../../base/redis/index.js';
 import { ConcurrencyLimit } from '../../base/concurrency/index.js';
-import { BullMqOneStep } from './bullmq-one-step.js';
+import { BullMqInternals } from './bullmq-internals.js';
 import type { PendingAdd } from './pending-add.js';
 import { PRIORITY_RANK, pendingAddOf } from './pending-add.js';
 import { RedisQueueState, throwSuperseded } from './redis-queue-state.js';
@@ -16,19 +15,16 @@ import { noWorkQueueMetrics } from './work-queue-metrics.js';
 import type { CompiledWorkQueueOptions, WorkQueueOptions } from './work-queue.options.js';
 import { compileWorkQueueOptions } from './work-queue.options.js';
 import type {
-  AddOptions,
   KeyView,
-  LeaderAdds,
-  LeaderTerm,
   ParkedKey,
-  RetryOptions,
-  WorkItem,
-  WorkQueue,
   WorkQueueCounts,
+  WorkQueueInspector,
+  WorkQueueTending,
   WorkQueueView,
-} from './work-queue.js';
+} from './queue-inspection.js';
+import type { AddOptions, LeaderAdds, LeaderTerm, RetryOptions, WorkItem, WorkQueue } from './work-queue.js';
 
-export interface BullMqWorkQueueDependencies {
+export interface BullMqWorkQueueDependencies<Started extends object = object> {
   /** For example `deployment`. No colon. */
   name: string;
   redisUrl: string;
@@ -37,15 +33,27 @@ export interface BullMqWorkQueueDependencies {
   clock: Clock;
   logger?: Logger;
   metrics?: WorkQueueMetrics;
-  /** The actors of the queue's keys, where they are kept on the same server; a Cluster is not one. @default none */
-  actors?: QueuedActors;
+  /** What else is done in the step in which a run starts. @default nothing */
+  atStart?: (key: string) => StepAtStart<Started>;
   options?: WorkQueueOptions;
 }
 
-/** The part of a key's actor that is done in one step with the queue's own. */
-export interface QueuedActors {
-  recordCauses(key: string, causes: ResourceVersions): LuaCall;
-  acquire(key: string): { call: LuaCall; read: (reply: unknown) => EarlyAcquisition };
+/**
+ * Work for the queue's Redis server that is done in the step in which a run starts. Not for a Cluster, where its keys may be
+ * on another server.
+ */
+export interface StepAtStart<Started extends object> {
+  readonly call: LuaCall;
+  /** Turns the reply into fields that are added to the run's item. */
+  readonly read: (reply: unknown) => Started;
+}
+
+/**
+ * The adds of one term. The calls of `together` are done before the add, in the same step. They happen even if the add is then
+ * refused, so they must do no harm alone.
+ */
+export interface JoinableAdds extends LeaderAdds {
+  readonly add: (key: string, options?: AddOptions, together?: readonly LuaCall[]) => Promise<void>;
 }
 
 /** `key`: work on the key. `timer`: the key's timer `due` may have come. */
@@ -54,28 +62,24 @@ export type QueueJobData = ({ key: string; add: PendingAdd } | { key: string; du
   v?: number;
 };
 /**
- * Grows when older releases could not make sense of a job any more. They leave such a job to the newer ones. What is
- * stored beside the jobs only ever gets additions at the end, which older releases pass over.
+ * Raised when older releases can no longer make sense of a job; they leave such a job to newer ones. What is stored beside the
+ * jobs is only ever extended at its end, which older releases ignore.
  */
 export const JOB_FORMAT = 1;
 export type QueueJobName = 'key' | 'timer';
 
 /** What goes with an add, in the same step. */
 interface AddsWith {
-  readonly causes?: ResourceVersions;
+  readonly together?: readonly LuaCall[];
   readonly term?: LeaderTerm;
 }
 
-const ageWaiting = new LuaScript(new URL('./lua/age-waiting-4.lua', import.meta.url));
-const clearStray = new LuaScript(new URL('./lua/clear-stray-4.lua', import.meta.url));
-
-/** Aging moves, and the search for overdue timers sees, so many at once; the rest at the next look. */
+/** At most this many jobs are aged, and overdue timers found, in one round of maintenance; the rest wait for the next round. */
 const MAINTENANCE_BATCH = 100;
-/** A timer this late has lost its wake-up job. */
+/** A timer that is this late has lost its wake-up job. */
 const OVERDUE_TIMER_MS = 1000;
-/** Adds on their way at once; enough to keep Redis busy, few enough to be answered in time. */
+/** Adds sent and not yet answered: enough to keep Redis busy, few enough that each is answered in time. */
 const ADDS_IN_FLIGHT = 128;
-const JOB_MISSING = -1;
 const CLOSE_GRACE_MS = 500;
 
 /**
@@ -90,7 +94,9 @@ const CLOSE_GRACE_MS = 500;
  *   behind the delay.
  * - Retries are ours (`attempts: 1`): BullMQ would hold back the successor until the job's attempts are used up.
  */
-export class BullMqWorkQueue implements WorkQueue {
+export class BullMqWorkQueue<Started extends object = object>
+  implements WorkQueue, WorkQueueInspector, WorkQueueTending
+{
   readonly name: string;
   readonly options: CompiledWorkQueueOptions;
   readonly metrics: WorkQueueMetrics;
@@ -100,14 +106,13 @@ export class BullMqWorkQueue implements WorkQueue {
   readonly prefix: string;
   private readonly redis: RedisConnection;
   private readonly state: RedisQueueState;
-  private readonly jobs: BullMqOneStep;
+  private readonly internals: BullMqInternals;
   private readonly logger: Logger;
-  private readonly actors: QueuedActors | undefined;
-  readonly addWithCauses: WorkQueue['addWithCauses'];
+  private readonly atStart: BullMqWorkQueueDependencies<Started>['atStart'];
   private readonly addLimit = new ConcurrencyLimit(ADDS_IN_FLIGHT);
   private opened: Promise<Queue<QueueJobData, unknown, QueueJobName>> | undefined;
 
-  constructor(dependencies: BullMqWorkQueueDependencies) {
+  constructor(dependencies: BullMqWorkQueueDependencies<Started>) {
     const { name, keyPrefix = 'rollkeeper' } = dependencies;
     if (name === '' || name.includes(':'))
       throw new InvalidOptionError('name', 'must not be empty or hold a colon');
@@ -116,11 +121,7 @@ export class BullMqWorkQueue implements WorkQueue {
     this.metrics = dependencies.metrics ?? noWorkQueueMetrics;
     this.redisUrl = dependencies.redisUrl;
     this.clock = dependencies.clock;
-    const { actors } = dependencies;
-    this.actors = actors;
-    this.addWithCauses =
-      actors &&
-      ((key, causes, options = {}) => this.addNow(key, pendingAddOf(options, this.clock.now()), { causes }));
+    this.atStart = dependencies.atStart;
     this.logger = (dependencies.logger ?? silentLogger).child({ queue: name });
     this.prefix = `{${keyPrefix}:queue:${name}}`;
     this.redis = createRedisConnection({
@@ -130,7 +131,7 @@ export class BullMqWorkQueue implements WorkQueue {
       autoPipelining: false,
       logger: this.logger,
     });
-    this.jobs = new BullMqOneStep(this.redis);
+    this.internals = new BullMqInternals(this.redis);
     this.state = new RedisQueueState(this.redis, this.prefix);
   }
 
@@ -138,14 +139,11 @@ export class BullMqWorkQueue implements WorkQueue {
     await this.addNow(key, pendingAddOf(options, this.clock.now()));
   }
 
-  async beginTerm(term: LeaderTerm): Promise<LeaderAdds> {
+  async beginTerm(term: LeaderTerm): Promise<JoinableAdds> {
     await this.state.beginTerm(term);
-    const { actors } = this;
-    const add = (key: string, options: AddOptions = {}, causes?: ResourceVersions): Promise<void> =>
-      this.addNow(key, pendingAddOf(options, this.clock.now()), { term, ...(causes && { causes }) });
     return {
-      add,
-      ...(actors && { addWithCauses: (key, causes, options) => add(key, options, causes) }),
+      add: (key, options = {}, together = []) =>
+        this.addNow(key, pendingAddOf(options, this.clock.now()), { term, together }),
     };
   }
 
@@ -155,7 +153,7 @@ export class BullMqWorkQueue implements WorkQueue {
     if (due !== undefined) await this.wakeUp(key, due, delayMs);
   }
 
-  /** Not in one step: who dies before the timer is set leaves its run to another, which comes here again. */
+  /** Two steps: should the process die between them, another replica repeats the run and gets here again. */
   async addRateLimited(
     key: string,
     error: unknown,
@@ -228,16 +226,16 @@ export class BullMqWorkQueue implements WorkQueue {
       return true;
     }
     // The run goes on; the one that was to follow it does not.
-    await this.redis.del(queue.toKey(`dn:${key}`));
+    await this.internals.dropSuccessor(queue, key);
     return known;
   }
 
-  /** BullMQ's own queue, for tools that show it. Not to be changed by them. */
+  /** BullMQ's own queue, for tools that show it. They must not change it. */
   bullQueue(): Promise<Queue> {
     return this.open() as Promise<Queue>;
   }
 
-  /** BullMQ's own closing waits for Redis, however long it is away: after a moment it goes on without. */
+  /** BullMQ's `close` waits for Redis however long that is away, so it is given only a moment. */
   async close(): Promise<void> {
     const closing = this.opened?.then((queue) => queue.close()).catch(() => undefined);
     const waited = new AbortController();
@@ -247,19 +245,20 @@ export class BullMqWorkQueue implements WorkQueue {
   }
 
   /** For the consumer: the item of a job that starts. `fallback` is what the job itself carries. */
-  async takeItem(key: string, fallback: PendingAdd): Promise<WorkItem> {
-    const lock = this.actors?.acquire(key);
-    const { pending, failures, reply } = await this.state.takePending(key, lock?.call);
-    return { key, retries: failures, ...(pending ?? fallback), ...(lock ? { early: lock.read(reply) } : {}) };
+  async takeItem(key: string, fallback: PendingAdd): Promise<WorkItem & Partial<Started>> {
+    const step = this.atStart?.(key);
+    const { pending, failures, reply } = await this.state.takePending(key, step?.call);
+    const started: Partial<Started> = step ? step.read(reply) : {};
+    return { key, retries: failures, ...(pending ?? fallback), ...started };
   }
 
   /**
-   * For the consumer: a wake-up job came. One whose timer was replaced does nothing: the newer timer has a wake-up
-   * of its own. One that comes early, because the clocks of two machines differ, is set again.
+   * For the consumer: a wake-up job has come. If its timer was replaced, nothing is done: the newer timer has a wake-up
+   * job of its own. If it comes early, because the clocks of two machines differ, it is set again.
    *
-   * The order matters. The add is noted before the timer goes, so that a crash loses neither; and the timer goes
-   * before the key can run, because a run that asks to come back later would meet it, be told that an earlier timer
-   * stays, and then see it removed.
+   * The order matters. The add is recorded before the timer is removed, so that a crash loses neither. The timer is removed
+   * before the key can run: otherwise a run that asks to come back later would find the old timer still there, keep it as
+   * the earlier one, and then lose it.
    */
   async fireTimer(key: string, due: string): Promise<void> {
     const timer = await this.state.readTimer(key);
@@ -276,15 +275,10 @@ export class BullMqWorkQueue implements WorkQueue {
     return (await this.open()).isPaused();
   }
 
-  /** For the consumer, every `maintenanceIntervalMs`: aging, lost wake-ups. */
+  /** For the consumer, every `maintenanceIntervalMs`: ages waiting jobs and fires timers whose wake-up was lost. */
   async maintain(): Promise<void> {
-    const queue = await this.open();
-    const key = (name: string): string => queue.toKey(name);
-    await ageWaiting.run(
-      this.redis,
-      [key('prioritized'), key('pc'), key('wait'), key('marker')],
-      [key(''), this.clock.now() - this.options.agingMs, MAINTENANCE_BATCH],
-    );
+    const longAgoMs = this.clock.now() - this.options.agingMs;
+    await this.internals.ageWaiting(await this.open(), longAgoMs, MAINTENANCE_BATCH);
     for (const overdue of await this.state.overdueTimers(OVERDUE_TIMER_MS, MAINTENANCE_BATCH)) {
       const timer = await this.state.readTimer(overdue);
       if (timer) await this.fireTimer(overdue, timer.due);
@@ -293,17 +287,16 @@ export class BullMqWorkQueue implements WorkQueue {
 
   /**
    * Finds keys that wait although no job stands behind them: an outage left a deduplication key behind (bullmq#4311),
-   * or a producer died between the two steps of an add. Removes what is in the way and adds them again. Costs in
-   * proportion to the keys that wait. A stray deduplication key that no add has met yet is harmless: BullMQ sees
-   * that its job is gone, or else the next add becomes such a waiting key.
+   * or a worker died while it fired a timer. Removes what is in the way and adds the keys again. The cost is
+   * proportional to the number of waiting keys. A stray deduplication key that no add has met yet is harmless: either BullMQ
+   * sees that its job is gone, or the next add turns the key into one that is found here.
    * @returns how many keys were repaired
    */
   async sweepStray(): Promise<number> {
     const queue = await this.open();
-    const keys = ['prioritized', 'wait', 'active', 'delayed'].map((name) => queue.toKey(name));
     let repaired = 0;
     for await (const { key, add } of this.state.pendingSince(this.clock.now() - this.options.strayAfterMs)) {
-      if ((await clearStray.run(this.redis, keys, [queue.toKey(''), key])) !== 1) continue;
+      if (!(await this.internals.clearStray(queue, key))) continue;
       this.logger.warn('a waiting key had no job behind it and was added again', { key });
       await this.enqueue(key, add, PRIORITY_RANK[add.priority]);
       repaired += 1;
@@ -312,7 +305,7 @@ export class BullMqWorkQueue implements WorkQueue {
     return repaired;
   }
 
-  /** Somebody may have died between noting the add of this timer and making a job of it. */
+  /** A worker may have died after it recorded the add of this timer and before it made a job of it. */
   private async finishFired(key: string): Promise<void> {
     const add = await this.state.readPending(key);
     if (add) await this.enqueue(key, add, PRIORITY_RANK[add.priority]);
@@ -324,22 +317,21 @@ export class BullMqWorkQueue implements WorkQueue {
   }
 
   /**
-   * One step: nobody may get the key before its causes are recorded, and nothing of an add may happen under a term that is
-   * over. Only where the run has a higher priority than this add does more follow: BullMQ has given the successor of a
-   * running job the priority of the add that came last.
+   * One step: nobody may get the key before what goes with its add has happened, and no part of an add may happen under a
+   * term that is over. More steps follow only if the run has a higher priority than this add, because BullMQ gives the
+   * successor of a running job the priority of the last add.
    */
-  private async sendAdd(key: string, add: PendingAdd, { causes, term }: AddsWith): Promise<void> {
+  private async sendAdd(key: string, add: PendingAdd, { together = [], term }: AddsWith): Promise<void> {
     const ownRank = PRIORITY_RANK[add.priority];
-    const recording = causes && this.actors ? [this.actors.recordCauses(key, causes)] : [];
     const checking = term ? [this.state.checkTerm(term)] : [];
-    const before = [...recording, ...checking, this.state.merging(key, add)];
+    const before = [...together, ...checking, this.state.merging(key, add)];
     const { rank, raised } = this.state.readMerged((await this.enqueue(key, add, ownRank, before)).at(-1));
     if (rank < ownRank) await this.enqueue(key, add, rank, checking);
     if (rank < ownRank || raised) await this.raise(key, rank);
     this.metrics.added(this.name);
   }
 
-  /** Returns the replies of what is done before, in the same step. */
+  /** Returns the replies of `before`, which is done in the same step. */
   private async enqueue(
     key: string,
     add: PendingAdd,
@@ -349,10 +341,10 @@ export class BullMqWorkQueue implements WorkQueue {
     const queue = await this.open();
     const deduplication = { id: key, keepLastIfActive: true };
     const options = { priority: rank, deduplication };
-    return this.jobs.add(queue, 'key', { key, add, v: JOB_FORMAT }, options, before);
+    return this.internals.addInOneStep(queue, 'key', { key, add, v: JOB_FORMAT }, options, before);
   }
 
-  /** Moves the waiting job of the key up; one that has started or ended meanwhile needs no help. */
+  /** Raises the priority of the key's waiting job, unless it has started or ended meanwhile. */
   private async raise(key: string, rank: number): Promise<void> {
     const queue = await this.open();
     const jobId = await queue.getDeduplicationJobId(key);
@@ -361,7 +353,7 @@ export class BullMqWorkQueue implements WorkQueue {
       const job = await queue.getJob(jobId);
       if (job && job.priority > rank) await job.changePriority({ priority: rank });
     } catch (error) {
-      if ((error as { code?: unknown }).code !== JOB_MISSING) throw error;
+      if ((error as { code?: unknown }).code !== ErrorCode.JobNotExist) throw error;
     }
   }
 
@@ -370,7 +362,7 @@ export class BullMqWorkQueue implements WorkQueue {
     await queue.add('timer', { key, due, v: JOB_FORMAT }, { delay: Math.ceil(delayMs) });
   }
 
-  /** BullMQ's queue connects as it is made, and stays broken when that fails: so, not before Redis answers. */
+  /** BullMQ's queue connects when it is made, and stays broken if that fails, so it is not made before Redis answers. */
   private open(): Promise<Queue<QueueJobData, unknown, QueueJobName>> {
     this.opened ??= this.openQueue().catch((error: unknown) => {
       this.opened = undefined;

@@ -1,7 +1,8 @@
 import type { Clock, TimerHandle } from '../../base/clock/index.js';
 import { SupersededError, errorMessage } from '../../base/errors/index.js';
+import { mergeTraces } from './merge-traces.js';
 import type { PendingAdd } from './pending-add.js';
-import { PRIORITY_RANK, mergePendingAdds, pendingAddOf, waitingKeyOf, tracesOf } from './pending-add.js';
+import { PRIORITY_RANK, mergePendingAdds, pendingAddOf, waitingKeyOf } from './pending-add.js';
 import type { TokenBucketState } from './rate-limiters.js';
 import { exponentialBackoffMs, reserveToken } from './rate-limiters.js';
 import type { WorkQueueMetrics } from './work-queue-metrics.js';
@@ -9,17 +10,14 @@ import { noWorkQueueMetrics } from './work-queue-metrics.js';
 import type { CompiledWorkQueueOptions, WorkQueueOptions } from './work-queue.options.js';
 import { compileWorkQueueOptions } from './work-queue.options.js';
 import type {
-  AddOptions,
   KeyView,
-  LeaderAdds,
-  LeaderTerm,
   ParkedKey,
-  RetryOptions,
-  WorkItem,
-  WorkQueue,
   WorkQueueCounts,
+  WorkQueueInspector,
+  WorkQueueTending,
   WorkQueueView,
-} from './work-queue.js';
+} from './queue-inspection.js';
+import type { AddOptions, LeaderAdds, LeaderTerm, RetryOptions, WorkItem, WorkQueue } from './work-queue.js';
 
 export interface MemoryWorkQueueDependencies {
   name: string;
@@ -31,19 +29,19 @@ export interface MemoryWorkQueueDependencies {
 interface Timer {
   readonly dueMs: number;
   readonly handle: TimerHandle;
-  /** Of adds that gave way, only the traces are kept. */
+  /** Of adds that gave way to this one, only the traces are kept. */
   options: AddOptions;
 }
 
-/** The work queue inside one process: no Redis, all time from the clock. What waits in it goes with the process. */
-export class MemoryWorkQueue implements WorkQueue {
+/** A work queue inside one process, without Redis; all time comes from the clock. What waits in it is lost with the process. */
+export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueueTending {
   readonly name: string;
   readonly options: CompiledWorkQueueOptions;
   readonly clock: Clock;
   readonly metrics: WorkQueueMetrics;
-  /** Adds whose run has not started; of a key that runs: the run after. */
+  /** Adds whose run has not started. For a key that is being worked on: the run after the present one. */
   private readonly pending = new Map<string, PendingAdd>();
-  /** In the order of their adds; every one is in `pending` and none in `processing`. */
+  /** In the order of their adds. Each is in `pending`, and none is in `processing`. */
   private readonly waiting = new Set<string>();
   private readonly processing = new Set<string>();
   private readonly timers = new Map<string, Timer>();
@@ -220,7 +218,7 @@ export class MemoryWorkQueue implements WorkQueue {
     const dueMs = this.clock.monotonicNow() + delayMs;
     const pendingTimer = this.timers.get(key);
     if (pendingTimer && pendingTimer.dueMs <= dueMs) {
-      pendingTimer.options = withTracesOf(pendingTimer.options, options);
+      pendingTimer.options = { ...pendingTimer.options, ...mergeTraces(pendingTimer.options, options) };
       return;
     }
     pendingTimer?.handle.cancel();
@@ -228,11 +226,15 @@ export class MemoryWorkQueue implements WorkQueue {
       this.timers.delete(key);
       this.addNow(key, pendingAddOf(timer.options, this.clock.now()));
     }, delayMs);
-    const timer: Timer = { dueMs, handle, options: withTracesOf(options, pendingTimer?.options) };
+    const timer: Timer = {
+      dueMs,
+      handle,
+      options: { ...options, ...mergeTraces(options, pendingTimer?.options ?? {}) },
+    };
     this.timers.set(key, timer);
   }
 
-  /** The best rank first, then the longest in line; a key that waited `agingMs` has the best rank. */
+  /** The key of the best rank that was added first. A key that has waited for `agingMs` has the best rank. */
   private nextKey(): string | undefined {
     let best: { key: string; rank: number } | undefined;
     const agedBefore = this.clock.now() - this.options.agingMs;
@@ -248,12 +250,4 @@ export class MemoryWorkQueue implements WorkQueue {
   private wake(): void {
     for (const listener of this.listeners) listener();
   }
-}
-
-function withTracesOf(kept: AddOptions, other: AddOptions | undefined): AddOptions {
-  if (other?.traceparent === undefined) return kept;
-  return {
-    ...kept,
-    ...tracesOf([kept.traceparent, ...(kept.links ?? []), other.traceparent, ...(other.links ?? [])]),
-  };
 }

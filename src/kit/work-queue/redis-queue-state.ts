@@ -1,8 +1,9 @@
 import { SupersededError, errorMessage } from '../../base/errors/index.js';
 import type { LuaCall, RedisConnection } from '../../base/redis/index.js';
 import { LuaScript, runInOneStep } from '../../base/redis/index.js';
+import { traceTextOf } from './merge-traces.js';
 import type { PendingAdd } from './pending-add.js';
-import { PRIORITY_RANK, parsePending, traceTextOf } from './pending-add.js';
+import { PRIORITY_RANK, parsePending } from './pending-add.js';
 import type { QueueStateKeys } from './redis-queue-view.js';
 import { RedisQueueView } from './redis-queue-view.js';
 import type { CompiledWorkQueueOptions } from './work-queue.options.js';
@@ -10,10 +11,10 @@ import type { AddOptions, LeaderTerm } from './work-queue.js';
 
 const script = (name: string): LuaScript => new LuaScript(new URL(`./lua/${name}.lua`, import.meta.url));
 
-/** An error's text in Redis is no longer than this. */
+/** Longer texts of errors are cut off. */
 const MAX_ERROR_LENGTH = 2000;
 
-/** A timer as Redis has it; `due` is its identity. */
+/** A timer as it stands in Redis; `due` identifies it. */
 export interface DueTimer {
   readonly leftMs: number;
   readonly due: string;
@@ -22,8 +23,8 @@ export interface DueTimer {
 
 /**
  * What a queue keeps in Redis beside BullMQ's own keys, all under the queue's hash tag: adds whose run has not
- * started, failures in a row, the token bucket, parked keys, timers (earliest per key), and the leader's term. Grows with
- * the keys that wait, fail or are parked, not with time.
+ * started, failures in a row, the token bucket, parked keys, timers (the earliest per key), and the leader's term. Its size
+ * depends on how many keys wait, fail or are parked, not on how long the queue has existed.
  */
 export class RedisQueueState {
   private readonly merge = script('merge-pending-3');
@@ -63,7 +64,7 @@ export class RedisQueueState {
     await this.termBegin.run(this.redis, [this.keys.term], [epoch, holder]).catch(throwSuperseded);
   }
 
-  /** In front of what is done for a term: fails, and with it the step, once that does not count any more. */
+  /** Goes before what is done for a term: fails, and with it the whole step, once the term is over. */
   checkTerm({ epoch, holder }: LeaderTerm): LuaCall {
     return this.termCheck.call([this.keys.term], [epoch, holder]);
   }
@@ -86,8 +87,8 @@ export class RedisQueueState {
   }
 
   /**
-   * A run starts. `pending` is undefined where a worker died after it had taken it.
-   * @param after what is done in the same step, after it; its reply is `reply`
+   * A run starts. `pending` is undefined if a worker took it before and died.
+   * @param after done afterwards in the same step; its reply is returned as `reply`
    */
   async takePending(
     key: string,
@@ -107,7 +108,7 @@ export class RedisQueueState {
     return json === null ? undefined : parsePending(json);
   }
 
-  /** Adds that wait since before `beforeMs`, a batch at a time. */
+  /** Adds that have been waiting since before `beforeMs`, read in batches. */
   async *pendingSince(beforeMs: number): AsyncGenerator<{ key: string; add: PendingAdd }> {
     let cursor = '0';
     do {
@@ -184,7 +185,7 @@ export class RedisQueueState {
   }
 }
 
-/** Throws what our scripts mean by an error of theirs, or the error as it is. */
+/** Throws the error that our scripts mean by their reply, or `error` itself if it is not one of theirs. */
 export function throwSuperseded(error: unknown): never {
   const [, epoch] = /^SUPERSEDED (\d+)/.exec(errorMessage(error)) ?? [];
   if (epoch === undefined) throw error;

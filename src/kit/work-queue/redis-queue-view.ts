@@ -1,16 +1,17 @@
 import type { RedisConnection } from '../../base/redis/index.js';
 import { parsePending, waitingKeyOf } from './pending-add.js';
-import type { AddOptions, DelayedKey, KeyView, ParkedKey, WorkQueueView } from './work-queue.js';
+import type { DelayedKey, KeyView, ParkedKey, WorkQueueView } from './queue-inspection.js';
+import type { AddOptions } from './work-queue.js';
 
 /** The keys of a queue's own state in Redis, all of one slot. */
 export type QueueStateKeys = Readonly<
   Record<'pending' | 'failures' | 'bucket' | 'parked' | 'timers' | 'timerData' | 'term', string>
 >;
 
-/** Of very long queues so many entries are looked at, so that a look costs no more than that. */
+/** At most this many entries are read, so that a look at a very long queue has a bounded cost. */
 const LOOK_AT_MOST = 10_000;
 
-/** What people see of a queue; reads only, but for `purge`. */
+/** What people see of a queue. Only reads, except for `purge`. */
 export class RedisQueueView {
   constructor(
     private readonly redis: RedisConnection,

@@ -1,4 +1,4 @@
-import type { EarlyAcquisition, ResourceVersions } from '../actor/actor.js';
+import type { AddTraces } from './merge-traces.js';
 
 /** Why a key was added; goes to spans and metrics, never to the reconciler. */
 export type ReconcileReason =
@@ -13,31 +13,25 @@ export type ReconcileReason =
   | 'replay'
   | 'sweep';
 
-/** `high`: a person changed something. `low`: initial list and resync. Aging lets nothing starve. */
+/** `high`: a person changed something. `low`: initial list and resync. Aging keeps every key from starving. */
 export type Priority = 'high' | 'normal' | 'low';
 
-export interface AddOptions {
+/** The traces are those of the change that caused the add, and of changes that were merged into it already. */
+export interface AddOptions extends AddTraces {
   /** @default 'normal' */
   priority?: Priority;
   /** @default 'child-change' */
   reason?: ReconcileReason;
-  /** W3C `traceparent` of the change that caused the add. */
-  traceparent?: string;
-  /** Those of changes that were merged into this add already. */
-  links?: readonly string[];
 }
 
 /** How a key that failed comes back. */
 export interface RetryOptions extends AddOptions {
-  /** Not before so long, milliseconds, however short its backoff is. @default 0 */
+  /** The shortest wait in milliseconds, however short the backoff is. @default 0 */
   leastDelayMs?: number;
 }
 
-/** Adds that became one run are remembered up to this many: a flood of changes must not grow what waits. */
-export const MAX_TRACE_LINKS = 16;
-
-/** A key handed to a worker. */
-export interface WorkItem {
+/** A key handed to a worker. The traces are those of the adds that became this run. */
+export interface WorkItem extends AddTraces {
   readonly key: string;
   /** How often this key failed in a row before this run. */
   readonly retries: number;
@@ -45,84 +39,18 @@ export interface WorkItem {
   readonly priority: Priority;
   /** Wall clock, epoch milliseconds, when the key became ready to run. */
   readonly readySinceMs: number;
-  readonly traceparent?: string;
-  /** The `traceparent`s of other adds that became this run, the first {@link MAX_TRACE_LINKS} of them. */
-  readonly links?: readonly string[];
-  /** The lock of the key's actor, where it was asked for in the same step. */
-  readonly early?: EarlyAcquisition;
-}
-
-/**
- * A key that failed too often, or in a way that no retry cures. A person or a new change takes it out, with all its retries;
- * besides it has one try every `parkedRetryMs`, since what stood in its way (a quota, a webhook) may have gone without any
- * change of its own, unless a person parked it.
- */
-export interface ParkedKey {
-  readonly key: string;
-  readonly error: string;
-  readonly retries: number;
-  /** Epoch milliseconds. */
-  readonly parkedAtMs: number;
-  /** Epoch milliseconds; absent: not tried until somebody takes it out. */
-  readonly nextTryMs?: number;
-}
-
-export interface WorkQueueCounts {
-  readonly waiting: number;
-  readonly active: number;
-  readonly delayed: number;
-  readonly parked: number;
-}
-
-/** A key whose run has not started. */
-export interface WaitingKey {
-  readonly key: string;
-  readonly priority: Priority;
-  readonly reason: ReconcileReason;
-  /** Epoch milliseconds, when it became ready to run. */
-  readonly sinceMs: number;
-}
-
-/** A key that comes back later. */
-export interface DelayedKey {
-  readonly key: string;
-  /** Epoch milliseconds of its next run. */
-  readonly dueMs: number;
-  readonly reason?: ReconcileReason;
-  /** Failures in a row before. */
-  readonly failures: number;
 }
 
 /** One term of one leader: what the effects of leading are fenced with. */
 export interface LeaderTerm {
   /** Grows from term to term. */
   readonly epoch: number;
-  /** Unique to one life of one process: should a store lose its last writes, an epoch may be given twice. */
+  /** Unique to one life of one process: a store that loses its last writes may give an epoch twice. */
   readonly holder: string;
 }
 
 /** The adds of one term. Each is refused with SupersededError, without any effect, once the queue's term is another. */
-export type LeaderAdds = Pick<WorkQueue, 'add' | 'addWithCauses'>;
-
-/** What is in a queue, for people; taken in several reads, so not of one instant. */
-export interface WorkQueueView {
-  /** Longest waiting first. A key that runs at the moment waits here for the run after. */
-  readonly waiting: readonly WaitingKey[];
-  /** Soonest first. */
-  readonly delayed: readonly DelayedKey[];
-  /** Longest parked first. */
-  readonly parked: readonly ParkedKey[];
-}
-
-/** What a queue knows of one key. */
-export interface KeyView {
-  readonly failures: number;
-  /** It is about to run, or runs. */
-  readonly hasJob: boolean;
-  readonly waiting?: WaitingKey;
-  readonly delayed?: DelayedKey;
-  readonly parked?: ParkedKey;
-}
+export type LeaderAdds = Pick<WorkQueue, 'add'>;
 
 /**
  * The producer's side of a queue of keys, shared by all replicas. client-go's contract:
@@ -141,11 +69,6 @@ export interface KeyView {
 export interface WorkQueue {
   readonly name: string;
   add(key: string, options?: AddOptions): Promise<void>;
-  /**
-   * In one step: an add, and the record for the key's actor of what the run must have seen. Absent where they are not
-   * kept on one server.
-   */
-  readonly addWithCauses?: (key: string, causes: ResourceVersions, options?: AddOptions) => Promise<void>;
   /**
    * Makes `term` the one whose adds count: once this has resolved, an add of any other is refused, however late it
    * comes. Of adds under no term (by whoever works on keys, by people) nothing is asked. May be repeated.
@@ -167,35 +90,28 @@ export interface WorkQueue {
   /** Resets the key's backoff. */
   forget(key: string): Promise<void>;
   numRequeues(key: string): Promise<number>;
-  counts(): Promise<WorkQueueCounts>;
-  parked(): Promise<readonly ParkedKey[]>;
-  /** At most `limit` keys of each kind. */
-  inspect(limit: number): Promise<WorkQueueView>;
-  inspectKey(key: string): Promise<KeyView>;
-  /**
-   * Forgets all about the key: waiting, delayed, parked, failures. A run under way goes on. The next change of the
-   * object brings it back. Returns whether anything was known.
-   */
-  purge(key: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
 /**
- * Handles one key. The queue neither retries nor forgets by itself: the controller decides by the outcome. A handler
- * that rejects has decided nothing, so that its key is worked on again: with backoff, or at once when it was
- * cancelled. Work that ended after its signal had aborted for a lost key counts for nothing either.
+ * Handles one key. The queue neither retries nor forgets by itself: the controller decides by the outcome. If a handler
+ * rejects, nothing was decided and the key is worked on again: with backoff, or at once if the handler was cancelled. The
+ * same holds for work that ended after its signal had aborted because the key was lost.
  */
-export type WorkHandler = (item: WorkItem, signal: AbortSignal) => Promise<void>;
+export type WorkHandler<Item extends WorkItem = WorkItem> = (
+  item: Item,
+  signal: AbortSignal,
+) => Promise<void>;
 
 /** The consumer's side, one per replica and queue. */
-export interface WorkQueueConsumer {
+export interface WorkQueueConsumer<Item extends WorkItem = WorkItem> {
   /**
    * Works with at most `concurrency` keys at once until aborted, then takes no new key, waits for the running
    * handlers and resolves. A handler's signal aborts when its hold on the key is lost, or `drainTimeoutMs` after
    * the abort. May be run again after it has ended.
    * @throws IllegalStateError while it runs
    */
-  run(handler: WorkHandler, options: { concurrency: number }, signal: AbortSignal): Promise<void>;
+  run(handler: WorkHandler<Item>, options: { concurrency: number }, signal: AbortSignal): Promise<void>;
   /** Whether keys are being taken at this moment. */
   readonly isConsuming: boolean;
 }

@@ -9,17 +9,24 @@
   ARGV[3] reason
   ARGV[4] readySinceMs
   ARGV[5] traces: traceparents, space separated, the one to go on with first; may be ""
-  (17 of them are kept: one, and MAX_TRACE_LINKS)
 
   Returns {rank of the run, 1 when this add raised the rank of an earlier one else 0}
 ]]
 local pendingKey, parkedKey, failuresKey = KEYS[1], KEYS[2], KEYS[3]
 local key, rank, reason, readySince, traces = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), ARGV[5]
 
+--- @include "includes/merge-traces"
+local function split(text)
+  local words = {}
+  for word in string.gmatch(text, '%S+') do table.insert(words, word) end
+  return words
+end
+
+-- Most adds carry no trace, or the one that waits already.
 local function join(first, second)
+  if second == '' or first == second then return first end
   if first == '' then return second end
-  if second == '' or #first >= 17 * 56 or string.find(first, second, 1, true) then return first end
-  return first .. ' ' .. second
+  return table.concat(mergeTraces(split(first), split(second)), ' ')
 end
 
 local raised = 0

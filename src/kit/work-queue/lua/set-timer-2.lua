@@ -1,6 +1,6 @@
 --[[
   Sets the key's timer unless one that is due earlier is pending. Due times are the server's. Of the add that gives way,
-  the traces are kept: they are links of the run (`tracesOf` in pending-add.ts is the same in TypeScript).
+  the traces are kept: they are links of the run.
 
   KEYS[1] timers     sorted set: key by due time, epoch milliseconds
   KEYS[2] timerData  hash: key -> the add to do when due, JSON; read for `traceparent` and `links` alone
@@ -13,24 +13,21 @@
 local timersKey, timerDataKey = KEYS[1], KEYS[2]
 local key, delay, data = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 
--- 16: MAX_TRACE_LINKS.
+--- @include "includes/merge-traces"
+local function tracesOf(add)
+  local traces = { add.traceparent }
+  for _, link in ipairs(add.links or {}) do table.insert(traces, link) end
+  return traces
+end
+
+-- Whether `other` had any that `kept` did not.
 local function keepTraces(kept, other)
-  if not other.traceparent then return false end
-  if not kept.traceparent then
-    kept.traceparent, kept.links = other.traceparent, other.links
-    return true
-  end
-  local links, seen, before = {}, { [kept.traceparent] = true }, #(kept.links or {})
-  local function add(traceparent)
-    if seen[traceparent] or #links >= 16 then return end
-    seen[traceparent] = true
-    table.insert(links, traceparent)
-  end
-  for _, link in ipairs(kept.links or {}) do add(link) end
-  add(other.traceparent)
-  for _, link in ipairs(other.links or {}) do add(link) end
-  if #links > 0 then kept.links = links end
-  return #links > before
+  local before = tracesOf(kept)
+  local merged = mergeTraces(before, tracesOf(other))
+  if #merged <= #before then return false end
+  kept.traceparent = table.remove(merged, 1)
+  kept.links = #merged > 0 and merged or nil
+  return true
 end
 
 local time = redis.call('TIME')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compileActorOptions } from './actor.options.js';
+import { compileActorOptions } from './stored-actor-runtime.js';
 
 describe('actor options', () => {
   it('have the documented defaults', () => {

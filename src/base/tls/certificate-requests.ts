@@ -1,0 +1,138 @@
+// The certificate library needs it, and looks for it when it is loaded: it has to stay first.
+import 'reflect-metadata';
+import { createPrivateKey, webcrypto } from 'node:crypto';
+import {
+  BasicConstraintsExtension,
+  ExtendedKeyUsageExtension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  Pkcs10CertificateRequest,
+  SubjectAlternativeNameExtension,
+  X509Certificate,
+  X509CertificateGenerator,
+} from '@peculiar/x509';
+import type { Extension } from '@peculiar/x509';
+import type { KeyPair } from './key-pair.js';
+
+const crypto: webcrypto.Crypto = webcrypto;
+const HASH = 'SHA-256';
+
+/** What a certificate request asks for. */
+export interface CertificateRequest {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  readonly dnsNames: readonly string[];
+  readonly ipAddresses: readonly string[];
+  readonly emailAddresses: readonly string[];
+  readonly uris: readonly string[];
+}
+
+export interface Issue {
+  /** As the certificates API names them: `client auth`, `digital signature`. */
+  readonly usages: readonly string[];
+  readonly notBeforeMs: number;
+  readonly notAfterMs: number;
+}
+
+/** Names of key usages, as `certificates.k8s.io` has them. Source: authority/policies.go in k/k pkg/controller/certificates. */
+const KEY_USAGES: Readonly<Record<string, KeyUsageFlags>> = {
+  signing: KeyUsageFlags.digitalSignature,
+  'digital signature': KeyUsageFlags.digitalSignature,
+  'content commitment': KeyUsageFlags.nonRepudiation,
+  'key encipherment': KeyUsageFlags.keyEncipherment,
+  'key agreement': KeyUsageFlags.keyAgreement,
+  'data encipherment': KeyUsageFlags.dataEncipherment,
+  'cert sign': KeyUsageFlags.keyCertSign,
+  'crl sign': KeyUsageFlags.cRLSign,
+  'encipher only': KeyUsageFlags.encipherOnly,
+  'decipher only': KeyUsageFlags.decipherOnly,
+};
+const PURPOSES: Readonly<Record<string, string>> = {
+  any: '2.5.29.37.0',
+  'server auth': '1.3.6.1.5.5.7.3.1',
+  'client auth': '1.3.6.1.5.5.7.3.2',
+  'code signing': '1.3.6.1.5.5.7.3.3',
+  'email protection': '1.3.6.1.5.5.7.3.4',
+  's/mime': '1.3.6.1.5.5.7.3.4',
+  'ipsec end system': '1.3.6.1.5.5.7.3.5',
+  'ipsec tunnel': '1.3.6.1.5.5.7.3.6',
+  'ipsec user': '1.3.6.1.5.5.7.3.7',
+  timestamping: '1.3.6.1.5.5.7.3.8',
+  'ocsp signing': '1.3.6.1.5.5.7.3.9',
+  'microsoft sgc': '1.3.6.1.4.1.311.10.3.3',
+  'netscape sgc': '2.16.840.1.113730.4.1',
+};
+
+/** @throws Error for what is no certificate request */
+export function readCertificateRequest(pem: string): CertificateRequest {
+  const request = new Pkcs10CertificateRequest(pem);
+  const { subjectName } = request;
+  const names = alternativeNames(request)?.names.items ?? [];
+  const ofType = (type: string): string[] =>
+    names.filter((name) => name.type === type).map(({ value }) => value);
+  return {
+    commonName: subjectName.getField('CN')[0] ?? '',
+    organizations: subjectName.getField('O'),
+    dnsNames: ofType('dns'),
+    ipAddresses: ofType('ip'),
+    emailAddresses: ofType('email'),
+    uris: ofType('url'),
+  };
+}
+
+/**
+ * A certificate for the subject, the key and the alternative names of a request, and for the usages that the issuer says. It
+ * ends with its authority at the latest.
+ * @returns PEM
+ * @throws Error when the request is not signed by its own key, or the authority cannot sign any more
+ */
+export async function issueCertificate(authority: KeyPair, pem: string, issue: Issue): Promise<string> {
+  const request = new Pkcs10CertificateRequest(pem);
+  if (!(await request.verify(crypto))) throw new Error('unable to verify certificate request signature');
+  const issuer = new X509Certificate(authority.cert);
+  const ends = issuer.notAfter.getTime();
+  if (ends <= issue.notBeforeMs) throw new Error(`the signer has expired: ${issuer.notAfter.toISOString()}`);
+  const ownAlgorithm = issuer.publicKey.algorithm as webcrypto.EcKeyAlgorithm;
+  const signingAlgorithm = { ...ownAlgorithm, hash: HASH };
+  const certificate = await X509CertificateGenerator.create(
+    {
+      subject: request.subjectName,
+      issuer: issuer.subjectName,
+      notBefore: new Date(issue.notBeforeMs),
+      notAfter: new Date(Math.min(ends, issue.notAfterMs)),
+      signingAlgorithm,
+      publicKey: request.publicKey,
+      signingKey: await signingKey(authority.key, signingAlgorithm),
+      extensions: extensionsOf(request, issue.usages),
+    },
+    crypto,
+  );
+  return `${certificate.toString('pem').trim()}\n`;
+}
+
+/** When a certificate ends, epoch milliseconds. @throws Error for what is none */
+export function certificateEndMs(pem: string): number {
+  return new X509Certificate(pem).notAfter.getTime();
+}
+
+function extensionsOf(request: Pkcs10CertificateRequest, usages: readonly string[]): Extension[] {
+  const flags = usages.reduce((all, usage) => all | (KEY_USAGES[usage] ?? 0), 0);
+  const purposes = [...new Set(usages.flatMap((usage) => PURPOSES[usage] ?? []))];
+  const names = alternativeNames(request);
+  return [
+    new BasicConstraintsExtension(false, undefined, true),
+    ...(flags === 0 ? [] : [new KeyUsagesExtension(flags, true)]),
+    ...(purposes.length === 0 ? [] : [new ExtendedKeyUsageExtension(purposes)]),
+    ...(names ? [names] : []),
+  ];
+}
+
+function alternativeNames(request: Pkcs10CertificateRequest): SubjectAlternativeNameExtension | undefined {
+  return request.extensions.find((extension) => extension instanceof SubjectAlternativeNameExtension);
+}
+
+/** Of any form of PEM, and any kind of key that signs. */
+async function signingKey(pem: string, algorithm: webcrypto.EcKeyAlgorithm): Promise<webcrypto.CryptoKey> {
+  const der = createPrivateKey(pem).export({ type: 'pkcs8', format: 'der' });
+  return crypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign']);
+}

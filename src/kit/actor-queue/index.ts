@@ -1,0 +1,1 @@
+export type { ActorQueue, ActorWorkItem, CausedAdds, ControllerQueue, QueuePair } from './actor-queue.js';

@@ -1,2 +1,0 @@
-/** resourceVersions by qualified resource (`replicasets.apps`). */
-export type ResourceVersions = Readonly<Record<string, string>>;
