@@ -48,7 +48,7 @@ describe('--controllers', () => {
     expect(standalone('disruption')).toEqual(['disruption']);
   });
 
-  it.each(['daemonset', '', '*,-daemonset', '-deployment', '*,,namespace', '-', '-*'])(
+  it.each(['replication', '', '*,-replication', '-deployment', '*,,namespace', '-', '-*'])(
     'refuses "%s"',
     (list) => {
       expect(() => selected(list)).toThrow(/^controllers: /);
@@ -56,8 +56,8 @@ describe('--controllers', () => {
   );
 
   it('says with a refusal which names there are', () => {
-    expect(() => selected('*,-daemonset-controller')).toThrow(
-      'controllers: "-daemonset-controller" is none of *, deployment or deployment-controller, ' +
+    expect(() => selected('*,-replication-controller')).toThrow(
+      'controllers: "-replication-controller" is none of *, deployment or deployment-controller, ' +
         'replicaset or replicaset-controller, ' +
         'garbage-collector or garbage-collector-controller or garbagecollector, ' +
         'namespace or namespace-controller',

@@ -1,16 +1,39 @@
 import type { ControllerDefinition } from '../kit/index.js';
 import { InvalidOptionError } from '../base/errors/index.js';
-import { deploymentController } from './deployment/index.js';
-import { disruptionController } from './disruption/index.js';
+import type { SigningAuthority } from './certificates/certificate-controllers.js';
+import {
+  certificateApprovingController,
+  certificateCleanerController,
+  certificateSigningController,
+  createCertificateSigningController,
+} from './certificates/certificate-controllers.js';
+import { cronJobController } from './cronjob/cronjob-controller.js';
+import { daemonSetController } from './daemonset/daemonset-controller.js';
+import type { DeploymentApi } from './deployment/index.js';
+import { createDeploymentController, deploymentController, deploymentTypeOf } from './deployment/index.js';
+import { disruptionController } from './disruption/disruption-controller.js';
 import { garbageCollectorController } from './garbage-collector/index.js';
-import { horizontalPodAutoscalerController } from './horizontal-pod-autoscaler/index.js';
-import { namespaceController } from './namespace/index.js';
-import { nodeLifecycleController, taintEvictionController } from './node-lifecycle/index.js';
-import { podGarbageCollectorController } from './pod-garbage-collector/index.js';
-import { replicaSetController } from './replicaset/index.js';
-import { rootCaPublisherController, serviceAccountController } from './serviceaccount/index.js';
-import { endpointSliceController, endpointsController } from './service-endpoints/index.js';
-import { ttlAfterFinishedController } from './ttl-after-finished/index.js';
+import { horizontalPodAutoscalerController } from './horizontal-pod-autoscaler/horizontal-pod-autoscaler-controller.js';
+import { jobController } from './job/job-controller.js';
+import { namespaceController } from './namespace/namespace-definition.js';
+import { nodeLifecycleController } from './node-lifecycle/node-lifecycle-controller.js';
+import { taintEvictionController } from './node-lifecycle/taint-eviction-controller.js';
+import { podGarbageCollectorController } from './pod-garbage-collector/pod-garbage-collector.js';
+import { createReplicaSetController, replicaSetController } from './replicaset/index.js';
+import { rootCaPublisherController, serviceAccountController } from './serviceaccount/namespace-furniture.js';
+import { serviceAccountTokenController } from './serviceaccount/token-secrets.js';
+import { endpointSliceController } from './service-endpoints/endpoint-slice-controller.js';
+import { endpointsController } from './service-endpoints/endpoints-controller.js';
+import { statefulSetController } from './statefulset/statefulset-controller.js';
+import { ttlAfterFinishedController } from './ttl-after-finished/ttl-after-finished.js';
+import { ephemeralVolumeController } from './ephemeral-volume/ephemeral-volume.js';
+import { persistentVolumeBinderController } from './persistentvolume-binder/persistentvolume-binder.js';
+import { serviceLoadBalancerController } from './service-lb/service-lb-controller.js';
+import {
+  claimProtectionController,
+  volumeProtectionController,
+} from './storage-protection/storage-protection.js';
+import { volumeProvisionerController } from './volume-provisioner/volume-provisioner.js';
 
 /** Every controller there is. */
 export const CONTROLLERS: readonly ControllerDefinition[] = [
@@ -19,6 +42,7 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   garbageCollectorController,
   namespaceController,
   serviceAccountController,
+  serviceAccountTokenController,
   rootCaPublisherController,
   endpointsController,
   endpointSliceController,
@@ -26,13 +50,50 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   nodeLifecycleController,
   taintEvictionController,
   podGarbageCollectorController,
+  jobController,
+  cronJobController,
+  statefulSetController,
+  daemonSetController,
   ttlAfterFinishedController,
   horizontalPodAutoscalerController,
+  persistentVolumeBinderController,
+  claimProtectionController,
+  volumeProtectionController,
+  ephemeralVolumeController,
+  volumeProvisionerController,
+  serviceLoadBalancerController,
+  certificateApprovingController,
+  certificateSigningController,
+  certificateCleanerController,
 ];
 
 export interface SelectOptions {
   readonly standalone?: boolean;
   readonly all?: readonly ControllerDefinition[];
+}
+
+/** `selected`, for the Deployments of these APIs: a controller for each where the Deployment controller is selected. */
+export function forDeploymentApis(
+  selected: readonly ControllerDefinition[],
+  apis: readonly DeploymentApi[],
+): readonly ControllerDefinition[] {
+  return selected.flatMap((definition) => {
+    if (definition === deploymentController) return apis.map((api) => createDeploymentController({ api }));
+    if (definition === replicaSetController)
+      return createReplicaSetController({}, apis.map(deploymentTypeOf));
+    return definition;
+  });
+}
+
+/** `selected`, with an authority that signs certificates where that controller is selected. */
+export function withSigningAuthority(
+  selected: readonly ControllerDefinition[],
+  authority: SigningAuthority | undefined,
+): readonly ControllerDefinition[] {
+  if (!authority) return selected;
+  return selected.map((definition) =>
+    definition === certificateSigningController ? createCertificateSigningController(authority) : definition,
+  );
 }
 
 type Named = Pick<ControllerDefinition, 'name' | 'aliases'>;

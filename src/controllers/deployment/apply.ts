@@ -7,10 +7,12 @@ import type {
   DeploymentCondition,
   ReplicaSet,
 } from '../../base/kubernetes/index.js';
-import { DEPLOYMENTS, REPLICA_SETS, controllerOf } from '../../base/kubernetes/index.js';
+import { REPLICA_SETS, controllerOf } from '../../base/kubernetes/index.js';
 import { REVISION } from './annotations.js';
 import { newCondition, withCondition } from './conditions.js';
 import { createErrorMessage, createErrorNote } from './events.js';
+import { isCustomDeployment, typeOfDeployment } from './deployment-api.js';
+import { POD_TEMPLATE_HASH } from '../shared/index.js';
 import { equalIgnoringHash } from './pod-template.js';
 import type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
 import { hasProgressDeadline } from './progress.js';
@@ -44,7 +46,8 @@ export async function applyPlan(
   }
   let current: DeepReadonly<Deployment> = deployment;
   if (plan.deployment) {
-    current = await context.client.update(DEPLOYMENTS, plan.deployment, { signal: context.signal });
+    const { client, signal } = context;
+    current = await client.update(typeOfDeployment(deployment), plan.deployment, { signal });
   }
   for (const note of plan.notes) context.events.record(deployment, note);
   if (plan.status) await updateStatus(current, plan.status, context);
@@ -99,8 +102,12 @@ async function resolveCollision(
   const { client, signal } = context;
   const existing = await client.get<ReplicaSet>(REPLICA_SETS, wanted.metadata, { signal });
   const isOurs = controllerOf(existing)?.uid === deployment.metadata.uid;
-  if (isOurs && equalIgnoringHash(existing.spec.template ?? {}, deployment.spec.template))
-    return 'there already';
+  const hasSameHash =
+    existing.metadata.labels?.[POD_TEMPLATE_HASH] === wanted.metadata.labels?.[POD_TEMPLATE_HASH];
+  const isSame =
+    equalIgnoringHash(existing.spec.template ?? {}, deployment.spec.template) ||
+    (isCustomDeployment(deployment) && hasSameHash);
+  if (isOurs && isSame) return 'there already';
   return countCollision(deployment, wanted, context);
 }
 
@@ -125,7 +132,7 @@ async function countCollision(
     ...(isTold ? { conditions: createErrorConditions(deployment, name, error, now) } : {}),
     collisionCount: before + 1,
   };
-  await client.update(DEPLOYMENTS, { ...deployment, status } as Deployment, {
+  await client.update(typeOfDeployment(deployment), { ...deployment, status } as Deployment, {
     subresource: 'status',
     signal,
   });
@@ -151,7 +158,9 @@ async function reportCreateError(
   if (conditions.length === before?.length && conditions.every((condition) => before.includes(condition)))
     return;
   const object = { ...deployment, status: { ...deployment.status, conditions } } as Deployment;
-  await client.update(DEPLOYMENTS, object, { subresource: 'status', signal }).catch(() => undefined);
+  await client
+    .update(typeOfDeployment(deployment), object, { subresource: 'status', signal })
+    .catch(() => undefined);
 }
 
 function createErrorConditions(
@@ -176,12 +185,15 @@ async function updateStatus(
 ): Promise<void> {
   const { resourceVersion } = current.metadata;
   const object = { ...wanted, metadata: { ...wanted.metadata, resourceVersion } };
-  const written = await client.update<Deployment>(DEPLOYMENTS, object, { subresource: 'status', signal });
+  const written = await client.update<Deployment>(typeOfDeployment(wanted), object, {
+    subresource: 'status',
+    signal,
+  });
   const revision = wanted.metadata.annotations?.[REVISION];
   if (revision === undefined || written.metadata.annotations?.[REVISION] === revision) return;
   const annotations = { ...written.metadata.annotations, [REVISION]: revision };
   await client.update(
-    DEPLOYMENTS,
+    typeOfDeployment(wanted),
     { ...written, metadata: { ...written.metadata, annotations } },
     { signal },
   );

@@ -1,10 +1,10 @@
 import type { ApiClient, Lister } from '../../kit/index.js';
-import { OWNER_UID_INDEX, isNotFound } from '../../kit/index.js';
+import { OWNER_UID_INDEX, unlessGone } from '../../kit/index.js';
 import { StaleCacheError } from '../../base/errors/index.js';
 import type { DeepReadonly, Deployment, LabelMatcher, ReplicaSet } from '../../base/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../base/kubernetes/index.js';
 import type { ClaimDecision } from '../shared/index.js';
 import { ORPHAN_INDEX, decideClaims } from '../shared/index.js';
+import { typeOfDeployment } from './deployment-api.js';
 
 /** The ReplicaSets that a pass is about. */
 export type ReplicaSetClaims = ClaimDecision<DeepReadonly<ReplicaSet>>;
@@ -36,25 +36,13 @@ export async function recheckBeforeAdoption(
   client: ApiClient,
   signal: AbortSignal,
 ): Promise<void> {
-  const fresh = await getOrUndefined(deployment, client, signal);
+  const asked = client.get<Deployment>(typeOfDeployment(deployment), deployment.metadata, { signal });
+  const fresh = await unlessGone(asked);
   const { namespace, name, uid } = deployment.metadata;
   if (fresh?.metadata.uid !== uid) {
     throw new StaleCacheError(`original Deployment ${namespace}/${name} is gone: wanted UID ${uid}`);
   }
   if (fresh?.metadata.deletionTimestamp !== undefined) {
     throw new StaleCacheError(`Deployment ${namespace}/${name} has just been deleted`);
-  }
-}
-
-async function getOrUndefined(
-  deployment: DeepReadonly<Deployment>,
-  client: ApiClient,
-  signal: AbortSignal,
-): Promise<Deployment | undefined> {
-  try {
-    return await client.get<Deployment>(DEPLOYMENTS, deployment.metadata, { signal });
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
   }
 }

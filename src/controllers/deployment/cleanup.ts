@@ -1,7 +1,7 @@
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { byCreation, isUpToDate } from './draft.js';
 import { byRevision } from './revision.js';
-import type { RolloutRules } from './rollout-rules.js';
+import type { RolloutRules } from './deployment.options.js';
 
 /** The API's largest int32 stands for "keep all". */
 const KEEP_ALL = 2 ** 31 - 1;

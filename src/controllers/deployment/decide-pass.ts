@@ -1,45 +1,79 @@
 import type { Clock } from '../../base/clock/index.js';
 import { toRfc3339 } from '../../base/clock/index.js';
-import type { Lister } from '../../kit/index.js';
+import type { Decision, Lister } from '../../kit/index.js';
 import { OWNER_UID_INDEX } from '../../kit/index.js';
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
 import type { ReplicaSetClaims } from './claim-replica-sets.js';
 import { decideRollout } from './decide.js';
+import { describeDecision } from './describe-decision.js';
 import { RolloutDraft } from './draft.js';
 import type { DeploymentPlan } from './plan.js';
-import { netPlan } from './plan.js';
-import type { RolloutRules } from './rollout-rules.js';
+import { isEmptyPlan, netPlan } from './plan.js';
+import { progressCheckAfterMs } from './progress.js';
+import type { RolloutRules } from './deployment.options.js';
 
-/** What a pass over a Deployment is decided from. */
+/** What a pass is decided from. */
+export interface ObservedPass {
+  readonly deployment: DeepReadonly<Deployment>;
+  readonly claims: ReplicaSetClaims;
+}
+
 export interface PassDependencies {
-  readonly deployments: Lister<Deployment>;
-  /** With ORPHAN_INDEX. */
-  readonly replicaSets: Lister<ReplicaSet>;
   readonly pods: Lister<Pod>;
   readonly clock: Clock;
   readonly rules: RolloutRules;
 }
 
-/** The draft of a pass that begins now. */
-export function draftPass(
-  deployment: DeepReadonly<Deployment>,
-  { adopt: adopted, owned }: ReplicaSetClaims,
-  { clock }: PassDependencies,
-): RolloutDraft {
-  const nowMs = clock.now();
-  return new RolloutDraft({ deployment, owned, adopted, now: toRfc3339(nowMs), nowMs });
+/** Everything that follows from what was observed. */
+export interface DecidedPass {
+  /** What is written and told. */
+  readonly plan: DeploymentPlan;
+  /**
+   * UIDs of ReplicaSets of which no pod may run when the plan is carried out: a Recreate starts the new version. The
+   * caches say that none does; only the API knows. Empty in every other pass.
+   */
+  readonly mustHaveEnded: ReadonlySet<string>;
+  /** When the progress deadline must be looked at again, unless something happens before. */
+  readonly recheckAfterMs?: number;
+  /** When it was decided, RFC 3339. */
+  readonly now: string;
+  /** For the trace, the log and those who ask why. */
+  readonly decision: Decision;
 }
 
-/** Plays the pass on its draft, and nets what has to be written. */
+/** Plays the pass on a draft that nobody else sees, and nets what has to be done. */
 export function decidePass(
-  draft: RolloutDraft,
-  { release }: ReplicaSetClaims,
-  { pods, rules }: PassDependencies,
-): DeploymentPlan {
+  { claims, deployment }: ObservedPass,
+  { clock, pods, rules }: PassDependencies,
+): DecidedPass {
   const podsOf = (replicaSet: DeepReadonly<ReplicaSet> | undefined): readonly DeepReadonly<Pod>[] => {
     const uid = replicaSet?.metadata.uid;
     return uid === undefined ? [] : pods.byIndex(OWNER_UID_INDEX, uid);
   };
+  const nowMs = clock.now();
+  const { adopt: adopted, owned, release } = claims;
+  const draft = new RolloutDraft({ deployment, owned, adopted, now: toRfc3339(nowMs), nowMs });
   decideRollout(draft, { podsOf: ({ observed }) => podsOf(observed), rules });
-  return netPlan(draft, release);
+  const plan = netPlan(draft, release);
+  return {
+    plan,
+    mustHaveEnded: endedBeforeRecreate(draft),
+    recheckAfterMs: progressCheckAfterMs(draft),
+    now: draft.now,
+    decision: describeDecision(draft, plan),
+  };
+}
+
+/**
+ * Whether nothing is to be done, told or waited for. A rollout that goes on is never over with a pass, since its
+ * deadline has to be watched.
+ */
+export function isEmptyPass({ plan, recheckAfterMs }: DecidedPass): boolean {
+  return isEmptyPlan(plan) && recheckAfterMs === undefined;
+}
+
+function endedBeforeRecreate({ replicaSets, startedByRecreate }: RolloutDraft): ReadonlySet<string> {
+  if (!startedByRecreate) return new Set();
+  const others = replicaSets.filter((replicaSet) => replicaSet !== startedByRecreate);
+  return new Set(others.flatMap(({ observed }) => observed?.metadata.uid ?? []));
 }

@@ -1,15 +1,14 @@
-import type { RolloutBranch, RolloutDraft } from './draft.js';
+import type { RolloutBranch, RolloutDraft, RolloutSets } from './draft.js';
 import { syncRevision } from './new-replica-set.js';
 import { cleanUpHistory } from './cleanup.js';
-import { syncPausedCondition } from './paused.js';
+import { syncPausedCondition } from './progress.js';
 import { isScalingEvent, noteNewTotal, scaleToSpec } from './proportional-scaling.js';
 import type { PodsOf } from './recreate.js';
 import { stepRecreate } from './recreate.js';
 import { requestedRollback, stepRollback } from './rollback.js';
 import { stepRollingUpdate } from './rolling.js';
 import { isRollingUpdate } from './limits.js';
-import type { RolloutRules } from './rollout-rules.js';
-import type { RolloutSets } from './rollout-sets.js';
+import type { RolloutRules } from './deployment.options.js';
 import { setStatus } from './status.js';
 import { tellTimeoutCause } from './timeout-cause.js';
 

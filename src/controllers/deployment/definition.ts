@@ -1,7 +1,12 @@
-import type { BuiltController, ControllerDefinition, ControllerDependencies } from '../../kit/index.js';
+import type { BuiltController, ControllerDefinition, ControllerDependencies, Trim } from '../../kit/index.js';
 import { dueObjects } from '../../kit/index.js';
 import type { Deployment, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../base/kubernetes/index.js';
+import {
+  PODS,
+  REPLICA_SETS,
+  ROLLKEEPER_DEPLOYMENTS,
+  qualifiedResource,
+} from '../../base/kubernetes/index.js';
 import {
   ORPHAN_INDEX,
   SELECTOR_INDEX,
@@ -16,18 +21,36 @@ import type {
   DeploymentControllerOptions,
 } from './deployment.options.js';
 import { compileDeploymentControllerOptions } from './deployment.options.js';
-import { DeploymentEventHandlers } from './event-handlers.js';
-import { isDeploymentDue } from './is-due.js';
-import { needsSync } from './needs-sync.js';
+import type { DeploymentApi } from './deployment-api.js';
+import { completeDeployment, deploymentTypeOf } from './deployment-api.js';
+import { DeploymentEventHandlers, isDeploymentDue } from './event-handlers.js';
 import { DeploymentReconciler } from './reconcile.js';
+
+type Identity = Pick<ControllerDefinition, 'name' | 'aliases' | 'serviceAccount' | 'trims'>;
+
+/** The queues and locks of two APIs are apart, and so are two objects of one name. */
+const IDENTITIES: Readonly<Record<DeploymentApi, Identity>> = {
+  'apps/v1': { name: 'deployment', aliases: ['deployment-controller'] },
+  'rollkeeper.dev/v1': {
+    name: 'rollkeeper-deployment',
+    // Where it runs alone, that is what people mean.
+    aliases: ['deployment', 'deployment-controller'],
+    serviceAccount: 'deployment-controller',
+    trims: new Map([[qualifiedResource(ROLLKEEPER_DEPLOYMENTS), completeDeployment as unknown as Trim]]),
+  },
+};
+
+/** What the controller of an API's Deployments is called. */
+export function deploymentControllerName(api: DeploymentApi): string {
+  return IDENTITIES[api].name;
+}
 
 /** The Deployment controller as the registry knows it, with other than the default options. */
 export function createDeploymentController(options: DeploymentControllerOptions = {}): ControllerDefinition {
   const compiled = compileDeploymentControllerOptions(options);
   return {
-    name: 'deployment',
-    aliases: ['deployment-controller'],
-    type: DEPLOYMENTS,
+    ...IDENTITIES[compiled.api],
+    type: deploymentTypeOf(compiled.api),
     defaultWorkers: compiled.workers,
     build: (dependencies) => build(dependencies, compiled),
   };
@@ -40,7 +63,7 @@ function build(
   { informers, events, clock }: ControllerDependencies,
   options: CompiledDeploymentControllerOptions,
 ): BuiltController {
-  const deployments = informers.informerFor<Deployment>(DEPLOYMENTS);
+  const deployments = informers.informerFor<Deployment>(deploymentTypeOf(options.api));
   const replicaSets = informers.informerFor<ReplicaSet>(REPLICA_SETS);
   const pods = informers.informerFor<Pod>(PODS);
   deployments.addIndex(SELECTOR_INDEX, selectorIndex);
@@ -48,18 +71,14 @@ function build(
   replicaSets.addIndex(ORPHAN_INDEX, orphanIndex);
   const caches = { deployments: deployments.lister, replicaSets: replicaSets.lister, pods: pods.lister };
   const handlers = new DeploymentEventHandlers({ deployments, replicaSets, pods }, options);
+  const reconciler = new DeploymentReconciler({ ...caches, events, clock, rules: options });
   return {
-    reconciler: new DeploymentReconciler({
-      ...caches,
-      events,
-      clock,
-      rules: options,
-    }),
+    reconciler,
     watch: (enqueue) => {
       const removals = [handlers.watch(enqueue), watchSelectorOverlaps({ informer: deployments, events })];
       return () => removals.forEach((remove) => remove());
     },
-    needsSync: (key) => needsSync(key, { ...caches, clock, rules: options }),
+    needsSync: (key) => reconciler.needsSync(key),
     due: () => dueObjects<Deployment>(deployments.lister, isDeploymentDue),
   };
 }

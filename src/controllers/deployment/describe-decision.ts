@@ -1,7 +1,6 @@
 import type { Decision } from '../../kit/index.js';
-import { sumAvailable } from './availability.js';
+import { sumAvailable, totalReplicas } from './draft.js';
 import type { RolloutDraft } from './draft.js';
-import { totalReplicas } from './draft.js';
 import { maxSurge, maxTotalReplicas, maxUnavailable, minAvailable } from './limits.js';
 import type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
 

@@ -10,11 +10,11 @@ import type {
   ReplicaSetSpec,
   ReplicaSetStatus,
 } from '../../base/kubernetes/index.js';
-import { newControllerRef } from '../../base/kubernetes/index.js';
+import { newControllerRef, semanticEqual } from '../../base/kubernetes/index.js';
 import { DESIRED_REPLICAS, MAX_REPLICAS } from './annotations.js';
 import { clampToInt32 } from './int32.js';
 import { maxTotalReplicas, replicasOf } from './limits.js';
-import { semanticEqual } from './semantic-equality.js';
+import type { RolloutRules } from './deployment.options.js';
 
 /**
  * A ReplicaSet as a pass would leave it. What may change is copied out of the observed object, which stays as it
@@ -238,4 +238,36 @@ function draftOf(
     ownerReferences,
     deleted: false,
   };
+}
+
+/** A Deployment's ReplicaSets by their part in the rollout. */
+export interface RolloutSets {
+  /** The one whose template is the Deployment's. */
+  readonly latest?: ReplicaSetDraft;
+  /** All others, oldest first. */
+  readonly old: readonly ReplicaSetDraft[];
+  readonly all: readonly ReplicaSetDraft[];
+}
+
+/** Those of a rollout whose latest ReplicaSet is there. */
+export interface CompleteRolloutSets extends RolloutSets {
+  readonly latest: ReplicaSetDraft;
+}
+
+/** The pods that are known to be available; none while the status answers to an earlier size. */
+export function available(replicaSet: ReplicaSetDraft): number {
+  return isObserved(replicaSet) ? (replicaSet.status.availableReplicas ?? 0) : 0;
+}
+
+export function sumAvailable(replicaSets: readonly ReplicaSetDraft[]): number {
+  return replicaSets.reduce((sum, replicaSet) => sum + available(replicaSet), 0);
+}
+
+/**
+ * The available pods that stay, whatever the ReplicaSet controller has just done: while a ReplicaSet shrinks, its
+ * status still tells of pods that are on their way out. Growing again in this pass does not bring them back.
+ */
+export function lastingAvailable(replicaSet: ReplicaSetDraft, rules: RolloutRules): number {
+  if (rules.asKubernetes120) return available(replicaSet);
+  return Math.min(available(replicaSet), replicaSet.replicas, replicaSet.observed?.spec.replicas ?? 1);
 }

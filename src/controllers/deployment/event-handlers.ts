@@ -13,16 +13,16 @@ import {
   DEPLOYMENTS,
   PODS,
   REPLICA_SETS,
-  compileLabelSelector,
   controllerOf,
   keyOf,
+  semanticEqual,
+  tryCompileLabelSelector,
 } from '../../base/kubernetes/index.js';
 import { TRACE_ANNOTATION } from '../../base/trace-context/index.js';
 import { SELECTOR_INDEX, selectorIndexValuesFor } from '../shared/index.js';
 import { REVISION } from './annotations.js';
+import { typeOfDeployment } from './deployment-api.js';
 import type { CompiledDeploymentControllerOptions } from './deployment.options.js';
-import { isDeploymentDue } from './is-due.js';
-import { semanticEqual } from './semantic-equality.js';
 
 export interface WatchedInformers {
   readonly deployments: Informer<Deployment>;
@@ -55,7 +55,7 @@ export class DeploymentEventHandlers {
 
   private onDeployment(event: ResourceEvent<Deployment>, enqueue: Enqueue): void {
     if (event.type === 'modified' && isCountedCollision(event.old, event.object)) return;
-    enqueue({ ...target(event.object, DEPLOYMENTS, event), ...this.urgency(event) });
+    enqueue({ ...target(event.object, typeOfDeployment(event.object), event), ...this.urgency(event) });
   }
 
   private urgency(event: ResourceEvent<Deployment>): Partial<EnqueueRequest> {
@@ -154,7 +154,7 @@ export class DeploymentEventHandlers {
     const { lister } = this.informers.deployments;
     return selectorIndexValuesFor(orphan)
       .flatMap((value) => lister.byIndex(SELECTOR_INDEX, value))
-      .filter((deployment) => selects(deployment, orphan));
+      .filter((deployment) => tryCompileLabelSelector(deployment.spec.selector)?.(orphan.metadata.labels));
   }
 }
 
@@ -201,15 +201,6 @@ function annotationsOf({
   return annotations;
 }
 
-/** An invalid selector selects nothing here; its own Deployment is told when it is reconciled. */
-function selects(deployment: DeepReadonly<Deployment>, orphan: DeepReadonly<ReplicaSet>): boolean {
-  try {
-    return compileLabelSelector(deployment.spec.selector)(orphan.metadata.labels);
-  } catch {
-    return false;
-  }
-}
-
 /** Whether the ReplicaSet has the size that it was given, with every pod available. */
 function hasAllAvailable({ metadata, spec, status }: DeepReadonly<ReplicaSet>): boolean {
   const wanted = spec.replicas ?? 1;
@@ -241,4 +232,11 @@ function onlyPodsEnded(old: DeepReadonly<ReplicaSet>, replicaSet: DeepReadonly<R
     ASKED_METADATA.every((field) => semanticEqual(old.metadata[field], replicaSet.metadata[field])) &&
     semanticEqual(annotationsOf(old), annotationsOf(replicaSet));
   return before !== after && sameMetadata && semanticEqual(was, is);
+}
+
+/** Every sync, whatever it comes to, notes the generation that it saw. */
+export function isDeploymentDue({ metadata, status }: DeepReadonly<Deployment>): boolean {
+  return (
+    metadata.deletionTimestamp === undefined && (status?.observedGeneration ?? 0) < (metadata.generation ?? 0)
+  );
 }

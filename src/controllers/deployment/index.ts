@@ -1,7 +1,14 @@
 export { findCondition } from './conditions.js';
 export { decideRollout } from './decide.js';
 export type { DecisionContext } from './decide.js';
-export { createDeploymentController, deploymentController } from './definition.js';
+export {
+  DEPLOYMENT_APIS,
+  completeDeployment,
+  deploymentTypeOf,
+  isCustomDeployment,
+} from './deployment-api.js';
+export type { DeploymentApi } from './deployment-api.js';
+export { createDeploymentController, deploymentController, deploymentControllerName } from './definition.js';
 export type { DeploymentControllerOptions } from './deployment.options.js';
 export { RolloutDraft, isObserved } from './draft.js';
 export type { ReplicaSetDraft } from './draft.js';
@@ -12,12 +19,14 @@ export {
   maxUnavailable,
   minAvailable,
   replicasOf,
+  validateDeployment,
 } from './limits.js';
 export { netPlan } from './plan.js';
 export type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
-export { POD_TEMPLATE_HASH, equalIgnoringHash, podTemplateHash } from './pod-template.js';
+export { latestOf, rolloutSetsOf } from './new-replica-set.js';
+export { equalIgnoringHash, podTemplateHash, withoutHash } from './pod-template.js';
 export { hasProgressDeadline } from './progress.js';
-export { ROLLBACK_REVISION_NOT_FOUND } from './reasons.js';
+export { PROGRESS_DEADLINE_EXCEEDED, ROLLBACK_DONE, ROLLBACK_REVISION_NOT_FOUND } from './reasons.js';
 export { readRevision } from './revision.js';
+export { stepRollback } from './rollback.js';
 export { stuckCause } from './timeout-cause.js';
-export { validateDeployment } from './validate.js';

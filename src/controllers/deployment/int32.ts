@@ -1,4 +1,4 @@
-import type { RolloutRules } from './rollout-rules.js';
+import type { RolloutRules } from './deployment.options.js';
 
 /** The largest count that the API's types hold. */
 export const MAX_INT32 = 2 ** 31 - 1;

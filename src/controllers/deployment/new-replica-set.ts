@@ -1,16 +1,17 @@
+import { POD_TEMPLATE_HASH } from '../shared/index.js';
 import type { DeepReadonly, PodTemplateSpec, ReplicaSetSpec } from '../../base/kubernetes/index.js';
 import { newControllerRef } from '../../base/kubernetes/index.js';
 import { REVISION } from './annotations.js';
 import { findCondition, newCondition, withCondition } from './conditions.js';
-import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
+import { isCustomDeployment } from './deployment-api.js';
+import type { ReplicaSetDraft, RolloutDraft, CompleteRolloutSets, RolloutSets } from './draft.js';
 import { sizeAnnotations, totalReplicas } from './draft.js';
 import { EXACT } from './int32.js';
 import { isRollingUpdate, maxTotalReplicas } from './limits.js';
-import { POD_TEMPLATE_HASH, equalIgnoringHash, podTemplateHash } from './pod-template.js';
+import { equalIgnoringHash, podTemplateHash } from './pod-template.js';
 import { hasProgressDeadline } from './progress.js';
 import { FOUND_NEW_REPLICA_SET, NEW_REPLICA_SET_CREATED } from './reasons.js';
 import { newReplicaSetAnnotations, nextRevision } from './revision.js';
-import type { CompleteRolloutSets, RolloutSets } from './rollout-sets.js';
 
 /**
  * Finds the new ReplicaSet and brings its annotations, its `minReadySeconds` and the Deployment's revision up to
@@ -63,8 +64,23 @@ export function allowedNewSize(
 /** The ReplicaSets that will still be there, by their part. */
 export function rolloutSetsOf(draft: RolloutDraft): RolloutSets {
   const all = draft.living;
-  const latest = all.find((replicaSet) => equalIgnoringHash(replicaSet.template, draft.spec.template));
+  const latest = latestOf(draft, all);
   return { latest, old: all.filter((replicaSet) => replicaSet !== latest), all };
+}
+
+/**
+ * The first that was made of the template. What a server fills into the ReplicaSet of a custom Deployment may be more than
+ * we know of: there the hash tells it too.
+ */
+export function latestOf(
+  draft: RolloutDraft,
+  replicaSets: readonly ReplicaSetDraft[],
+): ReplicaSetDraft | undefined {
+  const { template } = draft.spec;
+  const equal = replicaSets.find((replicaSet) => equalIgnoringHash(replicaSet.template, template));
+  if (equal || !isCustomDeployment(draft.observed)) return equal;
+  const hash = podTemplateHash(template, draft.status.collisionCount);
+  return replicaSets.find(({ labels }) => labels[POD_TEMPLATE_HASH] === hash);
 }
 
 function newReplicaSet(draft: RolloutDraft, old: readonly ReplicaSetDraft[]): ReplicaSetDraft {

@@ -1,10 +1,9 @@
 import type { EventNote } from '../../kit/index.js';
 import type { DeepReadonly, Deployment, OwnerReference, ReplicaSet } from '../../base/kubernetes/index.js';
-import { apiVersionOf, REPLICA_SETS } from '../../base/kubernetes/index.js';
+import { apiVersionOf, REPLICA_SETS, semanticEqual } from '../../base/kubernetes/index.js';
 import { REVISION } from './annotations.js';
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
 import { scaledNote } from './events.js';
-import { semanticEqual } from './semantic-equality.js';
 
 /** A write to one ReplicaSet, and the event that tells of it once it is done. */
 export interface ReplicaSetWrite {

@@ -7,9 +7,14 @@ import type {
 import { parseTimeMs } from '../shared/index.js';
 import type { ConditionType } from './conditions.js';
 import { findCondition, newCondition, withCondition, withoutCondition } from './conditions.js';
-import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
-import { NEW_REPLICA_SET_AVAILABLE, PROGRESS_DEADLINE_EXCEEDED, REPLICA_SET_UPDATED } from './reasons.js';
-import type { RolloutSets } from './rollout-sets.js';
+import type { ReplicaSetDraft, RolloutDraft, RolloutSets } from './draft.js';
+import {
+  NEW_REPLICA_SET_AVAILABLE,
+  PROGRESS_DEADLINE_EXCEEDED,
+  REPLICA_SET_UPDATED,
+  DEPLOYMENT_PAUSED,
+  DEPLOYMENT_RESUMED,
+} from './reasons.js';
 import { calculateStatus } from './status.js';
 
 type Spec = DeepReadonly<DeploymentSpec>;
@@ -152,4 +157,21 @@ function withReplicaFailure(
     return withCondition(conditions, copy);
   }
   return withoutCondition(conditions, type);
+}
+
+/**
+ * Says in the Progressing condition that the rollout was paused or resumed, so that the time of the pause does not
+ * count against the deadline. A deadline that was exceeded already stays reported.
+ */
+export function syncPausedCondition(draft: RolloutDraft): void {
+  if (!hasProgressDeadline(draft.spec)) return;
+  const { conditions } = draft.status;
+  const reason = findCondition(conditions, 'Progressing')?.reason;
+  const paused = draft.spec.paused === true;
+  if (reason === PROGRESS_DEADLINE_EXCEEDED || paused === (reason === DEPLOYMENT_PAUSED)) return;
+  const fields = paused
+    ? ({ status: 'Unknown', reason: DEPLOYMENT_PAUSED, message: 'Deployment is paused' } as const)
+    : ({ status: 'Unknown', reason: DEPLOYMENT_RESUMED, message: 'Deployment is resumed' } as const);
+  const condition = newCondition('Progressing', fields, draft.now);
+  draft.setStatus({ ...draft.status, conditions: withCondition(conditions, condition) });
 }

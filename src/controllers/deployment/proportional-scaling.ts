@@ -1,11 +1,9 @@
 import { DESIRED_REPLICAS, MAX_REPLICAS, integerAnnotation } from './annotations.js';
-import { lastingAvailable } from './availability.js';
-import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
-import { activeOf, byCreation, totalReplicas } from './draft.js';
+import { lastingAvailable, activeOf, byCreation, totalReplicas } from './draft.js';
+import type { ReplicaSetDraft, RolloutDraft, RolloutSets } from './draft.js';
 import { int32Arithmetic } from './int32.js';
 import { isRollingUpdate, maxTotalReplicas } from './limits.js';
-import type { RolloutRules } from './rollout-rules.js';
-import type { RolloutSets } from './rollout-sets.js';
+import type { RolloutRules } from './deployment.options.js';
 
 /** Whether `spec.replicas` changed since a ReplicaSet was last sized. */
 export function isScalingEvent(draft: RolloutDraft, { all }: RolloutSets): boolean {

@@ -1,27 +1,29 @@
 import type {
   EventRecorder,
+  Lister,
   ReconcileRequest,
-  ReconcileResult,
   SyncContext,
   SyncReconciler,
+  SyncStep,
 } from '../../kit/index.js';
-import { isNamespaceTerminating, noSyncObserver } from '../../kit/index.js';
+import { isNamespaceTerminating, noteCachesRead } from '../../kit/index.js';
 import { TerminalError } from '../../base/errors/index.js';
-import type { DeepReadonly, Deployment } from '../../base/kubernetes/index.js';
-import { DEPLOYMENTS, isEmptySelector } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, Deployment, ReplicaSet } from '../../base/kubernetes/index.js';
+import { isEmptySelector } from '../../base/kubernetes/index.js';
 import { counted } from '../shared/index.js';
 import { applyPlan } from './apply.js';
-import type { ReplicaSetClaims } from './claim-replica-sets.js';
 import { claimReplicaSets, recheckBeforeAdoption } from './claim-replica-sets.js';
-import type { PassDependencies } from './decide-pass.js';
-import { decidePass, draftPass } from './decide-pass.js';
-import { describeDecision } from './describe-decision.js';
+import type { DecidedPass, ObservedPass, PassDependencies } from './decide-pass.js';
+import { decidePass, isEmptyPass } from './decide-pass.js';
+import { typeOfDeployment } from './deployment-api.js';
 import { invalidDeploymentNote, selectingAllNote } from './events.js';
-import { progressCheckAfterMs } from './progress.js';
 import { recheckOldPods } from './recheck-old-pods.js';
-import { validateDeployment } from './validate.js';
+import { validateDeployment } from './limits.js';
 
 export interface DeploymentReconcilerDependencies extends PassDependencies {
+  readonly deployments: Lister<Deployment>;
+  /** With ORPHAN_INDEX. */
+  readonly replicaSets: Lister<ReplicaSet>;
   readonly events: EventRecorder;
 }
 
@@ -35,47 +37,52 @@ const AFTER_COLLISION_MS = 5;
 export class DeploymentReconciler implements SyncReconciler {
   constructor(private readonly dependencies: DeploymentReconcilerDependencies) {}
 
-  async reconcile(request: ReconcileRequest, context: SyncContext): Promise<ReconcileResult> {
-    const deployment = this.dependencies.deployments.get(request.key);
-    if (!deployment) return {};
-    if (isEmptySelector(deployment.spec.selector)) return this.refuseToSelectAll(deployment, context);
-    const validation = validateDeployment(deployment);
-    if (!validation.valid) throw this.refuseInvalid(deployment, validation.problem);
-    const { observer = noSyncObserver } = context;
-    const claims = claimReplicaSets(deployment, validation.selects, this.dependencies.replicaSets);
-    observer.found(() => ({
-      'k8s.resource': 'replicasets.apps',
-      'k8s.resource_version': deployment.metadata.resourceVersion ?? '',
-      'rollkeeper.replica_sets.owned': claims.owned.length,
-      ...counted({
-        'rollkeeper.replica_sets.adopted': claims.adopt,
-        'rollkeeper.replica_sets.released': claims.release,
-      }),
-    }));
+  async reconcile({ key }: ReconcileRequest, context: SyncContext): Promise<SyncStep> {
+    const seen = this.look(key);
+    if (seen.as === 'gone') return {};
+    if (seen.as === 'selects-all') return this.refuseToSelectAll(seen.deployment, context);
+    if (seen.as === 'invalid') throw this.refuseInvalid(seen.deployment, seen.problem);
+    const { claims, deployment } = seen;
+    noteCachesRead(() => readAttributes(seen));
     if (claims.adopt.length > 0) await recheckBeforeAdoption(deployment, context.client, context.signal);
-    return this.rollOut(deployment, claims, context);
+    return {
+      decide: () => {
+        const pass = decidePass(seen, this.dependencies);
+        return { decision: pass.decision, apply: () => this.apply(deployment, pass, context) };
+      },
+    };
   }
 
-  private async rollOut(
+  /**
+   * Whether a pass over the Deployment, as the caches show it, would write, tell or wait for anything: decides it without
+   * carrying it out, which costs a tenth of a sync. Every later change asks for itself, so "no" loses nothing.
+   */
+  needsSync(key: string): boolean {
+    const seen = this.look(key);
+    return seen.as !== 'valid' || !isEmptyPass(decidePass(seen, this.dependencies));
+  }
+
+  private look(key: string): SeenDeployment {
+    const { deployments, replicaSets } = this.dependencies;
+    const deployment = deployments.get(key);
+    if (!deployment) return { as: 'gone' };
+    if (isEmptySelector(deployment.spec.selector)) return { as: 'selects-all', deployment };
+    const validation = validateDeployment(deployment);
+    if (!validation.valid) return { as: 'invalid', deployment, problem: validation.problem };
+    const claims = claimReplicaSets(deployment, validation.selects, replicaSets);
+    return { as: 'valid', deployment, claims };
+  }
+
+  private async apply(
     deployment: DeepReadonly<Deployment>,
-    claims: ReplicaSetClaims,
-    { client, observer = noSyncObserver, signal }: SyncContext,
-  ): Promise<ReconcileResult> {
+    { mustHaveEnded, now, plan, recheckAfterMs }: DecidedPass,
+    { client, signal }: SyncContext,
+  ): Promise<SyncStep> {
     const { events } = this.dependencies;
-    const draft = draftPass(deployment, claims, this.dependencies);
-    const plan = observer.decide(
-      () => decidePass(draft, claims, this.dependencies),
-      (decided) => describeDecision(draft, decided),
-    );
-    await recheckOldPods(draft, client, signal);
+    await recheckOldPods(deployment, mustHaveEnded, client, signal);
     try {
-      const outcome = await applyPlan(deployment, plan, {
-        client,
-        signal,
-        events,
-        now: draft.now,
-      });
-      return { requeueAfterMs: outcome === 'collision' ? AFTER_COLLISION_MS : progressCheckAfterMs(draft) };
+      const outcome = await applyPlan(deployment, plan, { client, signal, events, now });
+      return { requeueAfterMs: outcome === 'collision' ? AFTER_COLLISION_MS : recheckAfterMs };
     } catch (error) {
       // Everything in the namespace is about to go; trying again would only fail again.
       if (isNamespaceTerminating(error)) return {};
@@ -87,13 +94,13 @@ export class DeploymentReconciler implements SyncReconciler {
   private async refuseToSelectAll(
     deployment: DeepReadonly<Deployment>,
     { client, signal }: SyncContext,
-  ): Promise<ReconcileResult> {
+  ): Promise<SyncStep> {
     this.dependencies.events.record(deployment, selectingAllNote());
     const { generation = 0 } = deployment.metadata;
     if ((deployment.status?.observedGeneration ?? 0) < generation) {
       const status = { ...deployment.status, observedGeneration: generation };
       const object = { ...deployment, status } as Deployment;
-      await client.update(DEPLOYMENTS, object, { subresource: 'status', signal });
+      await client.update(typeOfDeployment(deployment), object, { subresource: 'status', signal });
     }
     return {};
   }
@@ -103,4 +110,23 @@ export class DeploymentReconciler implements SyncReconciler {
     const { namespace, name } = deployment.metadata;
     return new TerminalError(`Deployment ${namespace}/${name} cannot be acted on: ${problem}`);
   }
+}
+
+/** What the caches show under a key. */
+type SeenDeployment =
+  | { readonly as: 'gone' }
+  | { readonly as: 'selects-all'; readonly deployment: DeepReadonly<Deployment> }
+  | { readonly as: 'invalid'; readonly deployment: DeepReadonly<Deployment>; readonly problem: string }
+  | ({ readonly as: 'valid' } & ObservedPass);
+
+function readAttributes({ claims, deployment }: ObservedPass): Record<string, string | number> {
+  return {
+    'k8s.resource': 'replicasets.apps',
+    'k8s.resource_version': deployment.metadata.resourceVersion ?? '',
+    'rollkeeper.replica_sets.owned': claims.owned.length,
+    ...counted({
+      'rollkeeper.replica_sets.adopted': claims.adopt,
+      'rollkeeper.replica_sets.released': claims.release,
+    }),
+  };
 }

@@ -1,12 +1,11 @@
 import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
-import { isPodFinished } from '../shared/index.js';
+import { isPodFinished } from '../../base/kubernetes/index.js';
 import { cleanUpHistory } from './cleanup.js';
-import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
+import type { ReplicaSetDraft, RolloutDraft, RolloutSets } from './draft.js';
 import { activeOf, isUpToDate } from './draft.js';
 import { withNewReplicaSet } from './new-replica-set.js';
 import { isRolloutComplete, setRolloutStatus } from './progress.js';
-import type { RolloutRules } from './rollout-rules.js';
-import type { RolloutSets } from './rollout-sets.js';
+import type { RolloutRules } from './deployment.options.js';
 
 /** The pods that a ReplicaSet controls. */
 export type PodsOf = (replicaSet: ReplicaSetDraft) => readonly DeepReadonly<Pod>[];

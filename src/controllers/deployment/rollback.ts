@@ -1,11 +1,10 @@
 import type { Annotations } from './annotations.js';
 import { ROLLBACK_TO, int64Annotation, isOwnAnnotation } from './annotations.js';
-import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
+import type { ReplicaSetDraft, RolloutDraft, RolloutSets } from './draft.js';
 import { noLastRevisionNote, noSuchRevisionNote, rollbackUnchangedNote, rolledBackNote } from './events.js';
 import { withNewReplicaSet } from './new-replica-set.js';
 import { equalIgnoringHash, withoutHash } from './pod-template.js';
 import { lastRevision, revisionOf } from './revision.js';
-import type { RolloutSets } from './rollout-sets.js';
 
 /** The revision that the annotation asks for; `undefined` without a request. 0 is the previous one. */
 export function requestedRollback(annotations: Annotations): bigint | undefined {

@@ -1,13 +1,11 @@
-import { available, lastingAvailable, sumAvailable } from './availability.js';
-import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
-import { activeOf, isObserved, totalReplicas } from './draft.js';
+import { available, lastingAvailable, sumAvailable, activeOf, isObserved, totalReplicas } from './draft.js';
+import type { ReplicaSetDraft, RolloutDraft, CompleteRolloutSets, RolloutSets } from './draft.js';
 import { int32Arithmetic } from './int32.js';
 import { minAvailable } from './limits.js';
 import { cleanUpHistory } from './cleanup.js';
 import { allowedNewSize, withNewReplicaSet } from './new-replica-set.js';
 import { isRolloutComplete, setRolloutStatus } from './progress.js';
-import type { RolloutRules } from './rollout-rules.js';
-import type { CompleteRolloutSets, RolloutSets } from './rollout-sets.js';
+import type { RolloutRules } from './deployment.options.js';
 
 /**
  * One step of a rolling update: the new ReplicaSet up, or else the old ones down, or else the history tidied; the

@@ -1,31 +1,40 @@
 import type { DeepReadonly, DeploymentStatus } from '../../base/kubernetes/index.js';
+import { selectorText } from '../../base/kubernetes/index.js';
 import { newCondition, withCondition } from './conditions.js';
-import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
+import { isCustomDeployment } from './deployment-api.js';
+import type { ReplicaSetDraft, RolloutDraft, RolloutSets } from './draft.js';
 import { totalReplicas } from './draft.js';
 import { clampToInt32 } from './int32.js';
 import { minAvailable } from './limits.js';
 import { MINIMUM_REPLICAS_AVAILABLE, MINIMUM_REPLICAS_UNAVAILABLE } from './reasons.js';
-import type { RolloutSets } from './rollout-sets.js';
 
 type Status = DeepReadonly<DeploymentStatus>;
 
 /**
  * The Deployment's status out of what its ReplicaSets report. Counts of zero are left out, as the API does. What is
  * unavailable is counted against the sizes asked for, so pods that do not exist yet are unavailable too.
+ *
+ * Of a custom Deployment the counts are what its columns print, so zeros stay; and the selector as text is what its scale
+ * subresource shows to those who look for its pods.
  */
 export function calculateStatus(draft: RolloutDraft, sets: RolloutSets): Status {
   const { all, latest } = sets;
   const available = sum(all, 'availableReplicas');
   const { generation: observedGeneration = 0 } = draft.observed.metadata;
+  const isCustom = isCustomDeployment(draft.observed);
   return {
     ...(observedGeneration === 0 ? {} : { observedGeneration }),
-    ...counts({
-      replicas: sum(all, 'replicas'),
-      updatedReplicas: latest?.status.replicas ?? 0,
-      readyReplicas: sum(all, 'readyReplicas'),
-      availableReplicas: available,
-      unavailableReplicas: Math.max(0, totalReplicas(all) - available),
-    }),
+    ...(isCustom && { selector: selectorText(draft.spec.selector) }),
+    ...counts(
+      {
+        replicas: sum(all, 'replicas'),
+        updatedReplicas: latest?.status.replicas ?? 0,
+        readyReplicas: sum(all, 'readyReplicas'),
+        availableReplicas: available,
+        unavailableReplicas: Math.max(0, totalReplicas(all) - available),
+      },
+      { keepZero: isCustom },
+    ),
     ...terminating(all),
     ...(draft.status.collisionCount === undefined ? {} : { collisionCount: draft.status.collisionCount }),
     conditions: withCondition(draft.status.conditions, availability(draft, available)),
@@ -65,8 +74,10 @@ function sum(replicaSets: readonly ReplicaSetDraft[], field: Count): number {
   return replicaSets.reduce((total, replicaSet) => total + (replicaSet.status[field] ?? 0), 0);
 }
 
-function counts(all: Readonly<Record<string, number>>): Status {
+function counts(all: Readonly<Record<string, number>>, { keepZero }: { readonly keepZero: boolean }): Status {
   return Object.fromEntries(
-    Object.entries(all).flatMap(([name, count]) => (count === 0 ? [] : [[name, clampToInt32(count)]])),
+    Object.entries(all).flatMap(([name, count]) =>
+      count === 0 && !keepZero ? [] : [[name, clampToInt32(count)]],
+    ),
   );
 }

@@ -1,3 +1,4 @@
+import { semanticEqual } from '../../base/kubernetes/index.js';
 import type { ClassifiedPod, PodState } from '../shared/index.js';
 import { classifyPod, describeReason, worstTrouble } from '../shared/index.js';
 import { findCondition } from './conditions.js';
@@ -6,7 +7,6 @@ import { rolloutSetsOf } from './new-replica-set.js';
 import { progressSubject, timedOutMessage } from './progress.js';
 import { PROGRESS_DEADLINE_EXCEEDED } from './reasons.js';
 import type { PodsOf } from './recreate.js';
-import { semanticEqual } from './semantic-equality.js';
 
 /**
  * Adds to the message of a Progressing condition that tells of an exceeded deadline why nothing moves, where that is

@@ -1,8 +1,7 @@
 import type { ApiClient } from '../../kit/index.js';
 import { isConflict } from '../../kit/index.js';
 import type { ReplicaSet } from '../../base/kubernetes/index.js';
-import { REPLICA_SETS } from '../../base/kubernetes/index.js';
-import { semanticEqual } from './semantic-equality.js';
+import { REPLICA_SETS, semanticEqual } from '../../base/kubernetes/index.js';
 
 /**
  * Writes a ReplicaSet as it was decided. Its own controller writes its status all the while, so that every other

@@ -1,7 +1,8 @@
 import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
+import { isPodReady } from '../../base/kubernetes/index.js';
 import { setCondition } from '../../kit/index.js';
 import type { PodDisruptionBudget } from '../shared/index.js';
-import { isPodReady, parseTimeMs, scaledValue } from '../shared/index.js';
+import { parseTimeMs, scaledValue } from '../shared/index.js';
 
 type Budget = DeepReadonly<PodDisruptionBudget>;
 type BudgetStatus = NonNullable<PodDisruptionBudget['status']>;

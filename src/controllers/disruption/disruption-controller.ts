@@ -1,5 +1,11 @@
 import type { DeepReadonly, KubernetesObject, Pod } from '../../base/kubernetes/index.js';
-import { PODS, compileLabelSelector, isEmptySelector, sameJson } from '../../base/kubernetes/index.js';
+import {
+  PODS,
+  compileLabelSelector,
+  isEmptySelector,
+  sameJson,
+  isPodReady,
+} from '../../base/kubernetes/index.js';
 import { TerminalError, errorMessage } from '../../base/errors/index.js';
 import type { ListerOf } from '../../kit/index.js';
 import { Deployment, ReplicaSet, generationChanged, indexBy, updateStatus, watch } from '../../kit/index.js';
@@ -9,7 +15,6 @@ import {
   SELECTOR_INDEX,
   WHOLE_PODS,
   clusterController,
-  isPodReady,
   labelIndex,
   selectedFrom,
   selectorIndex,

@@ -56,10 +56,15 @@ function knownScale(
   const replicaSet = listerOf(ReplicaSet).get(`${namespace}/${name}`);
   if (replicaSet?.metadata.uid !== uid) return undefined;
   const owner = controllerOf(replicaSet);
-  if (owner?.kind !== Deployment.kind) return { uid, scale: replicaSet.spec.replicas ?? 1 };
+  if (!owner || !isDeployment(owner)) return { uid, scale: replicaSet.spec.replicas ?? 1 };
   const deployment = listerOf(Deployment).get(`${namespace}/${owner.name}`);
   if (!deployment || deployment.metadata.uid !== owner.uid) return { uid, scale: 0 };
   return { uid: owner.uid, scale: deployment.spec.replicas ?? 1 };
+}
+
+/** Those of other groups count by their ReplicaSets. */
+function isDeployment({ apiVersion, kind }: DeepReadonly<OwnerReference>): boolean {
+  return kind === Deployment.kind && apiVersion.startsWith(`${Deployment.group}/`);
 }
 
 async function readScale(

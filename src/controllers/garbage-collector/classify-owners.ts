@@ -10,7 +10,7 @@ import type { AbsentOwners } from './absent-owners.js';
 import type { ClassifiedOwner, OwnerState } from './decide-collection.js';
 import type { DependencyGraph } from './dependency-graph.js';
 import { ownerRef } from './dependency-graph.js';
-import { isDeletingDependents } from './finalizers.js';
+import { isDeletingDependents } from './item-key.js';
 import type { ResourceMonitors } from './resource-monitors.js';
 
 type Item = DeepReadonly<KubernetesObject>;

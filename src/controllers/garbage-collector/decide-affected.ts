@@ -8,7 +8,7 @@ import type {
 import { sameJson } from '../../base/kubernetes/index.js';
 import type { AbsentOwners } from './absent-owners.js';
 import type { DependencyGraph } from './dependency-graph.js';
-import { isBeingDeleted, isDeletingDependents, isOrphaningDependents } from './finalizers.js';
+import { isBeingDeleted, isDeletingDependents, isOrphaningDependents } from './item-key.js';
 import type { GraphNode } from './ownership-index.js';
 
 type Item = DeepReadonly<KubernetesObject>;

@@ -6,7 +6,7 @@ import {
   isBeingDeleted,
   isDeletingDependents,
   isOrphaningDependents,
-} from './finalizers.js';
+} from './item-key.js';
 
 export type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan';
 

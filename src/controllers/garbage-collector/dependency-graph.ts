@@ -28,6 +28,7 @@ export class DependencyGraph {
   private readonly index = new OwnershipIndex();
   private readonly handlers = new Set<GraphEventHandler>();
   private readonly forgottenHandlers = new Set<(node: GraphNode) => void>();
+  private readonly listedHandlers = new Set<(type: ResourceType) => void>();
 
   /** The types that are followed, by `resource.group`. */
   get types(): ReadonlyMap<string, ResourceType> {
@@ -64,6 +65,12 @@ export class DependencyGraph {
     this.byKind.delete(kindKey(type.group, type.kind));
     for (const node of this.index.removeType(type))
       for (const handler of this.forgottenHandlers) handler(node);
+  }
+
+  /** Tells that everything there is of a followed type is cached by now. */
+  markListed(type: ResourceType): void {
+    if (!this.followed.has(qualifiedResource(type))) return;
+    for (const handler of this.listedHandlers) handler(type);
   }
 
   /** Knows nothing any more, and tells nobody. */
@@ -122,6 +129,12 @@ export class DependencyGraph {
     for (const { object, type } of this.nodes()) handler(type, { type: 'added', object, initial: true });
     this.handlers.add(handler);
     return () => void this.handlers.delete(handler);
+  }
+
+  /** Calls `handler` for every type that is listed for the first time from now on; returns its removal. */
+  onListed(handler: (type: ResourceType) => void): () => void {
+    this.listedHandlers.add(handler);
+    return () => void this.listedHandlers.delete(handler);
   }
 
   /** Calls `handler` for every object of a type that was forgotten; returns its removal. */

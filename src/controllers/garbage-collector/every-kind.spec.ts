@@ -267,6 +267,20 @@ describe('a kind that appears', () => {
     expect(informers.metadataTypes).toContain('widgets.example.com');
   });
 
+  it('takes with it what its objects owned that went before it was followed', async () => {
+    const [gone, kept] = [put(WIDGETS, 'gone'), put(WIDGETS, 'kept')];
+    put(LEASES, 'of-the-gone', [gone]);
+    put(LEASES, 'of-the-kept', [kept]);
+    await start();
+    cluster.vanish(WIDGETS, 'default/gone');
+    await gc.drain();
+    expect(names(LEASES)).toEqual(['of-the-gone', 'of-the-kept']);
+    appear();
+    await gc.clock.advance(30_000);
+    expect((await gc.drain()).errors.size).toBe(0);
+    expect(names(LEASES)).toEqual(['of-the-kept']);
+  });
+
   it('does not ask again and again for a burst of definitions', async () => {
     cluster.discovered.push(...served(DEFINITIONS));
     await start();

@@ -1,8 +1,7 @@
 import type { DueWork } from '../../kit/index.js';
 import type { AbsentOwners } from './absent-owners.js';
 import type { DependencyGraph } from './dependency-graph.js';
-import { isBeingDeleted, isDeletingDependents, isOrphaningDependents } from './finalizers.js';
-import { itemRef } from './item-key.js';
+import { isBeingDeleted, isDeletingDependents, isOrphaningDependents, itemRef } from './item-key.js';
 import type { GraphNode } from './ownership-index.js';
 
 export interface DueView {

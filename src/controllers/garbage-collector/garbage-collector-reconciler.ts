@@ -1,31 +1,39 @@
 import type {
-  ApiClient,
+  Decided,
+  Observed,
   ReconcileRequest,
-  ReconcileResult,
   SyncContext,
   SyncReconciler,
+  SyncStep,
 } from '../../kit/index.js';
-import { isConflict, isNotFound, noSyncObserver } from '../../kit/index.js';
+import { isConflict, isNotFound, noteCachesRead, unlessGone } from '../../kit/index.js';
 import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
 import { keyOf } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import { applyCollection, orphanDependents, removeFinalizer } from './apply-collection.js';
-import type { OwnerSources } from './classify-owners.js';
+import type { OwnerClassification, OwnerSources } from './classify-owners.js';
 import { classifyOwners } from './classify-owners.js';
-import type { CollectionPlan } from './decide-collection.js';
+import type { CollectionPlan, OwnerDuty } from './decide-collection.js';
 import { decideCollection, decideOwnerDuty } from './decide-collection.js';
 import type { Look } from './describe-decision.js';
 import { describeCollection, describeDuty, readAttributes } from './describe-decision.js';
-import { isBeingDeleted } from './finalizers.js';
+import { isBeingDeleted, parseItemRef } from './item-key.js';
 import type { CompiledGarbageCollectorOptions } from './garbage-collector.options.js';
 import type { CollectableItem } from './item-key.js';
-import { parseItemRef } from './item-key.js';
 import type { GraphNode } from './ownership-index.js';
 
 type Item = DeepReadonly<KubernetesObject>;
 
 /** How often an object that somebody else keeps writing to is read again before the queue's backoff takes over. */
 const ATTEMPTS = 4;
+
+/** What one attempt looks at. */
+interface Sight {
+  readonly item: CollectableItem;
+  readonly object: Item;
+  /** From 1. */
+  readonly attempt: number;
+}
 
 /**
  * Looks at one object: what it owes its dependents while it is being deleted, and else whether its owners still keep it.
@@ -38,42 +46,64 @@ export class GarbageCollectorReconciler implements SyncReconciler {
     private readonly logger: Logger,
   ) {}
 
-  async reconcile(request: ReconcileRequest, context: SyncContext): Promise<ReconcileResult> {
+  async reconcile(request: ReconcileRequest, context: SyncContext): Promise<SyncStep> {
     const { graph } = this.sources;
     const item = parseItemRef(request, graph.types);
     const cached = item && graph.get(item.type, item.ref);
     if (!item || !cached) return {};
-    let object: Item = cached;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.collect(item, object, context);
-      } catch (error) {
-        if (isNotFound(error)) return {};
-        if (!isConflict(error) || attempt === ATTEMPTS) throw error;
-      }
-      const live = await readLive(item, context.client, context.signal);
-      if (!live || live.metadata.uid !== cached.metadata.uid) return {};
-      object = live;
+    return this.collect({ item, object: cached, attempt: 1 }, context);
+  }
+
+  private collect(sight: Sight, context: SyncContext): Promise<SyncStep> {
+    return this.orAgain(sight, context, async () => {
+      const observed = await this.observe(sight, context);
+      return {
+        decide: () => {
+          const { apply, decision } = observed.decide();
+          return { decision, apply: () => this.orAgain(sight, context, apply) };
+        },
+      };
+    });
+  }
+
+  /** Does `work`; a conflict says that what we saw was old, and then everything begins again with what the server has. */
+  private async orAgain(
+    { attempt, item, object }: Sight,
+    context: SyncContext,
+    work: () => Promise<SyncStep>,
+  ): Promise<SyncStep> {
+    try {
+      return await work();
+    } catch (error) {
+      if (isNotFound(error)) return {};
+      if (!isConflict(error) || attempt === ATTEMPTS) throw error;
     }
+    const { client, signal } = context;
+    const live = await unlessGone(client.get(item.type, item.ref, { signal, metadataOnly: true }));
+    if (!live || live.metadata.uid !== object.metadata.uid) return {};
+    return this.collect({ item, object: live, attempt: attempt + 1 }, context);
   }
 
-  private collect(item: CollectableItem, object: Item, context: SyncContext): Promise<ReconcileResult> {
-    const { observer = noSyncObserver } = context;
+  private async observe({ item, object }: Sight, context: SyncContext): Promise<Observed> {
     const look = { item, object, dependents: this.sources.graph.dependentsOf(object.metadata.uid) };
-    observer.found(() => readAttributes(look));
-    return isBeingDeleted(object) ? this.fulfilDuty(look, context) : this.collectByOwners(look, context);
+    noteCachesRead(() => readAttributes(look));
+    if (isBeingDeleted(object)) return { decide: () => this.decideDuty(look, context) };
+    const owners = await classifyOwners(object, this.sources, context.client, context.signal);
+    return { decide: () => this.decideByOwners(look, owners, context) };
   }
 
-  private async fulfilDuty(
-    look: Look,
-    { client, observer = noSyncObserver, signal }: SyncContext,
-  ): Promise<ReconcileResult> {
-    const { dependents, item, object } = look;
+  private decideDuty(look: Look, context: SyncContext): Decided {
+    const { dependents, object } = look;
     const { isFilling } = this.sources.monitors;
-    const duty = observer.decide(
-      () => decideOwnerDuty(object, { dependents: dependents.map(objectOf), isFilling }),
-      (decided) => describeDuty(look, decided),
-    );
+    const duty = decideOwnerDuty(object, { dependents: dependents.map(objectOf), isFilling });
+    return { decision: describeDuty(look, duty), apply: () => this.fulfil(look, duty, context) };
+  }
+
+  private async fulfil(
+    { dependents, item, object }: Look,
+    duty: OwnerDuty,
+    { client, signal }: SyncContext,
+  ): Promise<SyncStep> {
     switch (duty.action) {
       case 'orphan-dependents':
         await orphanDependents(object, dependents, client, signal);
@@ -91,19 +121,23 @@ export class GarbageCollectorReconciler implements SyncReconciler {
     }
   }
 
-  private async collectByOwners(
-    look: Look,
-    { client, observer = noSyncObserver, signal }: SyncContext,
-  ): Promise<ReconcileResult> {
-    const { dependents, item, object } = look;
-    const owners = await classifyOwners(object, this.sources, client, signal);
-    const plan = observer.decide<CollectionPlan>(
-      () =>
-        owners.undecidable
-          ? { action: 'keep' }
-          : decideCollection(object, owners.owners, dependents.map(objectOf)),
-      (decided) => describeCollection(look, owners, decided),
-    );
+  private decideByOwners(look: Look, owners: OwnerClassification, context: SyncContext): Decided {
+    const { dependents, object } = look;
+    const plan: CollectionPlan = owners.undecidable
+      ? { action: 'keep' }
+      : decideCollection(object, owners.owners, dependents.map(objectOf));
+    return {
+      decision: describeCollection(look, owners, plan),
+      apply: () => this.carryOut(look, owners, plan, context),
+    };
+  }
+
+  private async carryOut(
+    { item, object }: Look,
+    owners: OwnerClassification,
+    plan: CollectionPlan,
+    { client, signal }: SyncContext,
+  ): Promise<SyncStep> {
     if (owners.undecidable) {
       this.logger.warn(
         'left alone: an owner is of a kind that is unknown or cannot be read, or of another scope',
@@ -121,17 +155,4 @@ export class GarbageCollectorReconciler implements SyncReconciler {
 
 function objectOf({ object }: GraphNode): Item {
   return object;
-}
-
-async function readLive(
-  item: CollectableItem,
-  client: ApiClient,
-  signal: AbortSignal,
-): Promise<KubernetesObject | undefined> {
-  try {
-    return await client.get(item.type, item.ref, { signal, metadataOnly: true });
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
 }

@@ -9,7 +9,7 @@ export interface GarbageCollectorOptions {
   ignoredResources?: readonly string[];
   /**
    * Milliseconds between two questions which types the server has. A CustomResourceDefinition that comes or goes is asked
-   * about after a second. @default 30000, as kube-controller-manager has it
+   * about after half a second. @default 30000, as kube-controller-manager has it
    */
   discoveryIntervalMs?: number;
   /**

@@ -1,4 +1,4 @@
-import type { ObjectRef, ResourceType } from '../../base/kubernetes/index.js';
+import type { ObjectRef, ResourceType, DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
 import { qualifiedResource } from '../../base/kubernetes/index.js';
 
 /** An object that the collector looks at. */
@@ -27,4 +27,29 @@ export function parseItemRef(
   const type = types.get(resource);
   if (!type || namespace === undefined) return undefined;
   return { type, ref: namespace === '' ? { name: ref.name } : { namespace, name: ref.name } };
+}
+
+/** Set by the server for propagationPolicy=Orphan; source: `metav1.FinalizerOrphanDependents`. */
+export const ORPHAN_FINALIZER = 'orphan';
+/** Set by the server for propagationPolicy=Foreground; source: `metav1.FinalizerDeleteDependents`. */
+export const FOREGROUND_FINALIZER = 'foregroundDeletion';
+
+type Readable = DeepReadonly<KubernetesObject>;
+
+export function isBeingDeleted(object: Readable): boolean {
+  return object.metadata.deletionTimestamp !== undefined;
+}
+
+export function hasFinalizer(object: Readable, finalizer: string): boolean {
+  return object.metadata.finalizers?.includes(finalizer) ?? false;
+}
+
+/** The object waits until its blocking dependents are gone. */
+export function isDeletingDependents(object: Readable): boolean {
+  return isBeingDeleted(object) && hasFinalizer(object, FOREGROUND_FINALIZER);
+}
+
+/** The object waits until its dependents have forgotten it. */
+export function isOrphaningDependents(object: Readable): boolean {
+  return isBeingDeleted(object) && hasFinalizer(object, ORPHAN_FINALIZER);
 }

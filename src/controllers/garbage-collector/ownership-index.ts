@@ -1,11 +1,6 @@
 import type { ResourceEvent } from '../../kit/index.js';
-import type {
-  DeepReadonly,
-  KubernetesObject,
-  OwnerReference,
-  ResourceType,
-} from '../../base/kubernetes/index.js';
-import { qualifiedResource } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, KubernetesObject, ResourceType } from '../../base/kubernetes/index.js';
+import { qualifiedResource, ownerUids } from '../../base/kubernetes/index.js';
 
 /** An object together with its type, which the object's `kind` alone does not tell. */
 export interface GraphNode {
@@ -72,8 +67,8 @@ export class OwnershipIndex {
     if (uid === undefined) return;
     const known = this.byUid.get(uid);
     if (known && !isSame(known.type, type)) return;
-    const before = known ? ownersOf(known.object) : [];
-    const after = ownersOf(object);
+    const before = known ? ownerUids(known.object) : [];
+    const after = ownerUids(object);
     const entry: Entry = known ?? { type, object };
     entry.object = object;
     if (!known) this.byUid.set(uid, entry);
@@ -87,7 +82,7 @@ export class OwnershipIndex {
     if (!entry || !isSame(entry.type, type)) return;
     this.byUid.delete(uid);
     // Those it was found by, which the last state need not name any more.
-    for (const owner of ownersOf(entry.object)) this.unlink(owner, entry);
+    for (const owner of ownerUids(entry.object)) this.unlink(owner, entry);
   }
 
   private link(owner: string, entry: Entry): void {
@@ -108,10 +103,4 @@ export class OwnershipIndex {
 
 function isSame(a: ResourceType, b: ResourceType): boolean {
   return a === b || qualifiedResource(a) === qualifiedResource(b);
-}
-
-const NONE: readonly string[] = [];
-
-function ownersOf({ metadata: { ownerReferences } }: DeepReadonly<KubernetesObject>): readonly string[] {
-  return ownerReferences?.map(({ uid }: DeepReadonly<OwnerReference>) => uid) ?? NONE;
 }

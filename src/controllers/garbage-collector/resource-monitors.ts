@@ -42,7 +42,7 @@ const ANNOUNCING = new Set([
   'apiservices.apiregistration.k8s.io',
 ]);
 /** From such a change to the next question, in which others may join it and the server catches up with itself. */
-const ANNOUNCED_DELAY_MS = 1_000;
+const ANNOUNCED_DELAY_MS = 500;
 /** Pause after discovery has failed altogether; doubles up to the regular interval. */
 const FIRST_DISCOVERY_BACKOFF_MS = 500;
 
@@ -210,6 +210,10 @@ export class ResourceMonitors implements LeadingWork {
       stop,
       ended: running.finally(() => either.close()),
     });
+    informer.waitForSync(either.signal).then(
+      () => graph.markListed(informer.type),
+      () => undefined,
+    );
   }
 
   private stop(type: ResourceType): void {

@@ -1,9 +1,15 @@
 import type { Enqueue, ResourceEvent } from '../../kit/index.js';
-import type { DeepReadonly, KubernetesObject, ResourceType } from '../../base/kubernetes/index.js';
+import type {
+  DeepReadonly,
+  KubernetesObject,
+  OwnerReference,
+  ResourceType,
+} from '../../base/kubernetes/index.js';
 import { newerResourceVersion } from '../../base/kubernetes/index.js';
 import type { AbsentOwners } from './absent-owners.js';
 import { decideAffected, waitingOwners } from './decide-affected.js';
 import type { DependencyGraph } from './dependency-graph.js';
+import { namesKind } from './dependency-graph.js';
 import type { CompiledGarbageCollectorOptions } from './garbage-collector.options.js';
 import { itemRef } from './item-key.js';
 import type { GraphNode } from './ownership-index.js';
@@ -36,10 +42,30 @@ export function watchGarbage(
     for (const owner of waitingOwners(object, object.metadata.ownerReferences ?? [], { graph }))
       enqueue({ ref: itemRef(owner.type, owner.object.metadata), reason: 'child-change' });
   });
+  // An owner that went before its type was followed will never be told of.
+  const unsubscribeListed = graph.onListed((type) => {
+    const listed = stateOf(type, graph.resourceVersionOf(type));
+    for (const node of withoutOwner(type, graph)) {
+      const { metadata } = node.object;
+      const mustHaveSeen = [...stateOf(node.type, metadata.resourceVersion), ...listed];
+      enqueue({ ref: itemRef(node.type, metadata), mustHaveSeen, priority: 'low', reason: 'child-change' });
+    }
+  });
   return () => {
     unsubscribe();
     unsubscribeForgotten();
+    unsubscribeListed();
   };
+}
+
+/** Every object with an owner of the type that the cache does not show. */
+function* withoutOwner(type: ResourceType, graph: DependencyGraph): Generator<GraphNode> {
+  for (const node of graph.nodes()) {
+    const { namespace, ownerReferences = [] } = node.object.metadata;
+    const isMissing = (reference: DeepReadonly<OwnerReference>): boolean =>
+      namesKind(reference, type) && !graph.ownerOf(reference, namespace);
+    if (ownerReferences.some(isMissing)) yield node;
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
-import { parseQuantity } from '../../base/kubernetes/index.js';
+import { parseQuantity, readyConditionOf } from '../../base/kubernetes/index.js';
 import { parseTimeMs } from '../shared/index.js';
 
 /** While a pod may still be starting, its use of CPU counts only once it is ready. */
@@ -125,9 +125,9 @@ function groupPods({ resource }: ResourceMetric, { nowMs, pods, samples }: Scale
 }
 
 /** Whether the pod's use of CPU tells nothing yet. */
-function isStarting({ status }: DeepReadonly<Pod>, sample: PodSample, nowMs: number): boolean {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
-  const startMs = parseTimeMs(status?.startTime);
+function isStarting(pod: DeepReadonly<Pod>, sample: PodSample, nowMs: number): boolean {
+  const ready = readyConditionOf(pod);
+  const startMs = parseTimeMs(pod.status?.startTime);
   if (!ready || startMs === undefined) return true;
   const changedMs = parseTimeMs(ready.lastTransitionTime) ?? startMs;
   const isUnready = ready.status === 'False';

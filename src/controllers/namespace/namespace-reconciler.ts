@@ -2,20 +2,29 @@ import type {
   ApiClient,
   Lister,
   ReconcileRequest,
-  ReconcileResult,
   SyncContext,
   SyncReconciler,
+  SyncStep,
+  Decision,
 } from '../../kit/index.js';
-import { isNotFound, noSyncObserver } from '../../kit/index.js';
+import { unlessGone } from '../../kit/index.js';
 import type { Clock } from '../../base/clock/index.js';
 import { toRfc3339 } from '../../base/clock/index.js';
 import type { Namespace } from '../../base/kubernetes/index.js';
 import { NAMESPACES, stringifyJson } from '../../base/kubernetes/index.js';
 import type { ContentReport } from './content-conditions.js';
 import { decideConditions } from './content-conditions.js';
+import type { NextStep } from './decide-content.js';
 import { KUBERNETES_FINALIZER, decideNextStep, isOursToEmpty } from './decide-content.js';
 import { deleteContent } from './delete-content.js';
-import { describeDecision } from './describe-decision.js';
+import type { DeletedContent } from './delete-content.js';
+
+/** What a pass over the content came to, and what follows. */
+interface EmptiedNamespace {
+  readonly namespace: Namespace;
+  readonly content: ContentReport;
+  readonly next: NextStep;
+}
 
 /**
  * Empties a namespace that is terminating, says in its status what holds it back, and lets it go when it is empty.
@@ -27,17 +36,26 @@ export class NamespaceReconciler implements SyncReconciler {
     private readonly clock: Clock,
   ) {}
 
-  async reconcile({ name, key }: ReconcileRequest, context: SyncContext): Promise<ReconcileResult> {
-    const { client, observer = noSyncObserver, signal } = context;
+  async reconcile({ name, key }: ReconcileRequest, context: SyncContext): Promise<SyncStep> {
+    const { client, signal } = context;
     const cached = this.lister.get(key);
     if (!cached || !isOursToEmpty(cached)) return {};
     const namespace = await this.readLive(name, client, signal);
     if (!namespace || !isOursToEmpty(namespace)) return {};
     const content = await deleteContent(name, await client.discover({ signal }), client, signal);
-    const next = observer.decide(
-      () => decideNextStep(content, this.clock.now()),
-      (decided) => describeDecision(name, content, decided),
-    );
+    return {
+      decide: () => {
+        const next = decideNextStep(content, this.clock.now());
+        const apply = () => this.apply({ namespace, content, next }, context);
+        return { decision: describeDecision(name, content, next), apply };
+      },
+    };
+  }
+
+  private async apply(
+    { content, namespace, next }: EmptiedNamespace,
+    { client, signal }: SyncContext,
+  ): Promise<SyncStep> {
     if (next.action === 'finalize') {
       await this.finalize(namespace, client, signal);
       return {};
@@ -47,17 +65,8 @@ export class NamespaceReconciler implements SyncReconciler {
   }
 
   /** The cache may be older than the namespace's deletion and re-creation; what follows deletes everything. */
-  private async readLive(
-    name: string,
-    client: ApiClient,
-    signal: AbortSignal,
-  ): Promise<Namespace | undefined> {
-    try {
-      return await client.get<Namespace>(NAMESPACES, { name }, { signal });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+  private readLive(name: string, client: ApiClient, signal: AbortSignal): Promise<Namespace | undefined> {
+    return unlessGone(client.get<Namespace>(NAMESPACES, { name }, { signal }));
   }
 
   private async finalize(namespace: Namespace, client: ApiClient, signal: AbortSignal): Promise<void> {
@@ -79,4 +88,30 @@ export class NamespaceReconciler implements SyncReconciler {
     const status = { ...namespace.status, phase: 'Terminating', conditions };
     await client.update(NAMESPACES, { ...namespace, status }, { subresource: 'status', signal });
   }
+}
+
+/** What a pass over a namespace's content came to, and what follows, for people. */
+function describeDecision(name: string, content: DeletedContent, next: NextStep): Decision {
+  const { asked, deletionFailures, discoveryFailures, finalizers, objects, remaining } = content;
+  return {
+    branch: next.action,
+    summary: summaryOf(name, content, next),
+    changes: asked > 0 || next.action === 'finalize',
+    inputs: {
+      'rollkeeper.content.asked_to_go': asked,
+      'rollkeeper.content.remaining': objects.length,
+      'rollkeeper.content.remaining_types': [...remaining.keys()],
+      'rollkeeper.content.finalizers': [...finalizers.keys()],
+      'rollkeeper.content.failures': deletionFailures.length + discoveryFailures.length,
+      ...(next.action === 'finalize' ? {} : { 'rollkeeper.recheck_ms': next.recheckMs }),
+    },
+  };
+}
+
+function summaryOf(name: string, { asked, objects }: DeletedContent, { action }: NextStep): string {
+  const parts = [
+    ...(asked > 0 ? [`asked ${asked} objects to go, ${objects.length} are left`] : []),
+    ...(action === 'finalize' ? ['let it go, it is empty'] : []),
+  ];
+  return parts.length > 0 ? `namespace ${name}: ${parts.join('; ')}` : '';
 }

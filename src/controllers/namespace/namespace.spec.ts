@@ -8,7 +8,7 @@ import type { RunningController } from '../../testing/run-controller.js';
 import { runController } from '../../testing/run-controller.js';
 import { decideConditions } from './content-conditions.js';
 import { decideDeletionWaves, decideRecheckMs } from './decide-content.js';
-import { namespaceController } from './index.js';
+import { namespaceController } from './namespace-definition.js';
 
 let clock: FakeClock;
 let cluster: FakeCluster;

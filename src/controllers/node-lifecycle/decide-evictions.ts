@@ -1,10 +1,8 @@
-import type { DeepReadonly, Node, Pod } from '../../base/kubernetes/index.js';
-import { toDouble } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, Pod, Taint } from '../../base/kubernetes/index.js';
+import { toDouble, tolerates } from '../../base/kubernetes/index.js';
 import { parseTimeMs } from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;
-type Taint = DeepReadonly<NonNullable<NonNullable<Node['spec']>['taints']>[number]>;
-type Toleration = DeepReadonly<NonNullable<Pod['spec']['tolerations']>[number]>;
 
 export interface EvictionPlan {
   readonly evict: readonly ReadablePod[];
@@ -43,13 +41,5 @@ function leavesInMs({ spec }: ReadablePod, taints: readonly Taint[], nowMs: numb
       const sinceMs = parseTimeMs(taint.timeAdded) ?? nowMs;
       return Math.max(0, sinceMs + Math.min(...seconds) * 1000 - nowMs);
     }),
-  );
-}
-
-function tolerates({ effect, key, operator = 'Equal', value = '' }: Toleration, taint: Taint): boolean {
-  return (
-    (!effect || effect === taint.effect) &&
-    (key ? key === taint.key : operator === 'Exists') &&
-    (operator === 'Exists' || value === (taint.value ?? ''))
   );
 }

@@ -1,5 +1,6 @@
 import { toRfc3339 } from '../../base/clock/index.js';
 import type { DeepReadonly, Node } from '../../base/kubernetes/index.js';
+import { readyConditionOf } from '../../base/kubernetes/index.js';
 
 type ReadableNode = DeepReadonly<Node>;
 export type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
@@ -21,8 +22,8 @@ const PRESSURES: Readonly<Record<string, string>> = {
   NetworkUnavailable: `${PREFIX}network-unavailable`,
 };
 
-export function readinessOf({ status }: ReadableNode): NodeCondition['status'] {
-  return status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? 'Unknown';
+export function readinessOf(node: ReadableNode): NodeCondition['status'] {
+  return readyConditionOf(node)?.status ?? 'Unknown';
 }
 
 /**

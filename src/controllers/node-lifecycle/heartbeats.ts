@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock/index.js';
 import type { DeepReadonly, Lease, Node } from '../../base/kubernetes/index.js';
+import { readyConditionOf } from '../../base/kubernetes/index.js';
 import type { Informer } from '../../kit/index.js';
 
 /** A look that comes so much later than it was due proves that we slept, and nothing about a node. */
@@ -64,6 +65,6 @@ export class Heartbeats {
   }
 }
 
-function signOf({ status }: DeepReadonly<Node>): string {
-  return status?.conditions?.find(({ type }) => type === 'Ready')?.lastHeartbeatTime ?? '';
+function signOf(node: DeepReadonly<Node>): string {
+  return readyConditionOf(node)?.lastHeartbeatTime ?? '';
 }

@@ -1,17 +1,10 @@
 import type { Clock } from '../../base/clock/index.js';
 import { toRfc3339 } from '../../base/clock/index.js';
 import type { DeepReadonly } from '../../base/kubernetes/index.js';
-import { sameJson } from '../../base/kubernetes/index.js';
+import { sameJson, isPodReady } from '../../base/kubernetes/index.js';
 import type { ApiClient, ControllerDefinition, ListerOf } from '../../kit/index.js';
 import { Lease, Node, Pod, indexBy, watch } from '../../kit/index.js';
-import {
-  NODE_INDEX,
-  WHOLE_PODS,
-  clusterControllerFrom,
-  isPodReady,
-  nodeIndex,
-  unlessGone,
-} from '../shared/index.js';
+import { NODE_INDEX, WHOLE_PODS, clusterControllerFrom, nodeIndex, unlessGone } from '../shared/index.js';
 import { GRACE_PERIOD_MS, decideTaints, readinessOf, silencedConditions } from './decide-node.js';
 import { Heartbeats } from './heartbeats.js';
 

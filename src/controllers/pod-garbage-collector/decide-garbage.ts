@@ -1,6 +1,6 @@
 import type { DeepReadonly, Node, Pod } from '../../base/kubernetes/index.js';
+import { isPodFinished, readyConditionOf } from '../../base/kubernetes/index.js';
 import type { Disruption } from '../shared/index.js';
-import { isPodFinished } from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
@@ -27,7 +27,7 @@ export function decideGarbage(pod: ReadablePod, node: DeepReadonly<Node> | undef
   if (!pod.spec.nodeName)
     return isTerminating ? removed('PodGC: pod is terminating and was never scheduled') : { action: 'keep' };
   if (!node) return { action: 'wait-for-node' };
-  if (isTerminating && isOutOfService(node) && !isReady(node))
+  if (isTerminating && isOutOfService(node) && readyConditionOf(node)?.status !== 'True')
     return removed('PodGC: node is out of service', failed(pod));
   return { action: 'keep' };
 }
@@ -64,8 +64,4 @@ function removed(message: string, phase: Pick<Disruption, 'phase'> = {}): Garbag
 /** Of one that had not ended, nobody knows how it did. */
 function failed(pod: ReadablePod): Pick<Disruption, 'phase'> {
   return isPodFinished(pod) ? {} : { phase: 'Failed' };
-}
-
-function isReady({ status }: DeepReadonly<Node>): boolean {
-  return status?.conditions?.some(({ status: is, type }) => type === 'Ready' && is === 'True') ?? false;
 }

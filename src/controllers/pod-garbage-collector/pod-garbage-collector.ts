@@ -1,12 +1,12 @@
 import type { Clock } from '../../base/clock/index.js';
 import type { DeepReadonly } from '../../base/kubernetes/index.js';
+import { isPodFinished } from '../../base/kubernetes/index.js';
 import type { ApiClient, Lister, ResourceEvent } from '../../kit/index.js';
 import { Node, Pod, indexBy, watch } from '../../kit/index.js';
 import {
   NODE_INDEX,
   clusterControllerFrom,
   deleteDisrupted,
-  isPodFinished,
   nodeIndex,
   unlessGone,
 } from '../shared/index.js';

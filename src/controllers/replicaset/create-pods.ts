@@ -1,9 +1,9 @@
 import type { SyncContext } from '../../kit/index.js';
-import type { CreateOutcome, PodControl } from './pod-control.js';
+import type { Pod } from '../../base/kubernetes/index.js';
+import type { CreateOutcome, PodControl } from '../shared/index.js';
+import { FAILED_CREATE, slowStartBatch } from '../shared/index.js';
 import type { PodIntents } from './pod-intents.js';
-import { slowStartBatch } from './slow-start-batch.js';
 import type { ManageFailure } from './status.js';
-import { FAILED_CREATE } from './status.js';
 
 /** How often names that turn out to be somebody else's are replaced by others in one sync. */
 const MAX_NAME_ROUNDS = 3;
@@ -15,6 +15,7 @@ interface CreatePodsInput {
   /** As they are stored. */
   readonly intents: PodIntents;
   readonly control: PodControl;
+  readonly podOf: (name: string) => Pod;
   readonly context: Pick<SyncContext, 'signal' | 'intents'>;
   /** Chooses names outside of `taken`. */
   readonly otherNames: (count: number, taken: ReadonlySet<string>) => readonly string[];
@@ -36,12 +37,12 @@ export interface CreatePodsResult {
  * checked before the name is, so a refusal does not say that the pod does not exist.
  */
 export async function createPods(input: CreatePodsInput): Promise<CreatePodsResult> {
-  const { control, context, otherNames } = input;
+  const { control, context, otherNames, podOf } = input;
   let { names, fresh, intents } = input;
   let created = 0;
   const dropped = new Set<string>();
   for (let round = 0; ; round++) {
-    const create = (name: string): Promise<CreateOutcome> => control.tryCreate(name);
+    const create = (name: string): Promise<CreateOutcome> => control.tryCreate(podOf(name));
     const { outcomes, untried } = await slowStartBatch(names, create, stopsBatches);
     context.signal.throwIfAborted();
     created += namesOf(outcomes, 'created').length;

@@ -1,6 +1,6 @@
 import type { BuiltController, ControllerDefinition, ControllerDependencies } from '../../kit/index.js';
 import { dueObjects } from '../../kit/index.js';
-import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, Deployment, Pod, ReplicaSet, ResourceType } from '../../base/kubernetes/index.js';
 import { DEPLOYMENTS, PODS, REPLICA_SETS, controllerOf } from '../../base/kubernetes/index.js';
 import {
   ORPHAN_INDEX,
@@ -11,23 +11,28 @@ import {
   templateIndex,
   watchSelectorOverlaps,
 } from '../shared/index.js';
-import { isReplicaSetDue } from './is-due.js';
+import { isReplicaSetDue, watchReplicaSets } from './watch-replicasets.js';
 import { limitToSelected } from './limit-to-selected.js';
-import { needsSync } from './needs-sync.js';
 import { ReplicaSetReconciler } from './reconcile.js';
 import type { ReplicaSetControllerOptions } from './replicaset.options.js';
 import { compileReplicaSetControllerOptions } from './replicaset.options.js';
-import { watchReplicaSets } from './watch-replicasets.js';
 
-/** The ReplicaSet controller, with options of one's own. @throws InvalidOptionError */
-export function createReplicaSetController(options: ReplicaSetControllerOptions = {}): ControllerDefinition {
+/**
+ * The ReplicaSet controller, with options of one's own.
+ * @param deploymentTypes whose objects a selection of workloads is about
+ * @throws InvalidOptionError
+ */
+export function createReplicaSetController(
+  options: ReplicaSetControllerOptions = {},
+  deploymentTypes: readonly ResourceType[] = [DEPLOYMENTS],
+): ControllerDefinition {
   const compiled = compileReplicaSetControllerOptions(options);
   return {
     name: 'replicaset',
     aliases: ['replicaset-controller'],
     type: REPLICA_SETS,
     defaultWorkers: 10,
-    build: (dependencies) => build(dependencies, compiled),
+    build: (dependencies) => build(dependencies, compiled, deploymentTypes),
   };
 }
 
@@ -37,6 +42,7 @@ export const replicaSetController: ControllerDefinition = createReplicaSetContro
 function build(
   { informers, events, clock, random, logger, selects }: ControllerDependencies,
   options: ReturnType<typeof compileReplicaSetControllerOptions>,
+  deploymentTypes: readonly ResourceType[],
 ): BuiltController {
   const replicaSets = informers.informerFor<ReplicaSet>(REPLICA_SETS);
   const pods = informers.informerFor<Pod>(PODS);
@@ -46,15 +52,9 @@ function build(
     hasPods(replicaSet) ? templateIndex(replicaSet) : [],
   );
   const caches = { replicaSets: replicaSets.lister, pods: pods.lister };
+  const reconciler = new ReplicaSetReconciler({ ...caches, events, clock, random, logger, options });
   const built: BuiltController = {
-    reconciler: new ReplicaSetReconciler({
-      ...caches,
-      events,
-      clock,
-      random,
-      logger,
-      options,
-    }),
+    reconciler,
     watch: (enqueue) => {
       const removals = [
         watchReplicaSets({ replicaSets, pods, enqueue, options }),
@@ -62,11 +62,14 @@ function build(
       ];
       return () => removals.forEach((remove) => remove());
     },
-    needsSync: (key) => needsSync(key, { ...caches, clock }),
+    needsSync: (key) => reconciler.needsSync(key),
     due: () => dueObjects<ReplicaSet>(replicaSets.lister, isReplicaSetDue),
   };
   if (!selects) return built;
-  const deployments = informers.informerFor<Deployment>(DEPLOYMENTS);
+  const deployments = deploymentTypes.map((deploymentType) => ({
+    type: deploymentType,
+    informer: informers.informerFor<Deployment>(deploymentType),
+  }));
   return limitToSelected(built, { selects, deployments, replicaSets });
 }
 

@@ -2,7 +2,12 @@ import { describe, expect, it, vi } from 'vitest';
 import type { BuiltController, EnqueueRequest } from '../../kit/controller/controller-definition.js';
 import type { ReconcileContext } from '../../kit/controller/index.js';
 import type { Deployment, ReplicaSet } from '../../base/kubernetes/index.js';
-import { DEPLOYMENTS, REPLICA_SETS, parseLabelSelector } from '../../base/kubernetes/index.js';
+import {
+  DEPLOYMENTS,
+  REPLICA_SETS,
+  ROLLKEEPER_DEPLOYMENTS,
+  parseLabelSelector,
+} from '../../base/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { FakeInformers } from '../../testing/fake-informers.js';
@@ -19,7 +24,7 @@ function aDeploymentWith(name: string, labels: Labels): Deployment {
 /** A ReplicaSet of a Deployment or of another controller, or of nobody. */
 function aReplicaSetOf(
   name: string,
-  owner?: { kind: string; name: string },
+  owner?: { apiVersion?: string; kind: string; name: string },
   labels: Labels = {},
 ): ReplicaSet {
   const replicaSet = aReplicaSet();
@@ -47,7 +52,10 @@ function start(cluster: FakeCluster, selector: string) {
   };
   const controller = limitToSelected(inner, {
     selects: parseLabelSelector(selector) ?? (() => true),
-    deployments: informers.informerFor<Deployment>(DEPLOYMENTS),
+    deployments: [DEPLOYMENTS, ROLLKEEPER_DEPLOYMENTS].map((type) => ({
+      type,
+      informer: informers.informerFor<Deployment>(type),
+    })),
     replicaSets,
   });
   const requests: EnqueueRequest[] = [];
@@ -98,6 +106,23 @@ describe('a controller of ReplicaSets with a selector', () => {
     const cluster = seed();
     const [a, rest] = [start(cluster, 'shard=a').woken(), start(cluster, 'shard!=a').woken()];
     expect([...a, ...rest].sort()).toEqual(['alone', 'mine-1', 'rollout-1', 'theirs-1', 'unlabelled']);
+  });
+
+  it('goes by the Deployment of the API that the ReplicaSet names as its owner’s', () => {
+    const cluster = new FakeCluster();
+    cluster.seed(DEPLOYMENTS, aDeploymentWith('web', { shard: 'b' }));
+    const custom = aDeploymentWith('web', { shard: 'a' });
+    custom.metadata.uid = 'uid-of-custom';
+    cluster.seed(ROLLKEEPER_DEPLOYMENTS, { ...custom, apiVersion: 'rollkeeper.dev/v1' });
+    const replicaSet = aReplicaSetOf('web-1', {
+      apiVersion: 'rollkeeper.dev/v1',
+      kind: 'Deployment',
+      name: 'web',
+    });
+    for (const owner of replicaSet.metadata.ownerReferences ?? []) owner.uid = 'uid-of-custom';
+    cluster.seed(REPLICA_SETS, replicaSet);
+    expect(start(cluster, 'shard=a').woken()).toEqual(['web-1']);
+    expect(start(cluster, 'shard!=a').woken()).toEqual([]);
   });
 
   it('lets nobody take a key who has not seen the Deployment that makes it ours', () => {

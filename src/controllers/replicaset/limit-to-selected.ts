@@ -7,14 +7,26 @@ import type {
   SyncReconciler,
 } from '../../kit/index.js';
 import { OWNER_UID_INDEX } from '../../kit/index.js';
-import type { DeepReadonly, Deployment, LabelMatcher, ReplicaSet } from '../../base/kubernetes/index.js';
-import { DEPLOYMENTS, REPLICA_SETS, controllerOf, keyOf } from '../../base/kubernetes/index.js';
+import type {
+  DeepReadonly,
+  Deployment,
+  LabelMatcher,
+  OwnerReference,
+  ReplicaSet,
+  ResourceType,
+} from '../../base/kubernetes/index.js';
+import { REPLICA_SETS, controllerOf, keyOf } from '../../base/kubernetes/index.js';
+
+export interface WatchedDeployments {
+  readonly type: ResourceType;
+  readonly informer: Informer<Deployment>;
+}
 
 export interface SelectionInput {
   /** The installation's `--selector`. */
   readonly selects: LabelMatcher;
-  /** May hold the selected ones alone. */
-  readonly deployments: Informer<Deployment>;
+  /** By the API that they come by; the informers may hold the selected ones alone. */
+  readonly deployments: readonly WatchedDeployments[];
   readonly replicaSets: Informer<ReplicaSet>;
 }
 
@@ -51,9 +63,9 @@ class ReplicaSetSelection {
   }
 
   includes(replicaSet: DeepReadonly<ReplicaSet>): boolean {
-    if (!isOfDeployment(replicaSet)) return this.input.selects(replicaSet.metadata.labels);
-    const deployment = this.deploymentOf(replicaSet);
-    return deployment !== undefined && this.input.selects(deployment.metadata.labels);
+    const owner = this.deploymentOf(replicaSet);
+    if (!owner) return this.input.selects(replicaSet.metadata.labels);
+    return owner.deployment !== undefined && this.input.selects(owner.deployment.metadata.labels);
   }
 
   limitReconciler(reconciler: SyncReconciler): SyncReconciler {
@@ -73,8 +85,9 @@ class ReplicaSetSelection {
       const replicaSet = this.input.replicaSets.lister.get(keyOf(request.ref));
       if (!replicaSet) return enqueue(request);
       if (!this.includes(replicaSet)) return;
-      const resourceVersion = this.deploymentOf(replicaSet)?.metadata.resourceVersion;
-      const seen = resourceVersion === undefined ? [] : [{ type: DEPLOYMENTS, resourceVersion }];
+      const owner = this.deploymentOf(replicaSet);
+      const resourceVersion = owner?.deployment?.metadata.resourceVersion;
+      const seen = owner && resourceVersion !== undefined ? [{ type: owner.type, resourceVersion }] : [];
       enqueue({ ...request, mustHaveSeen: [...(request.mustHaveSeen ?? []), ...seen] });
     };
   }
@@ -83,7 +96,9 @@ class ReplicaSetSelection {
   watch(enqueue: Enqueue): () => void {
     const { deployments, replicaSets } = this.input;
     const stops = [
-      deployments.addEventHandler((event) => this.onDeployment(event, enqueue)),
+      ...deployments.map(({ informer }) =>
+        informer.addEventHandler((event) => this.onDeployment(event, enqueue)),
+      ),
       replicaSets.addEventHandler((event) => this.onReplicaSet(event, enqueue)),
     ];
     return () => stops.forEach((stop) => stop());
@@ -117,16 +132,23 @@ class ReplicaSetSelection {
     });
   }
 
-  private deploymentOf(replicaSet: DeepReadonly<ReplicaSet>): DeepReadonly<Deployment> | undefined {
+  /** Undefined where no Deployment controls it; without `deployment` where that one is not in the cache. */
+  private deploymentOf(replicaSet: DeepReadonly<ReplicaSet>): ControllingDeployment | undefined {
     const { namespace } = replicaSet.metadata;
     const owner = controllerOf(replicaSet);
-    if (!owner || !isOfDeployment(replicaSet)) return undefined;
-    const deployment = this.input.deployments.lister.get(keyOf({ namespace, name: owner.name }));
-    return deployment?.metadata.uid === owner.uid ? deployment : undefined;
+    const watched = owner && this.input.deployments.find(({ type }) => isOfType(owner, type));
+    if (!watched) return undefined;
+    const deployment = watched.informer.lister.get(keyOf({ namespace, name: owner.name }));
+    const isOwner = deployment?.metadata.uid === owner.uid;
+    return { type: watched.type, ...(isOwner && { deployment }) };
   }
 }
 
-function isOfDeployment(replicaSet: DeepReadonly<ReplicaSet>): boolean {
-  const owner = controllerOf(replicaSet);
-  return owner?.kind === DEPLOYMENTS.kind && owner.apiVersion.startsWith(`${DEPLOYMENTS.group}/`);
+interface ControllingDeployment {
+  readonly type: ResourceType;
+  readonly deployment?: DeepReadonly<Deployment>;
+}
+
+function isOfType({ apiVersion, kind }: DeepReadonly<OwnerReference>, type: ResourceType): boolean {
+  return kind === type.kind && apiVersion.startsWith(`${type.group}/`);
 }

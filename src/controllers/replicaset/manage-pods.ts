@@ -1,36 +1,23 @@
-import type { Clock, RandomSource } from '../../base/clock/index.js';
-import type { EventRecorder, Lister, SyncContext } from '../../kit/index.js';
-import { noSyncObserver } from '../../kit/index.js';
+import type { EventRecorder, SyncContext } from '../../kit/index.js';
 import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
-import { keyOf } from '../../base/kubernetes/index.js';
-import { isPodActive } from '../shared/index.js';
+import { keyOf, isPodActive } from '../../base/kubernetes/index.js';
+import type { DoomedPod } from '../shared/index.js';
+import { FAILED_DELETE, PodControl, podFromTemplate, podNamePrefix } from '../shared/index.js';
 import type { ClaimedPods } from './claim-pods.js';
 import { createPods } from './create-pods.js';
-import { describeDecision } from './describe-decision.js';
-import { decidePodCount } from './decide-pod-count.js';
-import { PodControl } from './pod-control.js';
-import type { DeleteIntent, PodIntents } from './pod-intents.js';
+import type { DecidedPods, PodDecisionDependencies, PodPlan, Situation } from './decide-pods.js';
+import { desiredReplicas, newPodNames } from './decide-pods.js';
+import type { PodIntents } from './pod-intents.js';
 import { decideFromIntents, isEmptyIntents, parsePodIntents } from './pod-intents.js';
-import { choosePodNames } from './pod-name.js';
-import { podsToDelete } from './pods-to-delete.js';
-import { decideRejectionBackoff } from './rejection-backoff.js';
-import { relatedPods } from './related-pods.js';
-import type { CompiledReplicaSetControllerOptions } from './replicaset.options.js';
 import type { ManageFailure } from './status.js';
-import { FAILED_DELETE } from './status.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
 /** Bound on what is kept for ReplicaSets that went away unseen; losing it costs a few requests. */
 const MAX_CONFIRMED = 10_000;
 
-export interface PodManagerDependencies {
-  readonly replicaSets: Lister<ReplicaSet>;
-  readonly pods: Lister<Pod>;
+export interface PodManagerDependencies extends PodDecisionDependencies {
   readonly events: EventRecorder;
-  readonly clock: Clock;
-  readonly random: RandomSource;
-  readonly options: CompiledReplicaSetControllerOptions;
 }
 
 export interface ManageResult {
@@ -41,32 +28,10 @@ export interface ManageResult {
   readonly requeueAfterMs?: number;
 }
 
-/** What the API server and the cache say together, once stored intents are accounted for. */
-interface Situation {
-  readonly intents: PodIntents;
-  readonly active: readonly ReadablePod[];
-  readonly recreate: readonly string[];
-  readonly pendingDeletes: readonly DeleteIntent[];
-  /** Created, by the API server's word, but not in the cache. */
-  readonly unseen: readonly string[];
-  /** Stored names that turned out not to exist: the first to be used again. */
-  readonly freeNames: readonly string[];
-  /** The API server's word changed what was stored. */
-  readonly corrected: boolean;
-}
-
-interface Plan {
-  readonly creates: readonly string[];
-  /** Those of them that nobody can have tried before. */
-  readonly fresh: ReadonlySet<string>;
-  readonly deletes: readonly DeleteIntent[];
-  readonly intents: PodIntents;
-  readonly mustStore: boolean;
-}
-
 /**
- * Brings the number of pods to `spec.replicas`: settles what earlier syncs may have done, decides, stores the
- * intents, acts. Any line may be the last that runs; the next sync, on any replica, continues from the intents.
+ * Brings the number of pods to `spec.replicas`: finds out what earlier syncs may have done, and, once it is decided what
+ * follows, stores the intents and acts. Any line may be the last that runs; the next sync, on any replica, continues from
+ * the intents.
  */
 export class PodManager {
   /** Deletions that the server confirmed to this process, by ReplicaSet UID: saves asking it again. */
@@ -74,21 +39,13 @@ export class PodManager {
 
   constructor(private readonly deps: PodManagerDependencies) {}
 
-  async manage(
+  /** Carries a decision out: stores the intents, then acts. */
+  async apply(
     replicaSet: DeepReadonly<ReplicaSet>,
-    claimed: ClaimedPods,
+    { backoff, plan }: DecidedPods,
     context: SyncContext,
   ): Promise<ManageResult> {
-    const { events, options, clock } = this.deps;
-    const control = new PodControl(replicaSet, context.client, events, context.signal);
-    const situation = await this.settle(replicaSet, claimed, context, control);
-    const missing = desiredReplicas(replicaSet) - situation.active.length - situation.recreate.length;
-    const backoff = decideRejectionBackoff({
-      pods: claimed.controlled,
-      missing,
-      nowMs: clock.now(),
-      options,
-    });
+    const { events } = this.deps;
     if (backoff) {
       events.record(replicaSet, {
         type: 'Warning',
@@ -96,17 +53,12 @@ export class PodManager {
         message: `Nodes rejected ${backoff.rejections} pods since the last one that ran (${backoff.reason}); waiting ${backoff.delayMs / 1000}s before creating more`,
       });
     }
-    const { observer = noSyncObserver } = context;
-    const plan = observer.decide(
-      () => this.decide(replicaSet, situation, { holdCreations: backoff !== undefined }),
-      (decided) => describeDecision(replicaSet, { ...situation, ...decided, heldBack: !!backoff }),
-    );
     if (isEmptyIntents(plan.intents)) {
       if (context.intents.current !== undefined) context.intents.clear();
     } else if (plan.mustStore) {
       await context.intents.store(plan.intents);
     }
-    const result = await this.apply(replicaSet, plan, context, control);
+    const result = await this.act(replicaSet, plan, context);
     return backoff ? { ...result, requeueAfterMs: backoff.remainingMs } : result;
   }
 
@@ -116,12 +68,12 @@ export class PodManager {
   }
 
   /** Lays the stored intents over the cache, and asks the API server about those that are not wanted any more. */
-  private async settle(
+  async observe(
     replicaSet: DeepReadonly<ReplicaSet>,
     claimed: ClaimedPods,
     context: SyncContext,
-    control: PodControl,
   ): Promise<Situation> {
+    const control = this.control(replicaSet, context);
     const { namespace } = replicaSet.metadata;
     const intents = parsePodIntents(context.intents.current, replicaSet.metadata.uid ?? '');
     const decision = decideFromIntents({
@@ -142,6 +94,7 @@ export class PodManager {
     );
     const existing = found.filter((pod) => pod !== undefined);
     return {
+      controlled: claimed.controlled,
       intents,
       active: [
         ...decision.active,
@@ -157,76 +110,23 @@ export class PodManager {
     };
   }
 
-  private decide(
+  private async act(
     replicaSet: DeepReadonly<ReplicaSet>,
-    situation: Situation,
-    { holdCreations }: { holdCreations: boolean },
-  ): Plan {
-    const { active, recreate, pendingDeletes, unseen, freeNames } = situation;
-    const count = decidePodCount({
-      active: active.length + recreate.length,
-      desired: desiredReplicas(replicaSet),
-      burst: this.deps.options.burstReplicas,
-    });
-    const newNames = this.newNames(replicaSet, holdCreations ? 0 : count.create, freeNames);
-    const victims = this.victims(replicaSet, active, count.delete);
-    const creates = [...recreate, ...newNames];
-    const deletes = [...pendingDeletes, ...victims];
-    return {
-      creates,
-      fresh: new Set(newNames),
-      deletes,
-      intents: { ...situation.intents, creates: [...unseen, ...creates], deletes },
-      mustStore: newNames.length > 0 || victims.length > 0 || situation.corrected,
-    };
-  }
-
-  private newNames(
-    replicaSet: DeepReadonly<ReplicaSet>,
-    count: number,
-    freeNames: readonly string[],
-    alsoTaken: ReadonlySet<string> = new Set(),
-  ): string[] {
-    const { name: replicaSetName, namespace } = replicaSet.metadata;
-    const reused = freeNames.slice(0, count);
-    const isTaken = (name: string): boolean =>
-      reused.includes(name) ||
-      alsoTaken.has(name) ||
-      this.deps.pods.get(keyOf({ namespace, name })) !== undefined;
-    const { random } = this.deps;
-    return [...reused, ...choosePodNames({ replicaSetName, count: count - reused.length, isTaken, random })];
-  }
-
-  private victims(
-    replicaSet: DeepReadonly<ReplicaSet>,
-    active: readonly ReadablePod[],
-    count: number,
-  ): DeleteIntent[] {
-    if (count === 0) return [];
-    const { replicaSets, pods, clock } = this.deps;
-    const related = relatedPods(replicaSet, replicaSets, pods);
-    return podsToDelete({ pods: active, related, count, nowMs: clock.now() }).map((pod) => ({
-      uid: uidOf(pod),
-      name: pod.metadata.name,
-    }));
-  }
-
-  private async apply(
-    replicaSet: DeepReadonly<ReplicaSet>,
-    plan: Plan,
+    plan: PodPlan,
     context: SyncContext,
-    control: PodControl,
   ): Promise<ManageResult> {
     const confirmed = this.confirmed.get(plan.intents.ownerUid) ?? new Set<string>();
     const toDelete = plan.deletes.filter(({ uid }) => !confirmed.has(uid));
     if (plan.creates.length === 0 && toDelete.length === 0) return { changedPods: false };
+    const control = this.control(replicaSet, context);
     const creations = await createPods({
       names: plan.creates,
       fresh: plan.fresh,
       intents: plan.intents,
       control,
       context,
-      otherNames: (count, taken) => this.newNames(replicaSet, count, [], taken),
+      podOf: (name) => podOf(replicaSet, name),
+      otherNames: (count, alsoTaken) => newPodNames({ replicaSet, count, alsoTaken }, this.deps),
     });
     const deletions = await Promise.all(toDelete.map((pod) => control.tryDelete(pod)));
     context.signal.throwIfAborted();
@@ -249,13 +149,17 @@ export class PodManager {
     return failure ? { changedPods, failure } : { changedPods };
   }
 
+  private control(replicaSet: DeepReadonly<ReplicaSet>, { client, signal }: SyncContext): PodControl {
+    return new PodControl(asOwner(replicaSet), { client, signal, events: this.deps.events });
+  }
+
   private confirm(ownerUid: string, podUid: string): void {
     const uids = this.confirmed.get(ownerUid) ?? new Set();
     if (this.confirmed.size >= MAX_CONFIRMED) this.confirmed.clear();
     this.confirmed.set(ownerUid, uids.add(podUid));
   }
 
-  private forgetSettledDeletes(ownerUid: string, pending: readonly DeleteIntent[]): void {
+  private forgetSettledDeletes(ownerUid: string, pending: readonly DoomedPod[]): void {
     const uids = this.confirmed.get(ownerUid);
     if (!uids) return;
     const open = new Set(pending.map(({ uid }) => uid));
@@ -278,8 +182,15 @@ async function keepOnlyOpenIntents(
   else await context.intents.store(rest);
 }
 
-function desiredReplicas(replicaSet: DeepReadonly<ReplicaSet>): number {
-  return replicaSet.spec.replicas ?? 1;
+/** The caches hold it without the fields that its list implies. */
+function asOwner(replicaSet: DeepReadonly<ReplicaSet>): DeepReadonly<ReplicaSet> {
+  return { ...replicaSet, apiVersion: 'apps/v1', kind: 'ReplicaSet' };
+}
+
+function podOf(replicaSet: DeepReadonly<ReplicaSet>, name: string): Pod {
+  const owner = asOwner(replicaSet);
+  const generateName = podNamePrefix(owner.metadata.name);
+  return podFromTemplate({ owner, template: owner.spec.template, name, generateName });
 }
 
 function uidOf(pod: ReadablePod | undefined): string {

@@ -1,12 +1,8 @@
 import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
-import { isPodActive } from '../shared/index.js';
+import { isPodActive } from '../../base/kubernetes/index.js';
+import type { DoomedPod } from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;
-
-export interface DeleteIntent {
-  readonly uid: string;
-  readonly name: string;
-}
 
 /**
  * What a sync is about to do, stored before it does it, so that whoever runs next can tell what may have
@@ -17,7 +13,7 @@ export interface PodIntents {
   /** UID of the ReplicaSet; intents of a namesake that is gone mean nothing. */
   readonly ownerUid: string;
   readonly creates: readonly string[];
-  readonly deletes: readonly DeleteIntent[];
+  readonly deletes: readonly DoomedPod[];
 }
 
 /** How things stand, by the cache and the intents together. */
@@ -27,13 +23,13 @@ export interface IntentsDecision {
   /** Names to create again: wanted, and perhaps there already. */
   readonly recreate: readonly string[];
   /** Deletions that the cache does not show yet. */
-  readonly pendingDeletes: readonly DeleteIntent[];
+  readonly pendingDeletes: readonly DoomedPod[];
   /**
    * Stored, but no longer wanted: only the API server can tell whether they happened. Nothing else may be
    * decided before it was asked.
    */
   readonly probeCreates: readonly string[];
-  readonly probeDeletes: readonly DeleteIntent[];
+  readonly probeDeletes: readonly DoomedPod[];
 }
 
 /** Reads stored intents; what is not ours, or of another version, counts as none. */

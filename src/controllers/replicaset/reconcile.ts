@@ -5,20 +5,32 @@ import type {
   ReconcileResult,
   SyncContext,
   SyncReconciler,
+  SyncStep,
 } from '../../kit/index.js';
-import { isConflict, noSyncObserver } from '../../kit/index.js';
+import { isConflict, noteCachesRead } from '../../kit/index.js';
 import type { Clock } from '../../base/clock/index.js';
 import { errorMessage } from '../../base/errors/index.js';
-import type { DeepReadonly, LabelMatcher, ReplicaSet } from '../../base/kubernetes/index.js';
-import { REPLICA_SETS, compileLabelSelector, isEmptySelector } from '../../base/kubernetes/index.js';
+import type {
+  DeepReadonly,
+  LabelMatcher,
+  ReplicaSet,
+  ReplicaSetStatus,
+} from '../../base/kubernetes/index.js';
+import {
+  REPLICA_SETS,
+  compileLabelSelector,
+  isEmptySelector,
+  isPodReady,
+} from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import type { ClaimedPods } from './claim-pods.js';
-import { claimPods } from './claim-pods.js';
+import { claimPods, findPods } from './claim-pods.js';
+import { decidePods, desiredReplicas } from './decide-pods.js';
 import type { ManageResult, PodManagerDependencies } from './manage-pods.js';
 import { PodManager } from './manage-pods.js';
-import { counted, isPodReady } from '../shared/index.js';
-import { msUntilNextAvailable } from './next-available.js';
-import { decideStatus, isSameStatus } from './status.js';
+import { counted } from '../shared/index.js';
+import type { FollowUp, ManageFailure } from './status.js';
+import { decideFollowUp } from './status.js';
 
 /** After a lost race for the status: long enough for the cache to see who won. */
 const CONFLICT_REQUEUE_MS = 20;
@@ -46,7 +58,7 @@ export class ReplicaSetReconciler implements SyncReconciler {
     this.events = deps.events;
   }
 
-  async reconcile(request: ReconcileRequest, context: SyncContext): Promise<ReconcileResult> {
+  async reconcile(request: ReconcileRequest, context: SyncContext): Promise<SyncStep> {
     const replicaSet = this.replicaSets.get(request.key);
     if (!replicaSet) {
       if (context.intents.current !== undefined) context.intents.clear();
@@ -56,70 +68,93 @@ export class ReplicaSetReconciler implements SyncReconciler {
     if (!selects) return {};
     const { client, signal } = context;
     const claimed = await claimPods({ replicaSet, selects, pods: this.deps.pods, client, signal });
-    const { observer = noSyncObserver } = context;
-    observer.found(() => readAttributes(replicaSet, claimed));
-    const managed = await this.managePods(replicaSet, claimed, context);
-    signal.throwIfAborted();
-    // One instant for both: a pod that the status does not count as available yet must wake us, also if it becomes
-    // available while the status is being written.
-    const nowMs = this.clock.now();
-    const nextAvailableIn = msUntilNextAvailable(replicaSet, claimed.active, nowMs);
-    const statusIn = await this.syncStatus(replicaSet, claimed, managed, context, nowMs);
-    if (managed.failure) throw managed.failure.error;
-    return requeueIn(managed.requeueAfterMs, statusIn, nextAvailableIn);
+    noteCachesRead(() => readAttributes(replicaSet, claimed));
+    if (replicaSet.metadata.deletionTimestamp !== undefined) {
+      this.podManager.forget(replicaSet.metadata.uid ?? '');
+      if (context.intents.current !== undefined) context.intents.clear();
+      return this.finish(replicaSet, claimed, { changedPods: false }, context);
+    }
+    const situation = await this.podManager.observe(replicaSet, claimed, context);
+    return {
+      decide: () => {
+        const decided = decidePods(replicaSet, situation, this.deps);
+        const apply = async () =>
+          this.finish(
+            replicaSet,
+            claimed,
+            await this.podManager.apply(replicaSet, decided, context),
+            context,
+          );
+        return { decision: decided.decision, apply };
+      },
+    };
+  }
+
+  /**
+   * Whether a sync of the ReplicaSet, as the caches show it, would change a pod, write the status or have something to wait
+   * for. "No" means that the status tells of these very pods already: the sync that wrote it has seen them, and settled
+   * with them whatever intents there were. Every later change asks for itself.
+   */
+  needsSync(key: string): boolean {
+    const replicaSet = this.replicaSets.get(key);
+    if (!replicaSet || replicaSet.metadata.deletionTimestamp !== undefined) return true;
+    const selector = readSelector(replicaSet);
+    // Its own sync complains.
+    if ('problem' in selector) return true;
+    const { adopt, release, ...claimed } = findPods({ replicaSet, ...selector, pods: this.deps.pods });
+    if (adopt.length > 0 || release.length > 0) return true;
+    if (claimed.active.length !== desiredReplicas(replicaSet)) return true;
+    const { nextAvailableInMs, status } = this.followUp(replicaSet, claimed);
+    return status !== undefined || nextAvailableInMs !== undefined;
+  }
+
+  private followUp(
+    replicaSet: DeepReadonly<ReplicaSet>,
+    { active, terminating }: ClaimedPods,
+    failure?: ManageFailure,
+  ): FollowUp {
+    return decideFollowUp({
+      replicaSet,
+      active,
+      terminating: this.serverKeepsTerminatingReplicas ? terminating : [],
+      failure,
+      nowMs: this.clock.now(),
+    });
+  }
+
+  /** Writes what is to be said of the pods, and says when to come back. */
+  private async finish(
+    replicaSet: DeepReadonly<ReplicaSet>,
+    claimed: ClaimedPods,
+    { changedPods, failure, requeueAfterMs }: ManageResult,
+    context: SyncContext,
+  ): Promise<ReconcileResult> {
+    context.signal.throwIfAborted();
+    const { nextAvailableInMs, status } = this.followUp(replicaSet, claimed, failure);
+    const mayWait = changedPods && !failure && this.deps.options.statusAfterScaling === 'with-next-sync';
+    const statusIn = status && !mayWait ? await this.writeStatus(replicaSet, status, context) : undefined;
+    if (failure) throw failure.error;
+    return requeueIn(requeueAfterMs, statusIn, nextAvailableInMs);
   }
 
   /** The compiled selector; undefined, with a Warning event, where there is none to work with. */
   private selectorOf(replicaSet: DeepReadonly<ReplicaSet>): LabelMatcher | undefined {
-    const { selector, template } = replicaSet.spec;
-    try {
-      if (isEmptySelector(selector)) throw new Error('an empty selector would select all pods');
-      const selects = compileLabelSelector(selector);
-      if (!selects(template?.metadata?.labels))
-        throw new Error('it does not match the labels of the template');
-      return selects;
-    } catch (error) {
-      this.events.record(replicaSet, {
-        type: 'Warning',
-        reason: 'InvalidSelector',
-        message: `The selector cannot be used: ${errorMessage(error)}`,
-      });
-      return undefined;
-    }
-  }
-
-  private async managePods(
-    replicaSet: DeepReadonly<ReplicaSet>,
-    claimed: ClaimedPods,
-    context: SyncContext,
-  ): Promise<ManageResult> {
-    if (replicaSet.metadata.deletionTimestamp === undefined) {
-      return this.podManager.manage(replicaSet, claimed, context);
-    }
-    this.podManager.forget(replicaSet.metadata.uid ?? '');
-    if (context.intents.current !== undefined) context.intents.clear();
-    return { changedPods: false };
+    const selector = readSelector(replicaSet);
+    if ('selects' in selector) return selector.selects;
+    this.events.record(replicaSet, {
+      type: 'Warning',
+      reason: 'InvalidSelector',
+      message: `The selector cannot be used: ${selector.problem}`,
+    });
+    return undefined;
   }
 
   /** Returns after how many milliseconds to come back, if the write lost a race. */
-  private async syncStatus(
+  private async writeStatus(
     replicaSet: DeepReadonly<ReplicaSet>,
-    claimed: ClaimedPods,
-    managed: ManageResult,
+    status: ReplicaSetStatus,
     context: SyncContext,
-    nowMs: number,
   ): Promise<number | undefined> {
-    const mayWait = managed.changedPods && !managed.failure;
-    if (mayWait && this.deps.options.statusAfterScaling === 'with-next-sync') return undefined;
-    const { active, terminating } = claimed;
-    const status = decideStatus({
-      replicaSet,
-      active,
-      terminating: this.serverKeepsTerminatingReplicas ? terminating : [],
-      failure: managed.failure,
-      nowMs,
-    });
-    if (isSameStatus(replicaSet.status, status)) return undefined;
     const body = structuredClone({ ...replicaSet, apiVersion: 'apps/v1', kind: 'ReplicaSet', status });
     try {
       const written = await context.client.update<ReplicaSet>(REPLICA_SETS, body as ReplicaSet, {
@@ -137,6 +172,21 @@ export class ReplicaSetReconciler implements SyncReconciler {
       this.deps.logger.debug('the ReplicaSet changed under its status', { key: replicaSet.metadata.name });
       return CONFLICT_REQUEUE_MS;
     }
+  }
+}
+
+function readSelector(
+  replicaSet: DeepReadonly<ReplicaSet>,
+): { readonly selects: LabelMatcher } | { readonly problem: string } {
+  const { selector, template } = replicaSet.spec;
+  try {
+    if (isEmptySelector(selector)) return { problem: 'an empty selector would select all pods' };
+    const selects = compileLabelSelector(selector);
+    if (!selects(template?.metadata?.labels))
+      return { problem: 'it does not match the labels of the template' };
+    return { selects };
+  } catch (error) {
+    return { problem: errorMessage(error) };
   }
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { aPod } from '../../testing/pod-builder.js';
 import { aReplicaSet } from '../../testing/replicaset-harness.js';
-import { FAILED_CREATE, decideStatus, isSameStatus } from './status.js';
+import { FAILED_CREATE } from '../shared/index.js';
+import { decideStatus, isSameStatus } from './status.js';
 
 const nowMs = Date.parse('2026-01-01T12:00:00Z');
 const failure = { reason: FAILED_CREATE, error: new Error('exceeded quota') } as const;

@@ -7,16 +7,14 @@ import type {
   ReplicaSetCondition,
   ReplicaSetStatus,
 } from '../../base/kubernetes/index.js';
-import { isPodAvailable, isPodReady } from '../shared/index.js';
+import { isPodReady } from '../../base/kubernetes/index.js';
+import type { FAILED_CREATE, FAILED_DELETE } from '../shared/index.js';
+import { isPodAvailable, msUntilPodAvailable } from '../shared/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
 /** Condition type of a ReplicaSet whose pods could not be created or deleted. */
 export const REPLICA_FAILURE = 'ReplicaFailure';
-/** Set when a pod could not be created: quota, admission, an invalid template. */
-export const FAILED_CREATE = 'FailedCreate';
-/** Set when a pod could not be deleted. */
-export const FAILED_DELETE = 'FailedDelete';
 
 /** What managing the pods came to, as the status shows it. */
 export interface ManageFailure {
@@ -24,17 +22,19 @@ export interface ManageFailure {
   readonly error: unknown;
 }
 
-/**
- * The status that `replicaSet` should have; pure. Counts the pods that the sync found, not those it has just made
- * or deleted: these are counted when the cache shows them. A failure keeps the condition of an earlier one.
- */
-export function decideStatus(input: {
+interface StatusInput {
   readonly replicaSet: DeepReadonly<ReplicaSet>;
   readonly active: readonly ReadablePod[];
   readonly terminating: readonly ReadablePod[];
   readonly failure: ManageFailure | undefined;
   readonly nowMs: number;
-}): ReplicaSetStatus {
+}
+
+/**
+ * The status that `replicaSet` should have; pure. Counts the pods that the sync found, not those it has just made
+ * or deleted: these are counted when the cache shows them. A failure keeps the condition of an earlier one.
+ */
+export function decideStatus(input: StatusInput): ReplicaSetStatus {
   const { replicaSet, active, nowMs } = input;
   const minReadySeconds = replicaSet.spec.minReadySeconds ?? 0;
   const templateLabels = Object.entries(replicaSet.spec.template?.metadata?.labels ?? {});
@@ -69,6 +69,38 @@ export function isSameStatus(
     counts.every((field) => (current?.[field] ?? 0) === (next[field] ?? 0)) &&
     sameConditions(current?.conditions ?? [], next.conditions ?? [])
   );
+}
+
+/** What follows from the pods as they are, whatever their number. */
+export interface FollowUp {
+  /** Absent: the ReplicaSet has it already. */
+  readonly status?: ReplicaSetStatus;
+  /** When the next ready pod will have become available, unless something happens before. */
+  readonly nextAvailableInMs?: number;
+}
+
+/** One instant for both: a pod that the status does not count as available yet must wake us. */
+export function decideFollowUp(input: StatusInput): FollowUp {
+  const { active, nowMs, replicaSet } = input;
+  const status = decideStatus(input);
+  return {
+    status: isSameStatus(replicaSet.status, status) ? undefined : status,
+    nextAvailableInMs: msUntilNextAvailable(replicaSet, active, nowMs),
+  };
+}
+
+/** When the next ready pod will have been ready for `minReadySeconds`: no event of the API says so. */
+function msUntilNextAvailable(
+  replicaSet: DeepReadonly<ReplicaSet>,
+  active: readonly DeepReadonly<Pod>[],
+  nowMs: number,
+): number | undefined {
+  const minReadySeconds = replicaSet.spec.minReadySeconds ?? 0;
+  if (minReadySeconds === 0) return undefined;
+  const waits = active
+    .map((pod) => msUntilPodAvailable(pod, minReadySeconds, nowMs))
+    .filter((wait) => wait !== undefined && wait > 0) as number[];
+  return waits.length > 0 ? Math.min(...waits) : undefined;
 }
 
 function decideConditions(input: {

@@ -4,14 +4,14 @@ import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.
 import {
   PODS,
   REPLICA_SETS,
-  compileLabelSelector,
   controllerOf,
   keyOf,
+  isPodActive,
+  tryCompileLabelSelector,
+  isPodReady,
+  sameJson,
 } from '../../base/kubernetes/index.js';
-import { SELECTOR_INDEX, isPodActive, selectorIndexValuesFor } from '../shared/index.js';
-import { isReplicaSetDue } from './is-due.js';
-import { hasAllPodsReady } from './has-all-pods-ready.js';
-import { isRelevantPodChange, wantsReplacement } from './pod-change.js';
+import { SELECTOR_INDEX, selectorIndexValuesFor, podReadySinceMs } from '../shared/index.js';
 import type { CompiledReplicaSetControllerOptions } from './replicaset.options.js';
 
 type ReadablePod = DeepReadonly<Pod>;
@@ -112,7 +112,8 @@ class PodEventHandler {
     const { lister } = this.input.replicaSets;
     const candidates = selectorIndexValuesFor(pod).flatMap((value) => lister.byIndex(SELECTOR_INDEX, value));
     for (const candidate of candidates) {
-      if (selects(candidate, pod)) this.wake(candidate, event, 'changed');
+      if (tryCompileLabelSelector(candidate.spec.selector)?.(pod.metadata.labels))
+        this.wake(candidate, event, 'changed');
     }
   }
 
@@ -152,11 +153,45 @@ function urgencyOf(old: ReadablePod, pod: ReadablePod): Urgency {
   return isPodActive(old) ? 'lost' : 'ended';
 }
 
-/** A selector that cannot be compiled selects nothing; its own sync complains. */
-function selects(replicaSet: ReadableReplicaSet, pod: ReadablePod): boolean {
-  try {
-    return compileLabelSelector(replicaSet.spec.selector)(pod.metadata.labels);
-  } catch {
-    return false;
-  }
+/** Every sync notes the generation that it saw; and one that could not make all pods comes back by itself. */
+export function isReplicaSetDue({ metadata, spec, status }: DeepReadonly<ReplicaSet>): boolean {
+  if (metadata.deletionTimestamp !== undefined) return false;
+  const isBehind = (status?.observedGeneration ?? 0) < (metadata.generation ?? 0);
+  return isBehind || (status?.replicas ?? 0) !== (spec?.replicas ?? 1);
+}
+
+/** With more pods than this nobody counts them for each change; the burst simply has to pause. */
+const MOST_COUNTED = 200;
+
+/**
+ * Whether the pods have come to where the ReplicaSet wants them: as many as it asks for, all of them ready. Then
+ * nothing more is to be expected of a burst, and its status can be written at once.
+ */
+function hasAllPodsReady(replicaSet: DeepReadonly<ReplicaSet>, owned: readonly DeepReadonly<Pod>[]): boolean {
+  if (owned.length > MOST_COUNTED) return false;
+  const active = owned.filter(isPodActive);
+  return active.length === (replicaSet.spec.replicas ?? 1) && active.every(isPodReady);
+}
+
+/**
+ * Whether a sync could come to anything else because of this change. Addresses, nodes, restarts and the like
+ * matter only when victims are chosen, and then the cache is read afresh.
+ */
+function isRelevantPodChange(old: ReadablePod, pod: ReadablePod): boolean {
+  return (
+    old.metadata.deletionTimestamp !== pod.metadata.deletionTimestamp ||
+    old.status?.phase !== pod.status?.phase ||
+    isPodReady(old) !== isPodReady(pod) ||
+    podReadySinceMs(old) !== podReadySinceMs(pod) ||
+    controllerOf(old)?.uid !== controllerOf(pod)?.uid ||
+    !sameJson(old.metadata.labels ?? {}, pod.metadata.labels ?? {})
+  );
+}
+
+/**
+ * Whether the ReplicaSet, as its status has it, is not above its wanted size, so that a lost pod must be replaced.
+ * Above it the loss is what it asked for, and only the status has to follow.
+ */
+function wantsReplacement(replicaSet: DeepReadonly<ReplicaSet>): boolean {
+  return (replicaSet.status?.replicas ?? 0) <= (replicaSet.spec.replicas ?? 1);
 }

@@ -1,5 +1,13 @@
 import type { DeepReadonly, KubernetesObject, LabelMatcher } from '../../base/kubernetes/index.js';
 import { controllerOf, newControllerRef } from '../../base/kubernetes/index.js';
+import type { IndexFunction } from '../../kit/index.js';
+
+/** Name of the index that finds, by namespace, the objects that no controller owns: candidates of adoption. */
+export const ORPHAN_INDEX = 'orphans-by-namespace';
+
+/** Indexes an object by its namespace while it has no controller; else not at all. */
+export const orphanIndex: IndexFunction<KubernetesObject> = (object) =>
+  controllerOf(object) ? [] : [object.metadata.namespace ?? ''];
 
 /** What an owner makes of the objects that could be its children. */
 export interface ClaimDecision<T> {
@@ -38,25 +46,37 @@ export function decideClaims<T extends DeepReadonly<KubernetesObject>>(input: {
   return decision;
 }
 
-/** Strategic merge patch that makes `owner` the controller of `child`; refused (409) if the child was replaced. */
+/**
+ * Strategic merge patch that makes `owner` the controller of `child`; refused (409) if the child was replaced.
+ * @param finalizer put on the child as well
+ */
 export function adoptionPatch(
   owner: DeepReadonly<KubernetesObject>,
   child: DeepReadonly<KubernetesObject>,
+  finalizer?: string,
 ): unknown {
-  return { metadata: { ownerReferences: [newControllerRef(owner)], uid: child.metadata.uid } };
+  const { uid } = child.metadata;
+  const finalizers = finalizer === undefined ? {} : { finalizers: [finalizer] };
+  return { metadata: { ownerReferences: [newControllerRef(owner)], uid, ...finalizers } };
 }
 
-/** Strategic merge patch that takes the reference to `owner` off `child`; refused (409) if the child was replaced. */
+/**
+ * Strategic merge patch that takes the reference to `owner` off `child`; refused (409) if the child was replaced.
+ * @param finalizer taken off the child as well
+ */
 export function releasePatch(
   owner: DeepReadonly<KubernetesObject>,
   child: DeepReadonly<KubernetesObject>,
+  finalizer?: string,
 ): unknown {
-  return {
-    metadata: {
-      ownerReferences: [{ $patch: 'delete', uid: owner.metadata.uid }],
-      uid: child.metadata.uid,
-    },
-  };
+  const { uid } = child.metadata;
+  const ownerReferences = [{ $patch: 'delete', uid: owner.metadata.uid }];
+  return { metadata: { ownerReferences, uid, ...(finalizer !== undefined && withoutFinalizer(finalizer)) } };
+}
+
+/** Of the metadata in a strategic merge patch: the part that takes a finalizer off. */
+export function withoutFinalizer(finalizer: string): Record<string, unknown> {
+  return { '$deleteFromPrimitiveList/finalizers': [finalizer] };
 }
 
 function isAdoptable(

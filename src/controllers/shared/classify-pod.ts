@@ -1,13 +1,7 @@
 import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
+import { isPodFinished, isPodReady, isPodTerminating } from '../../base/kubernetes/index.js';
 import { isRejectedByNode } from './node-rejection.js';
-import {
-  isPodAvailable,
-  isPodFinished,
-  isPodReady,
-  isPodTerminating,
-  msUntilPodAvailable,
-  parseTimeMs,
-} from './pod-readiness.js';
+import { isPodAvailable, msUntilPodAvailable, parseTimeMs } from './pod-readiness.js';
 
 /** What a pod is doing, as far as a rollout cares. */
 export type PodState =

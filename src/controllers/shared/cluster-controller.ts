@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../base/kubernetes/index.js';
 import { PODS, qualifiedResource } from '../../base/kubernetes/index.js';
 import type { ControllerDefinition, ControllerDependencies, ControllerSpec, Trim } from '../../kit/index.js';
-import { defineController, isNotFound, trimPodKeepingSpec } from '../../kit/index.js';
+import { defineController, trimPodKeepingSpec } from '../../kit/index.js';
 
 /** Of pods, what they ask for and how they are reached: what most who look at Services, budgets and nodes need. */
 export const WHOLE_PODS: ReadonlyMap<string, Trim> = new Map([
@@ -13,16 +13,6 @@ export interface ClusterControllerTraits {
   readonly aliases?: readonly string[];
   /** See `ControllerDefinition.trims`. @default none */
   readonly trims?: ReadonlyMap<string, Trim>;
-}
-
-/** A deletion, or another write, of what may be gone by now: then there is nothing left to do. */
-export async function unlessGone<R>(write: Promise<R>): Promise<R | undefined> {
-  try {
-    return await write;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
 }
 
 /**

@@ -3,7 +3,7 @@ import { toRfc3339 } from '../../base/clock/index.js';
 import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
 import { PODS } from '../../base/kubernetes/index.js';
 import type { ApiClient } from '../../kit/index.js';
-import { unlessGone } from './cluster-controller.js';
+import { unlessGone } from '../../kit/index.js';
 
 /** Name of the index that finds pods by the node that they are on. */
 export const NODE_INDEX = 'node';

@@ -1,30 +1,51 @@
-export { adoptionPatch, decideClaims, releasePatch } from './claim-decision.js';
+export { claimChildren } from './claim-children.js';
+export type { ChildClaim } from './claim-children.js';
+export {
+  adoptionPatch,
+  decideClaims,
+  releasePatch,
+  withoutFinalizer,
+  ORPHAN_INDEX,
+  orphanIndex,
+} from './claim-decision.js';
 export type { ClaimDecision } from './claim-decision.js';
 export { byPodName, classifyPod } from './classify-pod.js';
 export type { ClassifiedPod, PodState } from './classify-pod.js';
-export { counted } from './counted.js';
+export { counted, scaledValue } from './counts.js';
 export { isRejectedByNode } from './node-rejection.js';
-export { ORPHAN_INDEX, orphanIndex } from './orphan-index.js';
-export {
-  isPodActive,
-  isPodAvailable,
-  isPodFinished,
-  isPodReady,
-  isPodTerminating,
-  msUntilPodAvailable,
-  parseTimeMs,
-  podReadySinceMs,
-} from './pod-readiness.js';
+export { claimOwnPods, failuresOf, isMade, ownPodIndexes, watchOrphans } from './own-pods.js';
+export type { OwnPods } from './own-pods.js';
+export { FAILED_CREATE, FAILED_DELETE, PodControl, slowStartBatch } from './pod-control.js';
+export type {
+  CreateOutcome,
+  DeleteOutcome,
+  DoomedPod,
+  PodControlDependencies,
+  PodWords,
+  SlowStartResult,
+} from './pod-control.js';
+export { podFromTemplate } from './pod-from-template.js';
+export { choosePodNames, podNamePrefix, seedOf, stablePodNames } from './pod-name.js';
+export { isPodAvailable, msUntilPodAvailable, parseTimeMs, podReadySinceMs } from './pod-readiness.js';
 export { POD_TROUBLES, describeReason, worstTrouble } from './pod-trouble.js';
 export type { PodTrouble, TroubleState } from './pod-trouble.js';
-export { WHOLE_PODS, clusterController, clusterControllerFrom, unlessGone } from './cluster-controller.js';
-export { ClusterRole, Endpoints, EndpointSlice, HorizontalPodAutoscaler } from './kinds.js';
-export { PodDisruptionBudget, ResourceQuota } from './kinds.js';
+export { WHOLE_PODS, clusterController, clusterControllerFrom } from './cluster-controller.js';
+export { unlessGone } from '../../kit/index.js';
+export {
+  ClusterRole,
+  ControllerRevision,
+  Endpoints,
+  EndpointSlice,
+  HorizontalPodAutoscaler,
+  PodDisruptionBudget,
+  ResourceQuota,
+} from './kinds.js';
 export { NODE_INDEX, deleteDisrupted, nodeIndex } from './disrupted-pods.js';
 export type { Disruption } from './disrupted-pods.js';
-export { scaledValue } from './scaled-value.js';
+export { POD_DELETION_COST, podsToDelete } from './pods-to-delete.js';
 export {
   LABEL_INDEX,
+  POD_TEMPLATE_HASH,
   SELECTOR_INDEX,
   TEMPLATE_INDEX,
   labelIndex,
@@ -35,3 +56,4 @@ export {
   templateIndex,
 } from './selector-index.js';
 export { selectorsOverlap, watchSelectorOverlaps } from './selector-overlap.js';
+export { stableHash } from './stable-hash.js';

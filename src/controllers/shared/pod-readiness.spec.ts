@@ -1,12 +1,7 @@
+import { isPodActive, isPodReady, isPodTerminating } from '../../base/kubernetes/index.js';
 import { describe, expect, it } from 'vitest';
 import { aPod } from '../../testing/pod-builder.js';
-import {
-  isPodActive,
-  isPodAvailable,
-  isPodReady,
-  isPodTerminating,
-  msUntilPodAvailable,
-} from './pod-readiness.js';
+import { isPodAvailable, msUntilPodAvailable } from './pod-readiness.js';
 
 const nowMs = Date.parse('2026-01-01T00:01:00Z');
 const ready = aPod({ readySince: '2026-01-01T00:00:40Z' });

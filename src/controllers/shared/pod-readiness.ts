@@ -1,29 +1,11 @@
 import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
+import { isPodReady, readyConditionOf } from '../../base/kubernetes/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
-/** Whether the pod has ended for good: phase Succeeded or Failed. */
-export function isPodFinished(pod: ReadablePod): boolean {
-  return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
-}
-
-/** Whether the pod is being deleted and has not ended yet (Kubernetes' `IsPodTerminating`). */
-export function isPodTerminating(pod: ReadablePod): boolean {
-  return !isPodFinished(pod) && pod.metadata.deletionTimestamp !== undefined;
-}
-
-/** Whether the pod counts towards the wanted number: neither ended nor being deleted (`IsPodActive`). */
-export function isPodActive(pod: ReadablePod): boolean {
-  return !isPodFinished(pod) && pod.metadata.deletionTimestamp === undefined;
-}
-
-export function isPodReady(pod: ReadablePod): boolean {
-  return readyCondition(pod)?.status === 'True';
-}
-
 /** Since when the pod is ready, epoch milliseconds; undefined when it is not, or does not say since when. */
 export function podReadySinceMs(pod: ReadablePod): number | undefined {
-  const condition = readyCondition(pod);
+  const condition = readyConditionOf(pod);
   return condition?.status === 'True' ? parseTimeMs(condition.lastTransitionTime) : undefined;
 }
 
@@ -54,10 +36,4 @@ export function parseTimeMs(time: string | undefined): number | undefined {
   if (time === undefined) return undefined;
   const epochMs = Date.parse(time);
   return Number.isNaN(epochMs) ? undefined : epochMs;
-}
-
-function readyCondition(
-  pod: ReadablePod,
-): { readonly status: string; readonly lastTransitionTime?: string } | undefined {
-  return pod.status?.conditions?.find((condition) => condition.type === 'Ready');
 }

@@ -11,7 +11,8 @@ export interface Selecting extends KubernetesObject {
 /** Name of the index that finds, by labels, the objects whose selector might select something with these labels. */
 export const SELECTOR_INDEX = 'selectors';
 
-const POD_TEMPLATE_HASH = 'pod-template-hash';
+/** Tells the pods of one ReplicaSet of a Deployment from those of its siblings. */
+export const POD_TEMPLATE_HASH = 'pod-template-hash';
 
 /**
  * Files an object under one requirement of its selector: the most telling one, so that few objects share a value.

@@ -1,7 +1,7 @@
 import type { EventNote, EventRecorder, Informer, Lister, ResourceEvent } from '../../kit/index.js';
 import { NAMESPACE_INDEX } from '../../kit/index.js';
 import type { DeepReadonly } from '../../base/kubernetes/index.js';
-import { compileLabelSelector, isEmptySelector, sameJson } from '../../base/kubernetes/index.js';
+import { isEmptySelector, sameJson, tryCompileLabelSelector } from '../../base/kubernetes/index.js';
 import type { Selecting } from './selector-index.js';
 import { SELECTOR_INDEX, TEMPLATE_INDEX, selectorIndex, selectorIndexValuesFor } from './selector-index.js';
 
@@ -96,9 +96,5 @@ function isAnother(one: Readable, other: Readable): boolean {
 
 function selectsTemplate({ spec: { selector } }: Readable, other: Readable): boolean {
   if (isEmptySelector(selector)) return false;
-  try {
-    return compileLabelSelector(selector)(other.spec.template?.metadata?.labels);
-  } catch {
-    return false;
-  }
+  return tryCompileLabelSelector(selector)?.(other.spec.template?.metadata?.labels) ?? false;
 }

@@ -1,0 +1,202 @@
+import { readFile } from 'node:fs/promises';
+import { toRfc3339 } from '../../base/clock/index.js';
+import { errorMessage } from '../../base/errors/index.js';
+import { cloneJson } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
+import type { CertificateRequest } from '../../base/tls/certificate-requests.js';
+import type { KeyPair } from '../../base/tls/index.js';
+import type { ApiClient, ControllerDefinition } from '../../kit/index.js';
+import { defineKind, typeMeta } from '../../kit/index.js';
+import { clusterController, unlessGone } from '../shared/index.js';
+import { CertificateSigningRequest } from '../shared/kinds.js';
+import { decideRemoval, decideValidity, hasCondition, isApproved } from './decide-request.js';
+import { isKubeletClient, KUBELET_CLIENT_SIGNER, SIGNERS } from './signers.js';
+
+type Request = DeepReadonly<CertificateSigningRequest>;
+type Condition = NonNullable<NonNullable<CertificateSigningRequest['status']>['conditions']>[number];
+
+/** Only where there is something to sign: the library for certificates is large. */
+const certificates = () => import('../../base/tls/certificate-requests.js');
+
+/** What signs: a certificate authority, as it is now. */
+export interface SigningAuthority {
+  /** PEM. */
+  read(): Promise<KeyPair>;
+  /** The time that certificates are good for, epoch milliseconds. @default the controllers' */
+  nowMs?(): number;
+}
+
+/** An authority in files, which are read whenever something is to be signed: they may change. */
+export function signingFiles(certFile: string, keyFile: string): SigningAuthority {
+  return {
+    async read() {
+      const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')]);
+      return { cert, key };
+    },
+  };
+}
+
+/**
+ * Signs what has been approved, for the signers that a cluster has from the beginning. Nothing to do without an authority.
+ * Source: k/k pkg/controller/certificates/signer.
+ */
+export function createCertificateSigningController(authority?: SigningAuthority): ControllerDefinition {
+  return clusterController<CertificateSigningRequest>(
+    {
+      name: SIGNING,
+      for: CertificateSigningRequest,
+      predicates: [(event) => event.type !== 'deleted' && isToBeSigned(event.object)],
+      async reconcile(_request, { client, clock, object }) {
+        if (!authority || !object || !isToBeSigned(object)) return;
+        const { expirationSeconds, request, signerName, usages = [] } = object.spec;
+        const pem = pemOf(request);
+        const { issueCertificate, readCertificateRequest } = await certificates();
+        const problem = SIGNERS.get(signerName)!({ request: readCertificateRequest(pem), usages });
+        if (problem !== undefined) {
+          await addCondition(client, object, 'status', {
+            ...{ type: 'Failed', status: 'True', reason: 'SignerValidationFailure', message: problem },
+            lastUpdateTime: toRfc3339(clock.now()),
+          });
+          return;
+        }
+        const nowMs = authority.nowMs?.() ?? clock.now();
+        const validity = decideValidity(numberOf(expirationSeconds), nowMs);
+        const certificate = await issueCertificate(await authority.read(), pem, { usages, ...validity });
+        const signed = cloneJson(object as CertificateSigningRequest);
+        signed.status = { ...signed.status, certificate: Buffer.from(certificate).toString('base64') };
+        await client.update(CertificateSigningRequest, signed, { subresource: 'status' });
+      },
+    },
+    { aliases: ['csrsigning'] },
+  );
+}
+
+const SIGNING = 'certificatesigningrequest-signing';
+export const certificateSigningController = createCertificateSigningController();
+
+function isToBeSigned(request: Request): boolean {
+  return (
+    isApproved(request) &&
+    !hasCondition(request, 'Failed') &&
+    !request.status?.certificate &&
+    SIGNERS.has(request.spec.signerName)
+  );
+}
+
+interface Review extends KubernetesObject {
+  readonly spec: object;
+  readonly status?: { readonly allowed?: boolean };
+}
+const SubjectAccessReview = defineKind<Review>({
+  ...{ group: 'authorization.k8s.io', version: 'v1', kind: 'SubjectAccessReview', namespaced: false },
+});
+
+/** Somebody may get the right meanwhile. */
+const ASK_AGAIN_MS = 60_000;
+
+/**
+ * Approves what kubelets ask for to log in, where whoever asks has the right to have that approved.
+ * Source: k/k pkg/controller/certificates/approver.
+ */
+export const certificateApprovingController = clusterController<CertificateSigningRequest>(
+  {
+    name: 'certificatesigningrequest-approving',
+    for: CertificateSigningRequest,
+    predicates: [(event) => event.type !== 'deleted' && isToBeJudged(event.object)],
+    async reconcile(_request, { client, clock, object }) {
+      if (!object || !isToBeJudged(object)) return {};
+      const { request, usages = [], username } = object.spec;
+      const { readCertificateRequest } = await certificates();
+      const asked: CertificateRequest = readCertificateRequest(pemOf(request));
+      if (!isKubeletClient({ request: asked, usages })) return {};
+      const ways = [
+        ...(username === asked.commonName ? [{ right: 'selfnodeclient', what: 'self kubelet' }] : []),
+        { right: 'nodeclient', what: 'kubelet' },
+      ];
+      for (const { right, what } of ways) {
+        if (!(await isAllowed(client, object, right))) continue;
+        await addCondition(client, object, 'approval', {
+          ...{ type: 'Approved', status: 'True', reason: 'AutoApproved' },
+          message: `Auto approving ${what} client certificate after SubjectAccessReview.`,
+          lastUpdateTime: toRfc3339(clock.now()),
+        });
+        return {};
+      }
+      return { requeueAfterMs: ASK_AGAIN_MS };
+    },
+  },
+  { aliases: ['csrapproving'] },
+);
+
+function isToBeJudged(request: Request): boolean {
+  const isDecided = hasCondition(request, 'Approved') || hasCondition(request, 'Denied');
+  return !isDecided && !request.status?.certificate && request.spec.signerName === KUBELET_CLIENT_SIGNER;
+}
+
+async function isAllowed(client: ApiClient, { spec }: Request, subresource: string): Promise<boolean> {
+  const { extra, groups, uid, username } = spec;
+  const resource = 'certificatesigningrequests';
+  const { status } = await client.create<Review>(SubjectAccessReview, {
+    ...{ ...typeMeta(SubjectAccessReview), metadata: { name: '' } },
+    spec: {
+      ...{ user: username, uid, groups, extra },
+      resourceAttributes: { group: 'certificates.k8s.io', resource, subresource, verb: 'create' },
+    },
+  });
+  return status?.allowed === true;
+}
+
+/** Deletes requests of which nothing more can become: decided an hour ago, pending for a day, or their certificate is over. */
+export const certificateCleanerController = clusterController<CertificateSigningRequest>(
+  {
+    name: 'certificatesigningrequest-cleaner',
+    for: CertificateSigningRequest,
+    predicates: [(event) => event.type !== 'deleted'],
+    async reconcile({ name }, { client, clock, logger, object }) {
+      if (!object || object.metadata.deletionTimestamp !== undefined) return {};
+      const removalMs = decideRemoval(
+        object,
+        await endOf(object, (problem) => logger.warn(problem, { name })),
+      );
+      if (removalMs === undefined) return {};
+      const leftMs = removalMs - clock.now();
+      if (leftMs > 0) return { requeueAfterMs: leftMs };
+      const { resourceVersion, uid } = object.metadata;
+      const preconditions = { uid, resourceVersion };
+      await unlessGone(client.delete(CertificateSigningRequest, { name }, { preconditions }));
+      return {};
+    },
+  },
+  { aliases: ['csrcleaner'] },
+);
+
+/** When the certificate of a request ends; other signers may have written something else there. */
+async function endOf({ status }: Request, tell: (problem: string) => void): Promise<number | undefined> {
+  if (!status?.certificate) return undefined;
+  const { certificateEndMs } = await certificates();
+  try {
+    return certificateEndMs(pemOf(status.certificate));
+  } catch (error) {
+    tell(`the certificate of a signing request cannot be read: ${errorMessage(error)}`);
+    return undefined;
+  }
+}
+
+async function addCondition(
+  client: ApiClient,
+  request: Request,
+  subresource: 'approval' | 'status',
+  condition: Condition,
+): Promise<void> {
+  const changed = cloneJson(request as CertificateSigningRequest);
+  changed.status = { ...changed.status, conditions: [...(changed.status?.conditions ?? []), condition] };
+  await client.update(CertificateSigningRequest, changed, { subresource });
+}
+
+function pemOf(base64: string): string {
+  return Buffer.from(base64, 'base64').toString();
+}
+
+function numberOf(value: number | bigint | undefined): number | undefined {
+  return value === undefined ? undefined : Number(value);
+}

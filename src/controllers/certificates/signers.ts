@@ -1,0 +1,90 @@
+import type { CertificateRequest } from '../../base/tls/certificate-requests.js';
+
+export const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
+export const KUBELET_CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client-kubelet';
+export const KUBELET_SERVING_SIGNER = 'kubernetes.io/kubelet-serving';
+/** Nothing is asked of its requests; they come from times when there were no signers. */
+export const LEGACY_SIGNER = 'kubernetes.io/legacy-unknown';
+
+/** What a request asks for, and for which usages. */
+export interface Asked {
+  readonly request: CertificateRequest;
+  readonly usages: readonly string[];
+}
+
+/** What is wrong with a request; undefined when nothing is. */
+type Check = (asked: Asked) => string | undefined;
+
+/**
+ * What the signers that a cluster has from the beginning ask of requests.
+ * Sources: signer.go in k/k pkg/controller/certificates/signer, helpers.go in k/k pkg/apis/certificates.
+ */
+export const SIGNERS: ReadonlyMap<string, Check> = new Map<string, Check>([
+  [CLIENT_SIGNER, ({ usages }) => checkClientUsages(usages)],
+  [KUBELET_CLIENT_SIGNER, checkKubeletClient],
+  [KUBELET_SERVING_SIGNER, checkKubeletServing],
+  [LEGACY_SIGNER, () => undefined],
+]);
+
+const SIGNATURE = 'digital signature';
+const ENCIPHERMENT = 'key encipherment';
+const NODES = 'system:nodes';
+const NODE_PREFIX = 'system:node:';
+
+function checkClientUsages(usages: readonly string[]): string | undefined {
+  const wrong = usages.find((usage) => ![SIGNATURE, ENCIPHERMENT, 'client auth'].includes(usage));
+  if (wrong !== undefined) return `invalid usage for client certificate: ${wrong}`;
+  return usages.includes('client auth')
+    ? undefined
+    : 'missing required usage for client certificate: client auth';
+}
+
+/** Whether a kubelet asks for the certificate by which it logs in. */
+export function isKubeletClient(asked: Asked): boolean {
+  return checkKubeletClient(asked) === undefined;
+}
+
+function checkKubeletClient({ request, usages }: Asked): string | undefined {
+  const { dnsNames, emailAddresses, ipAddresses, uris } = request;
+  return (
+    checkOrganization(request) ??
+    (dnsNames.length > 0 ? 'DNS subjectAltNames are not allowed' : undefined) ??
+    (emailAddresses.length > 0 ? 'Email subjectAltNames are not allowed' : undefined) ??
+    (ipAddresses.length > 0 ? 'IP subjectAltNames are not allowed' : undefined) ??
+    (uris.length > 0 ? 'URI subjectAltNames are not allowed' : undefined) ??
+    checkName(request) ??
+    checkUsages(usages, 'client auth')
+  );
+}
+
+function checkKubeletServing({ request, usages }: Asked): string | undefined {
+  const { dnsNames, emailAddresses, ipAddresses, uris } = request;
+  return (
+    checkOrganization(request) ??
+    (dnsNames.length + ipAddresses.length === 0 ? 'DNS or IP subjectAltName is required' : undefined) ??
+    (emailAddresses.length > 0 ? 'Email subjectAltNames are not allowed' : undefined) ??
+    (uris.length > 0 ? 'URI subjectAltNames are not allowed' : undefined) ??
+    checkUsages(usages, 'server auth') ??
+    checkName(request)
+  );
+}
+
+function checkOrganization({ organizations }: CertificateRequest): string | undefined {
+  const isNodes = organizations.length === 1 && organizations[0] === NODES;
+  return isNodes ? undefined : `subject organization is not ${NODES}`;
+}
+
+function checkName({ commonName }: CertificateRequest): string | undefined {
+  return commonName.startsWith(NODE_PREFIX)
+    ? undefined
+    : `subject common name does not begin with ${NODE_PREFIX}`;
+}
+
+/** Keys that encipher nothing need not say that they do. */
+function checkUsages(usages: readonly string[], purpose: string): string | undefined {
+  const wanted = new Set([SIGNATURE, ENCIPHERMENT, purpose]);
+  const given = new Set(usages);
+  const isMissing = (usage: string): boolean => usage !== ENCIPHERMENT && !given.has(usage);
+  if (![...wanted].some(isMissing) && [...given].every((usage) => wanted.has(usage))) return undefined;
+  return `usages did not match [${[...wanted].sort().join(' ')}]`;
+}

@@ -1,0 +1,68 @@
+import type { DeepReadonly, Int64 } from '../../base/kubernetes/index.js';
+import { toDouble } from '../../base/kubernetes/index.js';
+import type { CronJob } from '../../kit/index.js';
+import { parseTimeMs } from '../shared/index.js';
+import type { Schedule } from './schedule.js';
+
+/** What the schedule asks for now. */
+export type StartDecision =
+  | { readonly kind: 'wait' }
+  /** Epoch milliseconds. */
+  | { readonly kind: 'start'; readonly atMs: number; readonly manyMissed: boolean }
+  /** Its time was too long ago. */
+  | { readonly kind: 'too-late'; readonly atMs: number; readonly manyMissed: boolean };
+
+/** A start that has been missed so often may be one of very many: a clock that was wrong, say. */
+const MANY = 100;
+/** Behind the time itself, so that a clock that is a little fast does not come too early. */
+const MARGIN_MS = 100;
+
+type ReadableCronJob = DeepReadonly<CronJob>;
+
+/**
+ * Whether a job is due: of all starts that were missed, the last one alone.
+ * Source: `syncCronJob` in k/k pkg/controller/cronjob.
+ */
+export function decideStart(cronJob: ReadableCronJob, schedule: Schedule, nowMs: number): StartDecision {
+  const deadlineMs = deadlineOf(cronJob);
+  const lastMs = lastKnownMs(cronJob);
+  const sinceMs = deadlineMs === undefined ? lastMs : Math.max(lastMs, nowMs - deadlineMs);
+  const { atMs, missed } = lastMissed(schedule, sinceMs, nowMs);
+  if (atMs === undefined || atMs === parseTimeMs(cronJob.status?.lastScheduleTime)) return { kind: 'wait' };
+  const isTooLate = deadlineMs !== undefined && atMs + deadlineMs < nowMs;
+  return { kind: isTooLate ? 'too-late' : 'start', atMs, manyMissed: missed > MANY };
+}
+
+/** Until the next look, milliseconds; undefined where there is nothing to wait for. */
+export function msUntilNextStart(schedule: Schedule, nowMs: number): number | undefined {
+  const nextMs = schedule.next(nowMs);
+  return nextMs === undefined ? undefined : nextMs + MARGIN_MS - nowMs;
+}
+
+function lastKnownMs({ metadata, status }: ReadableCronJob): number {
+  return parseTimeMs(status?.lastScheduleTime) ?? parseTimeMs(metadata.creationTimestamp) ?? 0;
+}
+
+function deadlineOf({ spec }: ReadableCronJob): number | undefined {
+  const { startingDeadlineSeconds: seconds } = spec as { readonly startingDeadlineSeconds?: Int64 };
+  return seconds === undefined ? undefined : toDouble(seconds) * 1000;
+}
+
+/**
+ * The last start until now, and about how many there were: counted by the distance of the first two, so that years of missed
+ * minutes cost a few steps. Source: `mostRecentScheduleTime` in k/k pkg/controller/cronjob.
+ */
+function lastMissed(schedule: Schedule, sinceMs: number, nowMs: number): { atMs?: number; missed: number } {
+  const first = schedule.next(sinceMs);
+  if (first === undefined || first > nowMs) return { missed: 0 };
+  const second = schedule.next(first);
+  if (second === undefined || second > nowMs) return { atMs: first, missed: 1 };
+  const missed = Math.floor((nowMs - first) / (second - first)) + 1;
+  let atMs: number | undefined;
+  let next = schedule.next(first + (missed - 2) * (second - first));
+  while (next !== undefined && next <= nowMs) {
+    atMs = next;
+    next = schedule.next(next);
+  }
+  return { atMs: atMs ?? second, missed };
+}

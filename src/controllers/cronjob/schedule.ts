@@ -1,0 +1,67 @@
+import { Cron } from 'croner';
+
+/** When a CronJob starts its jobs. */
+export interface Schedule {
+  /** The first start after this, epoch milliseconds; undefined where there is none for years. */
+  next(afterMs: number): number | undefined;
+}
+
+const EVERY = '@every ';
+const UNITS_MS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+};
+
+/**
+ * Reads a schedule in the standard notation of robfig/cron, which the API server has checked: five fields, `@hourly` and its like,
+ * `@every 90m`.
+ * @param timeZone a name of the time zone database
+ * @throws Error telling what cannot be read
+ */
+export function compileSchedule(text: string, timeZone: string): Schedule {
+  const trimmed = text.trim();
+  if (trimmed.startsWith(EVERY)) return everySchedule(trimmed.slice(EVERY.length));
+  const cron = new Cron(trimmed, { paused: true, timezone: timeZone, mode: '5-part' });
+  return {
+    next(afterMs) {
+      let next = cron.nextRun(new Date(afterMs));
+      // What falls into an hour that the clocks leave out does not happen, in place of a little later.
+      while (next && !cron.match(next)) next = cron.nextRun(next);
+      return next?.getTime();
+    },
+  };
+}
+
+/** Counted from the last time, in whole seconds. */
+function everySchedule(duration: string): Schedule {
+  let periodMs = 0;
+  for (const [, number, unit = ''] of duration.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g))
+    periodMs += Number(number) * (UNITS_MS[unit] ?? 0);
+  const wholeMs = Math.max(Math.floor(periodMs / 1000), 1) * 1000;
+  return { next: (afterMs) => Math.floor(afterMs / 1000) * 1000 + wholeMs };
+}
+
+/** RFC 3339 with the offset of the time zone. */
+export function inTimeZone(epochMs: number, timeZone: string): string {
+  const parts = new Intl.DateTimeFormat('en-CA', {
+    ...{ timeZone, hourCycle: 'h23', timeZoneName: 'longOffset' },
+    ...{
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+    },
+  }).formatToParts(epochMs);
+  const part = (type: Intl.DateTimeFormatPartTypes): string =>
+    parts.find((each) => each.type === type)?.value ?? '';
+  const date = `${part('year')}-${part('month')}-${part('day')}`;
+  const offset = /[1-9]/.test(part('timeZoneName')) ? part('timeZoneName').replace('GMT', '') : 'Z';
+  return `${date}T${part('hour')}:${part('minute')}:${part('second')}${offset}`;
+}

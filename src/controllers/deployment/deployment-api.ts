@@ -1,0 +1,78 @@
+import { defaultDeployment } from '../../base/defaults/index.js';
+import type {
+  Amounts,
+  DeepReadonly,
+  Deployment,
+  PodSpec,
+  ResourceType,
+} from '../../base/kubernetes/index.js';
+import {
+  DEPLOYMENTS,
+  ROLLKEEPER_DEPLOYMENTS,
+  apiVersionOf,
+  canonicalQuantity,
+} from '../../base/kubernetes/index.js';
+
+/** The APIs by which Deployments come: Kubernetes' own, and the custom resource that asks for the same. */
+export const DEPLOYMENT_APIS = ['apps/v1', 'rollkeeper.dev/v1'] as const;
+export type DeploymentApi = (typeof DEPLOYMENT_APIS)[number];
+
+const TYPES: Readonly<Record<DeploymentApi, ResourceType>> = {
+  'apps/v1': DEPLOYMENTS,
+  'rollkeeper.dev/v1': ROLLKEEPER_DEPLOYMENTS,
+};
+
+export function deploymentTypeOf(api: DeploymentApi): ResourceType {
+  return TYPES[api];
+}
+
+/** Whether it is the custom resource: nobody has filled in or counted what the API server does for its own. */
+export function isCustomDeployment({ apiVersion }: DeepReadonly<Deployment>): boolean {
+  return apiVersion === apiVersionOf(ROLLKEEPER_DEPLOYMENTS);
+}
+
+/** Where a Deployment is read and written. */
+export function typeOfDeployment(deployment: DeepReadonly<Deployment>): ResourceType {
+  return isCustomDeployment(deployment) ? ROLLKEEPER_DEPLOYMENTS : DEPLOYMENTS;
+}
+
+/**
+ * Fills in what Kubernetes fills into a Deployment of its own, and writes quantities as it does, so that the template
+ * compares equal with that of the ReplicaSet that was made of it. Changes and returns `deployment`.
+ */
+export function completeDeployment(deployment: Deployment): Deployment {
+  delete deployment.metadata.managedFields;
+  defaultDeployment(deployment);
+  const { spec } = deployment.spec.template;
+  if (spec) writeAsKubernetesDoes(spec);
+  return deployment;
+}
+
+function writeAsKubernetesDoes(spec: PodSpec): void {
+  const { containers = [], initContainers = [], overhead, resources, volumes = [] } = spec;
+  for (const each of [...containers, ...initContainers]) {
+    canonicalize(each.resources?.limits);
+    canonicalize(each.resources?.requests);
+    for (const variable of each.env ?? []) {
+      if (variable.value === '') delete variable.value;
+      canonicalizeField(variable.valueFrom?.resourceFieldRef, 'divisor');
+    }
+  }
+  for (const amounts of [overhead, resources?.limits, resources?.requests]) canonicalize(amounts);
+  for (const { emptyDir, ephemeral } of volumes) {
+    canonicalizeField(emptyDir, 'sizeLimit');
+    canonicalize(ephemeral?.volumeClaimTemplate?.spec.resources?.requests);
+  }
+}
+
+function canonicalize(amounts: Amounts | undefined): void {
+  for (const name of Object.keys(amounts ?? {})) canonicalizeField(amounts, name);
+}
+
+/** What is no quantity stays: the API server tells whoever makes a ReplicaSet of it. */
+function canonicalizeField(object: object | undefined, name: string): void {
+  const fields = object as Record<string, unknown> | undefined;
+  const value = fields?.[name];
+  if (!fields || (typeof value !== 'string' && typeof value !== 'number')) return;
+  fields[name] = canonicalQuantity(String(value)) ?? value;
+}

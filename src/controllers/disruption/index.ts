@@ -1,1 +1,0 @@
-export { disruptionController } from './disruption-controller.js';

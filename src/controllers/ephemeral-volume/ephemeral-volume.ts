@@ -1,0 +1,83 @@
+import type { DeepReadonly } from '../../base/kubernetes/index.js';
+import { cloneJson, ephemeralClaimName, isControlledBy, isPodFinished } from '../../base/kubernetes/index.js';
+import { errorMessage } from '../../base/errors/index.js';
+import {
+  PersistentVolumeClaim,
+  Pod,
+  isAlreadyExists,
+  isNamespaceTerminating,
+  keyOf,
+  newControllerRef,
+  typeMeta,
+  watch,
+} from '../../kit/index.js';
+import { WHOLE_PODS, clusterController } from '../shared/index.js';
+
+type ReadablePod = DeepReadonly<Pod>;
+type Claim = DeepReadonly<PersistentVolumeClaim>;
+
+/**
+ * Makes the claims of pods' ephemeral volumes, which go with their pod.
+ * Source: k/k pkg/controller/volume/ephemeral.
+ */
+export const ephemeralVolumeController = clusterController<Pod>(
+  {
+    name: 'ephemeral-volume',
+    for: Pod,
+    predicates: [({ object, type }) => type !== 'deleted' && wantedClaims(object).length > 0],
+    watches: [
+      watch(
+        PersistentVolumeClaim,
+        ({ metadata }) =>
+          (metadata.ownerReferences ?? [])
+            .filter(({ controller, kind }) => controller && kind === Pod.kind)
+            .map(({ name }) => ({ namespace: metadata.namespace, name })),
+        ({ type }) => type === 'deleted',
+      ),
+    ],
+    async reconcile(_request, { client, events, lister, object: pod }) {
+      for (const claim of pod ? wantedClaims(pod) : []) {
+        const found = lister(PersistentVolumeClaim).get(keyOf(claim.metadata));
+        if (found && pod && !isControlledBy(found, pod)) throw new Error(notItsOwn(found, pod));
+        if (found || !pod) continue;
+        try {
+          await client.create(PersistentVolumeClaim, cloneJson(claim as PersistentVolumeClaim));
+        } catch (error) {
+          if (isAlreadyExists(error) || isNamespaceTerminating(error)) continue;
+          const message = `ephemeral volume ${claim.metadata.name}: ${errorMessage(error)}`;
+          events.record(pod, { type: 'Warning', reason: 'FailedBinding', message });
+          throw error;
+        }
+      }
+    },
+  },
+  { trims: WHOLE_PODS },
+);
+
+/** The claims that a pod must have, made from its templates. */
+export function wantedClaims(pod: ReadablePod): readonly Claim[] {
+  const { deletionTimestamp, name, namespace } = pod.metadata;
+  if (deletionTimestamp !== undefined || isPodFinished(pod)) return [];
+  return (pod.spec.volumes ?? []).flatMap(({ ephemeral, name: volume }): Claim[] => {
+    const template = ephemeral?.volumeClaimTemplate;
+    if (!template) return [];
+    const { annotations, labels } = template.metadata ?? {};
+    return [
+      {
+        ...(typeMeta(PersistentVolumeClaim) as Pick<Claim, 'apiVersion' | 'kind'>),
+        metadata: {
+          name: ephemeralClaimName(name, volume),
+          namespace,
+          ...(labels && { labels }),
+          ...(annotations && { annotations }),
+          ownerReferences: [newControllerRef(pod)],
+        },
+        spec: template.spec,
+      },
+    ];
+  });
+}
+
+function notItsOwn({ metadata: claim }: Claim, { metadata: pod }: ReadablePod): string {
+  return `PVC ${keyOf(claim)} was not created for pod ${keyOf(pod)} (pod is not owner)`;
+}

@@ -1,1 +1,0 @@
-export { horizontalPodAutoscalerController } from './horizontal-pod-autoscaler-controller.js';

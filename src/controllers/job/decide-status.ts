@@ -1,0 +1,108 @@
+import { toRfc3339 } from '../../base/clock/index.js';
+import type { EventNote } from '../../kit/index.js';
+import { findCondition } from '../../kit/index.js';
+import type { Job } from '../../kit/index.js';
+import type { CountedPods } from './count-pods.js';
+import type { JobEnd } from './decide-end.js';
+import { isSuspended } from './job-pods.js';
+import type { JobView } from './view-job.js';
+
+type Status = NonNullable<Job['status']>;
+type JobCondition = NonNullable<Status['conditions']>[number];
+
+/** What is left after this sync has created and deleted. */
+export interface LeftPods {
+  readonly active: number;
+  readonly ready: number;
+  readonly terminating: number;
+}
+
+export interface StatusDecision {
+  readonly status: Status;
+  /** To be told once the status is stored. */
+  readonly events: readonly EventNote[];
+}
+
+interface Observed {
+  readonly view: JobView;
+  readonly left: LeftPods;
+  readonly counted: CountedPods;
+  readonly end: JobEnd | undefined;
+  readonly nowMs: number;
+}
+
+/** The status that a Job should have, and what is new about it. */
+export function decideStatus({ counted, end, left, nowMs, view }: Observed): StatusDecision {
+  const { job } = view;
+  const conditions = new Conditions(job.status?.conditions ?? [], nowMs);
+  const events: EventNote[] = [];
+  let { completionTime, startTime } = (job.status ?? {}) as Status;
+  if (!isSuspended(job)) startTime ??= toRfc3339(nowMs);
+  if (end) {
+    conditions.set(end.type, 'True', end.reason, end.message);
+    // Only when every pod is counted and gone, or nobody could rely on it.
+    if (counted.isComplete && left.active + left.terminating === 0) {
+      const isSuccess = end.type === 'SuccessCriteriaMet';
+      conditions.set(isSuccess ? 'Complete' : 'Failed', 'True', end.reason, end.message);
+      if (isSuccess) completionTime = toRfc3339(nowMs);
+      events.push(...endEvents(view, end));
+    }
+  } else if (job.metadata.deletionTimestamp === undefined) {
+    const change = isSuspended(job)
+      ? conditions.set('Suspended', 'True', 'JobSuspended', 'Job suspended') && 'Suspended'
+      : conditions.set('Suspended', 'False', 'JobResumed', 'Job resumed') && 'Resumed';
+    if (change) events.push({ type: 'Normal', reason: change, message: `Job ${change.toLowerCase()}` });
+    // The deadline counts from here.
+    if (change === 'Resumed') startTime = toRfc3339(nowMs);
+  }
+  return {
+    status: { ...shownCounts(counted, left), startTime, completionTime, conditions: conditions.list },
+    events,
+  };
+}
+
+/** As the genuine server shows them: what is nothing is left out, but for what is known to be nothing. */
+function shownCounts({ counters }: CountedPods, { active, ready, terminating }: LeftPods): Status {
+  const { completedIndexes, failed, succeeded, ...others } = counters;
+  return {
+    ...(others as Status),
+    ...(active > 0 && { active }),
+    ...(succeeded && { succeeded }),
+    ...(failed && { failed }),
+    ...(completedIndexes && { completedIndexes }),
+    ready,
+    terminating,
+  };
+}
+
+function endEvents({ job, succeeded }: JobView, { message, reason, type }: JobEnd): EventNote[] {
+  if (type === 'FailureTarget') return [{ type: 'Warning', reason, message }];
+  const completed: EventNote = { type: 'Normal', reason: 'Completed', message: 'Job completed' };
+  const { completions = Infinity } = job.spec;
+  if (succeeded <= completions) return [completed];
+  const surplus = 'Too many succeeded pods running after completion count reached';
+  return [{ type: 'Warning', reason: 'TooManySucceededPods', message: surplus }, completed];
+}
+
+/** Conditions of a Job have a time of their own for the last look, which moves with the rest alone. */
+class Conditions {
+  list: JobCondition[];
+
+  constructor(
+    before: readonly JobCondition[],
+    private readonly nowMs: number,
+  ) {
+    this.list = [...before];
+  }
+
+  /** Returns whether something changed. That a condition is false where nobody ever said so is no news. */
+  set(type: string, status: 'True' | 'False', reason: string, message: string): boolean {
+    const old = findCondition(this.list, type);
+    if (old ? old.status === status && old.reason === reason && old.message === message : status === 'False')
+      return false;
+    const now = toRfc3339(this.nowMs);
+    const next = { type, status, reason, message, lastProbeTime: now, lastTransitionTime: now };
+    this.list = old ? this.list.map((each) => (each === old ? next : each)) : [...this.list, next];
+    return true;
+  }
+}

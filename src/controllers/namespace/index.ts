@@ -1,1 +1,0 @@
-export { namespaceController } from './namespace-definition.js';

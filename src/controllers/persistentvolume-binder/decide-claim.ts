@@ -1,0 +1,115 @@
+import type { DeepReadonly } from '../../base/kubernetes/index.js';
+import {
+  BIND_COMPLETED,
+  BOUND_BY_CONTROLLER,
+  SELECTED_NODE,
+  findVolume,
+  isBoundTo,
+  mismatchOf,
+  newestDefault,
+  storageClassNameOf,
+} from '../../base/kubernetes/index.js';
+import type { EventNote, PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../kit/index.js';
+
+export type ReadableClaim = DeepReadonly<PersistentVolumeClaim>;
+export type ReadableVolume = DeepReadonly<PersistentVolume>;
+type ReadableClass = DeepReadonly<StorageClass>;
+
+/** What a claim's future rests on. */
+export interface ClaimView {
+  readonly claim: ReadableClaim;
+  readonly volumes: readonly ReadableVolume[];
+  readonly classes: readonly ReadableClass[];
+}
+
+export type ClaimDecision =
+  | { readonly action: 'bind'; readonly volume: ReadableVolume }
+  /** It stays as it is, not bound yet. */
+  | { readonly action: 'wait'; readonly note?: EventNote }
+  /** Somebody else is to make its volume. */
+  | { readonly action: 'provision'; readonly provisioner: string }
+  /** It named no class when there was no default one. */
+  | { readonly action: 'set-class'; readonly className: string }
+  /** It was bound, and its volume is gone. */
+  | { readonly action: 'lose'; readonly note: EventNote }
+  | { readonly action: 'nothing' };
+
+/** Of volumes that none of kube-controller-manager's own plug-ins makes. */
+const IN_TREE = 'kubernetes.io/';
+
+/**
+ * What becomes of a claim.
+ * Source: `syncUnboundClaim` and `syncBoundClaim` in k/k pkg/controller/volume/persistentvolume.
+ */
+export function decideClaim(view: ClaimView): ClaimDecision {
+  const { claim } = view;
+  if (claim.metadata.annotations?.[BIND_COMPLETED] !== undefined) return decideBound(view);
+  if (claim.metadata.deletionTimestamp !== undefined) return { action: 'nothing' };
+  return claim.spec.volumeName ? decideNamed(view, claim.spec.volumeName) : decideUnbound(view);
+}
+
+function decideBound({ claim, volumes }: ClaimView): ClaimDecision {
+  const { volumeName } = claim.spec;
+  if (!volumeName) return lost('ClaimLost', 'Bound claim has lost reference to PersistentVolume.');
+  const volume = volumes.find(({ metadata }) => metadata.name === volumeName);
+  if (!volume) return lost('ClaimLost', 'Bound claim has lost its PersistentVolume.');
+  const { claimRef } = volume.spec;
+  if (!claimRef || claimRef.uid === claim.metadata.uid) return { action: 'bind', volume };
+  const message = 'Two claims are bound to the same volume, this one is bound incorrectly';
+  return { action: 'lose', note: { type: 'Warning', reason: 'ClaimMisbound', message } };
+}
+
+function lost(reason: string, what: string): ClaimDecision {
+  const message = `${what} Data on the volume is lost!`;
+  return { action: 'lose', note: { type: 'Warning', reason, message } };
+}
+
+/** Somebody has chosen the volume for it. */
+function decideNamed({ claim, volumes }: ClaimView, volumeName: string): ClaimDecision {
+  const volume = volumes.find(({ metadata }) => metadata.name === volumeName);
+  if (!volume) return { action: 'wait' };
+  if (isBoundTo(volume, claim)) return { action: 'bind', volume };
+  if (!volume.spec.claimRef) {
+    const mismatch = mismatchOf(volume, claim);
+    if (mismatch === undefined) return { action: 'bind', volume };
+    const message = `Cannot bind to requested volume "${volumeName}": ${mismatch}`;
+    return { action: 'wait', note: { type: 'Warning', reason: 'VolumeMismatch', message } };
+  }
+  if (claim.metadata.annotations?.[BOUND_BY_CONTROLLER] !== undefined) return { action: 'wait' };
+  const message = `volume "${volumeName}" already bound to a different claim.`;
+  return { action: 'wait', note: { type: 'Warning', reason: 'FailedBinding', message } };
+}
+
+function decideUnbound({ claim, classes, volumes }: ClaimView): ClaimDecision {
+  const className = storageClassNameOf(claim);
+  const storageClass = classes.find(({ metadata }) => metadata.name === className);
+  const isDelayed =
+    storageClass?.volumeBindingMode === 'WaitForFirstConsumer' &&
+    claim.metadata.annotations?.[SELECTED_NODE] === undefined;
+  const volume = findVolume(claim, volumes, { isDelayed });
+  if (volume) return { action: 'bind', volume };
+  if (className === undefined) {
+    const byDefault = newestDefault(classes);
+    if (byDefault) return { action: 'set-class', className: byDefault.metadata.name };
+  }
+  if (isDelayed) {
+    const message = 'waiting for first consumer to be created before binding';
+    return { action: 'wait', note: { type: 'Normal', reason: 'WaitForFirstConsumer', message } };
+  }
+  if (!className) {
+    const message = 'no persistent volumes available for this claim and no storage class is set';
+    return { action: 'wait', note: { type: 'Normal', reason: 'FailedBinding', message } };
+  }
+  return decideProvisioning(className, storageClass);
+}
+
+function decideProvisioning(className: string, storageClass: ReadableClass | undefined): ClaimDecision {
+  const failed = (message: string): ClaimDecision => ({
+    action: 'wait',
+    note: { type: 'Warning', reason: 'ProvisioningFailed', message },
+  });
+  if (!storageClass) return failed(`storageclass.storage.k8s.io "${className}" not found`);
+  const { provisioner } = storageClass;
+  if (provisioner.startsWith(IN_TREE)) return failed(`no volume plugin matched name: ${provisioner}`);
+  return { action: 'provision', provisioner };
+}

@@ -1,0 +1,52 @@
+import { BOUND_BY_CONTROLLER, PROVISIONED_BY, isBoundTo } from '../../base/kubernetes/index.js';
+import type { EventNote } from '../../kit/index.js';
+import type { ReadableClaim, ReadableVolume } from './decide-claim.js';
+
+export type VolumeDecision =
+  | { readonly action: 'set-phase'; readonly phase: 'Available' | 'Bound' }
+  /** Its claim is gone for good, or has another volume. */
+  | { readonly action: 'release' }
+  /** Its claim has got another one: what it was kept by is taken away, and it is free again. */
+  | { readonly action: 'unbind' }
+  /** The sync of its claim goes on with it. */
+  | { readonly action: 'nothing' };
+
+/**
+ * What becomes of a volume.
+ * Source: `syncVolume` in k/k pkg/controller/volume/persistentvolume.
+ * @param claim the one of the name in its reference, if there is any
+ */
+export function decideVolume(volume: ReadableVolume, claim: ReadableClaim | undefined): VolumeDecision {
+  const { claimRef, persistentVolumeReclaimPolicy: policy } = volume.spec;
+  if (!claimRef?.uid) return { action: 'set-phase', phase: 'Available' };
+  if (!claim || !isBoundTo(volume, claim)) return { action: 'release' };
+  const { volumeName } = claim.spec;
+  if (!volumeName) return { action: 'nothing' };
+  if (volumeName === volume.metadata.name) return { action: 'set-phase', phase: 'Bound' };
+  const isMadeForIt = volume.metadata.annotations?.[PROVISIONED_BY] !== undefined && policy === 'Delete';
+  return isMadeForIt ? { action: 'release' } : { action: 'unbind' };
+}
+
+/**
+ * Why a released volume cannot be reclaimed as its policy says; undefined where it is kept, or left to whoever made it.
+ * Source: `reclaimVolume`.
+ */
+export function decideReclaim(volume: ReadableVolume): EventNote | undefined {
+  const { metadata, spec } = volume;
+  if (spec.persistentVolumeReclaimPolicy === 'Recycle')
+    return failed('VolumeFailedRecycle', 'No recycler plugin found for the volume!');
+  const isOthers = metadata.annotations?.[PROVISIONED_BY] !== undefined;
+  if (spec.persistentVolumeReclaimPolicy !== 'Delete' || isOthers) return undefined;
+  const message = `error getting deleter volume plugin for volume "${metadata.name}": no deletable volume plugin matched`;
+  return failed('VolumeFailedDelete', message);
+}
+
+function failed(reason: string, message: string): EventNote {
+  return { type: 'Warning', reason, message };
+}
+
+/** The reference that is left when a volume is given up: none, or what people have written themselves. */
+export function unboundRef({ metadata, spec }: ReadableVolume): object | null {
+  if (metadata.annotations?.[BOUND_BY_CONTROLLER] !== undefined || !spec.claimRef) return null;
+  return { ...spec.claimRef, uid: null, resourceVersion: null };
+}

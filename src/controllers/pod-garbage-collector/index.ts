@@ -1,1 +1,0 @@
-export { podGarbageCollectorController } from './pod-garbage-collector.js';

@@ -1,0 +1,213 @@
+import type { Clock, RandomSource } from '../../base/clock/index.js';
+import type { Decision, Lister } from '../../kit/index.js';
+import { OWNER_UID_INDEX } from '../../kit/index.js';
+import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import { controllerOf, isControlledBy, keyOf } from '../../base/kubernetes/index.js';
+import type { DoomedPod } from '../shared/index.js';
+import { choosePodNames, counted, podNamePrefix, podsToDelete } from '../shared/index.js';
+import type { PodIntents } from './pod-intents.js';
+import type { RejectionBackoff } from './rejection-backoff.js';
+import { decideRejectionBackoff } from './rejection-backoff.js';
+import type { CompiledReplicaSetControllerOptions } from './replicaset.options.js';
+
+type ReadablePod = DeepReadonly<Pod>;
+
+export interface PodDecisionDependencies {
+  readonly replicaSets: Lister<ReplicaSet>;
+  readonly pods: Lister<Pod>;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly options: CompiledReplicaSetControllerOptions;
+}
+
+/** What the API server and the cache say together, once stored intents are accounted for. */
+export interface Situation {
+  /** Every pod that has the ReplicaSet as its controller, whatever its state. */
+  readonly controlled: readonly ReadablePod[];
+  readonly intents: PodIntents;
+  readonly active: readonly ReadablePod[];
+  readonly recreate: readonly string[];
+  readonly pendingDeletes: readonly DoomedPod[];
+  /** Created, by the API server's word, but not in the cache. */
+  readonly unseen: readonly string[];
+  /** Stored names that turned out not to exist: the first to be used again. */
+  readonly freeNames: readonly string[];
+  /** The API server's word changed what was stored. */
+  readonly corrected: boolean;
+}
+
+/** What is done about the pods. */
+export interface PodPlan {
+  readonly creates: readonly string[];
+  /** Those of them that nobody can have tried before. */
+  readonly fresh: ReadonlySet<string>;
+  readonly deletes: readonly DoomedPod[];
+  readonly intents: PodIntents;
+  readonly mustStore: boolean;
+}
+
+/** Everything that follows for the pods from what was observed. */
+export interface DecidedPods {
+  readonly plan: PodPlan;
+  /** Nodes rejected too many pods: creations are held back for as long. */
+  readonly backoff?: RejectionBackoff;
+  /** For the trace, the log and those who ask why. */
+  readonly decision: Decision;
+}
+
+/** Decides which pods to create and to delete. Pure but for the names, which are chosen at random. */
+export function decidePods(
+  replicaSet: DeepReadonly<ReplicaSet>,
+  situation: Situation,
+  dependencies: PodDecisionDependencies,
+): DecidedPods {
+  const { active, controlled, freeNames, pendingDeletes, recreate, unseen } = situation;
+  const { clock, options } = dependencies;
+  const desired = desiredReplicas(replicaSet);
+  const running = active.length + recreate.length;
+  const missing = desired - running;
+  const nowMs = clock.now();
+  const backoff = decideRejectionBackoff({ pods: controlled, missing, nowMs, options });
+  const count = decidePodCount({ active: running, desired, burst: options.burstReplicas });
+  const newNames = newPodNames({ replicaSet, count: backoff ? 0 : count.create, freeNames }, dependencies);
+  const victims = chooseVictims(replicaSet, active, count.delete, dependencies);
+  const creates = [...recreate, ...newNames];
+  const deletes = [...pendingDeletes, ...victims];
+  const plan = {
+    creates,
+    fresh: new Set(newNames),
+    deletes,
+    intents: { ...situation.intents, creates: [...unseen, ...creates], deletes },
+    mustStore: newNames.length > 0 || victims.length > 0 || situation.corrected,
+  };
+  const decision = describeDecision(replicaSet, { ...situation, ...plan, heldBack: backoff !== undefined });
+  return { plan, backoff, decision };
+}
+
+/** How many pods one sync creates or deletes; never both. */
+export interface PodCountDecision {
+  readonly create: number;
+  readonly delete: number;
+}
+
+/** The step from `active` pods towards `desired`, at most `burst` at once. */
+export function decidePodCount(input: {
+  readonly active: number;
+  readonly desired: number;
+  readonly burst: number;
+}): PodCountDecision {
+  const missing = input.desired - input.active;
+  return {
+    create: Math.min(Math.max(missing, 0), input.burst),
+    delete: Math.min(Math.max(-missing, 0), input.burst),
+  };
+}
+
+interface NewNames {
+  readonly replicaSet: DeepReadonly<ReplicaSet>;
+  readonly count: number;
+  /** To be used first. @default none */
+  readonly freeNames?: readonly string[];
+  /** Beside those of the cached pods. @default none */
+  readonly alsoTaken?: ReadonlySet<string>;
+}
+
+/** Names for new pods, none of which the cache has. */
+export function newPodNames(
+  { alsoTaken, count, freeNames = [], replicaSet }: NewNames,
+  { pods, random }: Pick<PodDecisionDependencies, 'pods' | 'random'>,
+): string[] {
+  const { name: replicaSetName, namespace } = replicaSet.metadata;
+  const prefix = podNamePrefix(replicaSetName);
+  const reused = freeNames.slice(0, count);
+  const isTaken = (name: string): boolean =>
+    reused.includes(name) ||
+    alsoTaken?.has(name) === true ||
+    pods.get(keyOf({ namespace, name })) !== undefined;
+  return [...reused, ...choosePodNames({ prefix, count: count - reused.length, isTaken, random })];
+}
+
+export function desiredReplicas(replicaSet: DeepReadonly<ReplicaSet>): number {
+  return replicaSet.spec.replicas ?? 1;
+}
+
+function chooseVictims(
+  replicaSet: DeepReadonly<ReplicaSet>,
+  active: readonly ReadablePod[],
+  count: number,
+  { clock, pods, replicaSets }: PodDecisionDependencies,
+): DoomedPod[] {
+  if (count === 0) return [];
+  const related = relatedPods(replicaSet, replicaSets, pods);
+  return podsToDelete({ pods: active, related, count, nowMs: clock.now() }).map(({ metadata }) => ({
+    uid: metadata.uid ?? '',
+    name: metadata.name,
+  }));
+}
+
+/**
+ * The pods of every ReplicaSet that has the same controller as `replicaSet`, itself included: during a rollout
+ * the old and the new pods of one Deployment on a node stand in for each other. None for a ReplicaSet on its own,
+ * as in Kubernetes' `getIndirectlyRelatedPods`.
+ */
+function relatedPods(
+  replicaSet: DeepReadonly<ReplicaSet>,
+  replicaSets: Lister<ReplicaSet>,
+  pods: Lister<Pod>,
+): readonly DeepReadonly<Pod>[] {
+  const controller = controllerOf(replicaSet);
+  if (!controller) return [];
+  return replicaSets
+    .byIndex(OWNER_UID_INDEX, controller.uid)
+    .filter((sibling) => controllerOf(sibling)?.uid === controller.uid)
+    .flatMap((sibling) =>
+      pods.byIndex(OWNER_UID_INDEX, sibling.metadata.uid ?? '').filter((pod) => isControlledBy(pod, sibling)),
+    );
+}
+
+interface Described {
+  readonly active: readonly unknown[];
+  /** Of stored intents: carried out again. */
+  readonly recreate: readonly unknown[];
+  readonly pendingDeletes: readonly unknown[];
+  /** Those of intents included. */
+  readonly creates: readonly unknown[];
+  readonly deletes: readonly unknown[];
+  /** Nodes rejected too many pods. */
+  readonly heldBack: boolean;
+}
+
+/** What a sync decided about a ReplicaSet's pods and from what, for people. */
+export function describeDecision(replicaSet: DeepReadonly<ReplicaSet>, decided: Described): Decision {
+  const { active, creates, deletes, pendingDeletes, recreate } = decided;
+  const parts = [
+    ...(creates.length > 0 ? [`create ${pods(creates)}`] : []),
+    ...(deletes.length > 0 ? [`delete ${pods(deletes)}`] : []),
+  ];
+  return {
+    branch: branchOf(decided),
+    summary: parts.length > 0 ? `${replicaSet.metadata.name}: ${parts.join(', ')}` : '',
+    // Deletions that only wait for the cache to show them were told of when they were decided.
+    changes: creates.length > 0 || deletes.length > pendingDeletes.length,
+    inputs: {
+      'rollkeeper.replicas': replicaSet.spec.replicas ?? 1,
+      'rollkeeper.pods.active': active.length,
+      ...counted({
+        'rollkeeper.pods.create': creates,
+        'rollkeeper.pods.delete': deletes,
+        'rollkeeper.intents.create': recreate,
+        'rollkeeper.intents.delete': pendingDeletes,
+      }),
+    },
+  };
+}
+
+function branchOf({ creates, deletes, heldBack }: Described): string {
+  if (heldBack) return 'hold-creations';
+  if (creates.length > 0) return 'create-pods';
+  return deletes.length > 0 ? 'delete-pods' : 'rest';
+}
+
+function pods({ length }: readonly unknown[]): string {
+  return `${length} pod${length === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,134 @@
+import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
+import {
+  cloneJson,
+  compileLabelSelector,
+  isControlledBy,
+  newControllerRef,
+  semanticEqual,
+} from '../../base/kubernetes/index.js';
+import type { Kind, KindIndex, ReconcileContext } from '../../kit/index.js';
+import { indexBy, isAlreadyExists, typeMeta } from '../../kit/index.js';
+import {
+  ControllerRevision,
+  ORPHAN_INDEX,
+  claimChildren,
+  decideClaims,
+  orphanIndex,
+  stableHash,
+  unlessGone,
+} from '../shared/index.js';
+import type { Revised } from './decide-revisions.js';
+import { decideOldRevisions, decideRevision, templateOf } from './decide-revisions.js';
+
+type Revision = DeepReadonly<ControllerRevision>;
+
+/** Names that turn out to be somebody else's in one sync. */
+const MAX_COLLISIONS = 10;
+
+/** The cache of revisions must have it. */
+export const REVISION_INDEXES: readonly KindIndex[] = [
+  indexBy(ControllerRevision, ORPHAN_INDEX, orphanIndex as never),
+];
+
+export interface Revisions {
+  readonly all: readonly Revision[];
+  /** Of the template of today. */
+  readonly update: Revision;
+  readonly collisionCount: number;
+}
+
+type Owner = Revised & { spec: { selector: object } };
+type Sync = Pick<ReconcileContext, 'client' | 'lister' | 'owned' | 'signal'>;
+
+/** How a kind's revisions are labelled. */
+export interface RevisionsOf<T extends KubernetesObject> {
+  readonly kind: Kind<T>;
+  /** Of a revision: the hash in its name. */
+  readonly hashLabel: string;
+}
+
+/** The revisions of an owner: those that it selects and nobody has are taken, and that of its template is made. */
+export async function syncRevisions<T extends Owner>(
+  of: RevisionsOf<T>,
+  owner: DeepReadonly<T>,
+  sync: Sync,
+): Promise<Revisions> {
+  const readable = owner as DeepReadonly<Owner>;
+  const all = await claimRevisions(of.kind, readable, sync);
+  const decision = decideRevision(readable.spec.template, all);
+  const collisionCount = readable.status?.collisionCount ?? 0;
+  if (decision.kind === 'known') return { all, update: decision.update, collisionCount };
+  if (decision.kind === 'create') {
+    const created = await createRevision(of, readable, decision, collisionCount, sync);
+    return { all: [...all, created.update], ...created };
+  }
+  const { name, namespace, resourceVersion, uid } = decision.update.metadata;
+  const body = { metadata: { uid, resourceVersion }, revision: decision.revision };
+  const patch = { type: 'merge', body } as const;
+  const update = await sync.client.patch<ControllerRevision>(ControllerRevision, { name, namespace }, patch);
+  return { all: all.map((each) => (each === decision.update ? update : each)), update, collisionCount };
+}
+
+/** Deletes what is beyond `revisionHistoryLimit`. @param isInUse whether pods of it are there, or shall be */
+export async function truncateRevisions(
+  { spec }: DeepReadonly<Revised>,
+  all: readonly Revision[],
+  isInUse: (revision: Revision) => boolean,
+  { client }: Pick<Sync, 'client'>,
+): Promise<void> {
+  for (const { metadata } of decideOldRevisions(all, isInUse, spec.revisionHistoryLimit ?? 10))
+    await unlessGone(
+      client.delete(ControllerRevision, metadata, { preconditions: { uid: metadata.uid ?? '' } }),
+    );
+}
+
+async function claimRevisions(
+  kind: Kind,
+  owner: DeepReadonly<Owner>,
+  { client, lister, owned, signal }: Sync,
+): Promise<Revision[]> {
+  const orphans = lister(ControllerRevision).byIndex(ORPHAN_INDEX, owner.metadata.namespace ?? '');
+  const selects = compileLabelSelector(owner.spec.selector);
+  const candidates = [...owned(ControllerRevision), ...orphans];
+  const decision = decideClaims({ owner, selects, candidates });
+  const claim = { owner, ownerKind: kind, childKind: ControllerRevision, client, signal };
+  return [...decision.owned, ...(await claimChildren(claim, decision))];
+}
+
+async function createRevision(
+  { hashLabel, kind }: RevisionsOf<KubernetesObject>,
+  owner: DeepReadonly<Owner>,
+  { revision }: { readonly revision: number },
+  firstCollision: number,
+  { client }: Pick<Sync, 'client'>,
+): Promise<Omit<Revisions, 'all'>> {
+  const { template } = owner.spec;
+  const { annotations, name: ownerName, namespace } = owner.metadata;
+  for (let collisionCount = firstCollision; ; collisionCount++) {
+    const hash = stableHash(template, collisionCount);
+    const name = `${ownerName}-${hash}`;
+    const wanted: ControllerRevision = {
+      ...(typeMeta(ControllerRevision) as Pick<ControllerRevision, 'apiVersion' | 'kind'>),
+      metadata: {
+        name,
+        namespace,
+        labels: { ...template.metadata?.labels, [hashLabel]: hash },
+        ...(annotations && { annotations: { ...annotations } }),
+        ownerReferences: [newControllerRef({ ...owner, ...typeMeta(kind) })],
+      },
+      data: {
+        spec: { template: { ...cloneJson(template as Owner['spec']['template']), $patch: 'replace' } },
+      },
+      revision,
+    };
+    try {
+      return { update: await client.create(ControllerRevision, wanted), collisionCount };
+    } catch (error) {
+      if (!isAlreadyExists(error) || collisionCount - firstCollision >= MAX_COLLISIONS) throw error;
+      // Made before, by a sync whose answer got lost; or the name of another.
+      const found = await client.get<ControllerRevision>(ControllerRevision, { namespace, name });
+      const isOurs = isControlledBy(found, owner) && semanticEqual(templateOf(found), template);
+      if (isOurs) return { update: found, collisionCount };
+    }
+  }
+}

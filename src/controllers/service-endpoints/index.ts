@@ -1,2 +1,0 @@
-export { endpointsController } from './endpoints-controller.js';
-export { endpointSliceController } from './endpoint-slice-controller.js';

@@ -1,1 +1,0 @@
-export { rootCaPublisherController, serviceAccountController } from './namespace-furniture.js';

@@ -1,0 +1,76 @@
+import type { DeepReadonly, KubernetesObject, LabelSelector, Pod } from '../../base/kubernetes/index.js';
+import { compileLabelSelector, controllerOf, isControlledBy } from '../../base/kubernetes/index.js';
+import type { IndexFunction, Kind, KindIndex, ReconcileContext, WatchedKind } from '../../kit/index.js';
+import { OWNER_UID_INDEX, Pod as POD, indexBy, watch } from '../../kit/index.js';
+import { claimChildren } from './claim-children.js';
+import { decideClaims, ORPHAN_INDEX, orphanIndex } from './claim-decision.js';
+import type { CreateOutcome, DeleteOutcome } from './pod-control.js';
+import { SELECTOR_INDEX, selectorIndex, selectorIndexValuesFor } from './selector-index.js';
+
+type ReadablePod = DeepReadonly<Pod>;
+
+/** Something that selects its pods by labels. */
+export interface PodOwner extends KubernetesObject {
+  spec: { selector?: LabelSelector };
+}
+
+/** A kind of owners, and how it has its pods. */
+export interface OwnPods<T extends PodOwner> {
+  readonly kind: Kind<T>;
+  /** See `ChildClaim`. @default none */
+  readonly finalizer?: string;
+  /** Whether a pod that the owner selects may be one of its own. @default all may */
+  readonly mayOwn?: (owner: DeepReadonly<T>, pod: ReadablePod) => boolean;
+}
+
+/** What the caches need for {@link claimOwnPods} and {@link watchOrphans}. */
+export function ownPodIndexes<T extends PodOwner>({ kind }: OwnPods<T>): readonly KindIndex[] {
+  return [
+    indexBy(POD, ORPHAN_INDEX, orphanIndex as IndexFunction<Pod>),
+    indexBy(kind, SELECTOR_INDEX, (owner) => selectorIndex(owner as never)),
+  ];
+}
+
+/** A pod that nobody controls wakes whoever may take it. */
+export function watchOrphans<T extends PodOwner>({ kind, mayOwn = () => true }: OwnPods<T>): WatchedKind {
+  return watch(POD, function* (pod, listerOf) {
+    if (controllerOf(pod)) return;
+    for (const value of selectorIndexValuesFor(pod))
+      for (const owner of listerOf(kind).byIndex(SELECTOR_INDEX, value)) {
+        const { metadata, spec } = owner as DeepReadonly<PodOwner>;
+        if (mayOwn(owner, pod) && compileLabelSelector(spec.selector)(pod.metadata.labels)) yield metadata;
+      }
+  });
+}
+
+/** The pods of `owner`, ended ones included, when orphans have been adopted and others released. */
+export async function claimOwnPods<T extends PodOwner>(
+  { finalizer, kind, mayOwn = () => true }: OwnPods<T>,
+  owner: DeepReadonly<T>,
+  { client, lister, signal }: Pick<ReconcileContext, 'client' | 'lister' | 'signal'>,
+): Promise<readonly ReadablePod[]> {
+  const readable = owner as DeepReadonly<PodOwner>;
+  const { namespace = '', uid = '' } = readable.metadata;
+  const pods = lister(POD);
+  const candidates = [
+    ...pods.byIndex(OWNER_UID_INDEX, uid).filter((pod) => isControlledBy(pod, readable)),
+    ...pods.byIndex(ORPHAN_INDEX, namespace),
+  ].filter((pod) => mayOwn(owner, pod));
+  const selects = compileLabelSelector(readable.spec.selector);
+  const decision = decideClaims({ owner: readable, selects, candidates });
+  const claim = { owner: readable, ownerKind: kind, childKind: POD, finalizer, client, signal };
+  return [...decision.owned, ...(await claimChildren(claim, decision))];
+}
+
+/** Whether the pod is there. */
+export function isMade({ kind }: CreateOutcome): boolean {
+  return kind === 'created' || kind === 'exists';
+}
+
+/** Why some of what was tried has not happened, for another try. */
+export function failuresOf(outcomes: readonly (CreateOutcome | DeleteOutcome)[]): unknown[] {
+  return outcomes.flatMap((outcome) => {
+    if ('error' in outcome) return [outcome.error];
+    return outcome.kind === 'taken' ? [new Error(`another pod is called ${outcome.name}`)] : [];
+  });
+}

@@ -1,0 +1,157 @@
+import type { ApiClient, EventRecorder } from '../../kit/index.js';
+import {
+  apiStatusOf,
+  isAlreadyExists,
+  isConflict,
+  isNamespaceTerminating,
+  isNotFound,
+  unlessGone,
+} from '../../kit/index.js';
+import { errorMessage } from '../../base/errors/index.js';
+import type { DeepReadonly, KubernetesObject, Pod } from '../../base/kubernetes/index.js';
+import { PODS, isControlledBy } from '../../base/kubernetes/index.js';
+
+/** A pod could not be created: quota, admission, an invalid template. */
+export const FAILED_CREATE = 'FailedCreate';
+/** A pod could not be deleted. */
+export const FAILED_DELETE = 'FailedDelete';
+
+/** What became of one creation. */
+export type CreateOutcome = { readonly name: string } & (
+  | { readonly kind: 'created' }
+  /** It was there already, and is ours: an earlier attempt had worked. */
+  | { readonly kind: 'exists' }
+  /** Somebody else's pod has this name. */
+  | { readonly kind: 'taken' }
+  /** The server said no: it does not exist. */
+  | { readonly kind: 'refused'; readonly error: unknown }
+  /** The namespace is going away: nothing to do, and nothing to report. */
+  | { readonly kind: 'pointless' }
+  /** No answer, so it may exist or not. */
+  | { readonly kind: 'unknown'; readonly error: unknown }
+);
+
+/** A pod that shall go: this one, and none that comes after it under its name. */
+export interface DoomedPod {
+  readonly uid: string;
+  readonly name: string;
+}
+
+/** What became of one deletion. `refused`: the pod is still there; `unknown`: it may be. */
+export type DeleteOutcome = { readonly pod: DoomedPod } & (
+  { readonly kind: 'deleted' | 'gone' } | { readonly kind: 'refused' | 'unknown'; readonly error: unknown }
+);
+
+export interface PodControlDependencies {
+  readonly client: ApiClient;
+  readonly events: EventRecorder;
+  readonly signal: AbortSignal;
+  /** What its events say of a pod. @default in the words of most controllers */
+  readonly words?: PodWords;
+}
+
+/** In an error's place `undefined` says that it went well. */
+export type PodWords = (verb: 'create' | 'delete', pod: string, error: string | undefined) => string;
+
+const MOST_CONTROLLERS_WORDS: PodWords = (verb, pod, error) => {
+  if (error !== undefined) return `Error ${verb === 'create' ? 'creating' : 'deleting'}: ${error}`;
+  return `${verb === 'create' ? 'Created' : 'Deleted'} pod: ${pod}`;
+};
+
+/** The writes to an owner's pods, one at a time, each with its event. Reports by outcome; does not reject. */
+export class PodControl {
+  private readonly words: PodWords;
+
+  constructor(
+    private readonly owner: DeepReadonly<KubernetesObject>,
+    private readonly dependencies: PodControlDependencies,
+  ) {
+    this.words = dependencies.words ?? MOST_CONTROLLERS_WORDS;
+  }
+
+  async tryCreate(pod: Pod): Promise<CreateOutcome> {
+    const { client, signal } = this.dependencies;
+    const { name } = pod.metadata;
+    try {
+      signal.throwIfAborted();
+      await client.create<Pod>(PODS, pod, { signal });
+      this.record('Normal', 'SuccessfulCreate', this.words('create', name, undefined));
+      return { kind: 'created', name };
+    } catch (error) {
+      if (isAlreadyExists(error)) return this.whoseIs(name);
+      if (isNamespaceTerminating(error)) return { kind: 'pointless', name };
+      this.recordFailure(FAILED_CREATE, this.words('create', name, errorMessage(error)));
+      return { kind: isRefusal(error) ? 'refused' : 'unknown', name, error };
+    }
+  }
+
+  async tryDelete(pod: DoomedPod): Promise<DeleteOutcome> {
+    const { client, signal } = this.dependencies;
+    try {
+      signal.throwIfAborted();
+      const ref = { namespace: this.owner.metadata.namespace, name: pod.name };
+      await client.delete<Pod>(PODS, ref, { preconditions: { uid: pod.uid }, signal });
+      this.record('Normal', 'SuccessfulDelete', this.words('delete', pod.name, undefined));
+      return { kind: 'deleted', pod };
+    } catch (error) {
+      if (isNotFound(error) || isConflict(error)) return { kind: 'gone', pod };
+      this.recordFailure(FAILED_DELETE, this.words('delete', pod.name, errorMessage(error)));
+      return { kind: isRefusal(error) ? 'refused' : 'unknown', pod, error };
+    }
+  }
+
+  /** The pod of this name past the cache, if it exists and is ours. */
+  async lookUp(name: string): Promise<Pod | undefined> {
+    const { client, signal } = this.dependencies;
+    const ref = { namespace: this.owner.metadata.namespace, name };
+    const pod = await unlessGone(client.get<Pod>(PODS, ref, { signal }));
+    return pod && isControlledBy(pod, this.owner) ? pod : undefined;
+  }
+
+  private async whoseIs(name: string): Promise<CreateOutcome> {
+    try {
+      return { kind: (await this.lookUp(name)) ? 'exists' : 'taken', name };
+    } catch (error) {
+      return { kind: 'unknown', name, error };
+    }
+  }
+
+  private record(type: 'Normal' | 'Warning', reason: string, message: string): void {
+    this.dependencies.events.record(this.owner, { type, reason, message });
+  }
+
+  private recordFailure(reason: string, message: string): void {
+    if (!this.dependencies.signal.aborted) this.record('Warning', reason, message);
+  }
+}
+
+/** Whether the server answered that it did nothing. Its 5xx and a lost connection leave that open. */
+function isRefusal(error: unknown): boolean {
+  const code = apiStatusOf(error)?.code;
+  return code !== undefined && code < 500 && code !== 408;
+}
+
+/** What became of each item: tried ones in `outcomes`, in order; the rest was never tried. */
+export interface SlowStartResult<Item, Outcome> {
+  readonly outcomes: readonly Outcome[];
+  readonly untried: readonly Item[];
+}
+
+/**
+ * Tries 1 item, then 2, 4, 8 … at once, and stops after the first batch with a failure: a quota that refuses one
+ * pod will refuse 500, and need not be asked 500 times. `run` reports a failure by its outcome and does not reject.
+ */
+export async function slowStartBatch<Item, Outcome>(
+  items: readonly Item[],
+  run: (item: Item) => Promise<Outcome>,
+  isFailure: (outcome: Outcome) => boolean,
+): Promise<SlowStartResult<Item, Outcome>> {
+  const outcomes: Outcome[] = [];
+  for (let size = 1; outcomes.length < items.length; size *= 2) {
+    const batch = items.slice(outcomes.length, outcomes.length + size);
+    const results = await Promise.all(batch.map((item) => run(item)));
+    outcomes.push(...results);
+    if (results.some(isFailure)) break;
+  }
+  return { outcomes, untried: items.slice(outcomes.length) };
+}

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import type { RandomSource } from '../../base/clock/index.js';
+import { SAFE_ALPHABET } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
+
+const SUFFIX_LENGTH = 5;
+/** A generated name stays below 63 characters, the limit of a label and of a host name. */
+const MAX_PREFIX_LENGTH = 63 - SUFFIX_LENGTH;
+
+/**
+ * The `metadata.generateName` of an owner's pods.
+ * @param part what all names have between the owner's name and the end, `-3` for example; never cut off
+ */
+export function podNamePrefix(ownerName: string, part = ''): string {
+  const rest = `${part}-`;
+  return part === '' ? `${ownerName}-` : ownerName.slice(0, MAX_PREFIX_LENGTH - rest.length) + rest;
+}
+
+export interface ChosenNames {
+  readonly prefix: string;
+  readonly count: number;
+  readonly isTaken: (name: string) => boolean;
+}
+
+/** `count` new names for pods, none of which `isTaken` and no two of which are the same. */
+export function choosePodNames({
+  random,
+  ...input
+}: ChosenNames & { readonly random: RandomSource }): string[] {
+  return distinctNames(input, () => Math.floor(random.next() * SAFE_ALPHABET.length));
+}
+
+/**
+ * As {@link choosePodNames}, but the same names in the same order whenever asked: those of the series that `seed` begins which
+ * are not taken. Whoever repeats a sync that may have created its pods so creates no other pods: a name that the caches do not
+ * show yet answers AlreadyExists. Nothing has to be stored for that.
+ * @param seed {@link seedOf} the owner
+ */
+export function stablePodNames({ seed, ...input }: ChosenNames & { readonly seed: string }): string[] {
+  let block = Buffer.alloc(0);
+  let blocks = 0;
+  let at = 0;
+  return distinctNames(input, () => {
+    if (at === block.length) {
+      block = createHash('sha256').update(`${seed}/${blocks++}`).digest();
+      at = 0;
+    }
+    return block.readUInt8(at++) % SAFE_ALPHABET.length;
+  });
+}
+
+/** Changes whenever the owner does, its status included, so that a name hardly ever comes back. */
+export function seedOf(
+  { metadata }: DeepReadonly<KubernetesObject>,
+  ...parts: readonly (string | number)[]
+): string {
+  return [metadata.uid, metadata.resourceVersion, ...parts].join('/');
+}
+
+function distinctNames({ count, isTaken, prefix }: ChosenNames, nextLetter: () => number): string[] {
+  const start = prefix.slice(0, MAX_PREFIX_LENGTH);
+  const names = new Set<string>();
+  while (names.size < count) {
+    let name = start;
+    for (let length = 0; length < SUFFIX_LENGTH; length++) name += SAFE_ALPHABET[nextLetter()];
+    if (!isTaken(name)) names.add(name);
+  }
+  return [...names];
+}

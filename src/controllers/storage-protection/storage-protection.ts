@@ -1,0 +1,136 @@
+import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
+import {
+  CLAIM_PROTECTION,
+  VOLUME_PROTECTION,
+  claimNamesOf,
+  ephemeralClaimName,
+  keyOf,
+} from '../../base/kubernetes/index.js';
+import type { ApiClient, Kind, ResourceEvent } from '../../kit/index.js';
+import { PersistentVolume, PersistentVolumeClaim, Pod, indexBy, watch } from '../../kit/index.js';
+import { WHOLE_PODS, clusterController, unlessGone } from '../shared/index.js';
+
+/** Pods by the keys of the claims that they use. */
+const CLAIMS_INDEX = 'claims';
+const PAGE = 500;
+
+type Readable = DeepReadonly<KubernetesObject>;
+type Volume = NonNullable<DeepReadonly<Pod>['spec']['volumes']>[number];
+
+/**
+ * Keeps a claim that is being deleted for as long as a pod uses it, also one that has ended.
+ * Source: k/k pkg/controller/volume/pvcprotection.
+ */
+export const claimProtectionController = clusterController<PersistentVolumeClaim>(
+  {
+    name: 'persistentvolumeclaim-protection',
+    for: PersistentVolumeClaim,
+    predicates: [isToBeLookedAt(CLAIM_PROTECTION)],
+    indexes: [indexBy(Pod, CLAIMS_INDEX, claimKeysOf)],
+    watches: [
+      watch(Pod, function* (pod, listerOf) {
+        for (const name of claimNamesOf(pod)) {
+          const ref = { namespace: pod.metadata.namespace, name };
+          if (listerOf(PersistentVolumeClaim).get(keyOf(ref))?.metadata.deletionTimestamp) yield ref;
+        }
+      }),
+    ],
+    async reconcile({ key, namespace }, { client, lister, object: claim }) {
+      const next = claim && decideProtection(claim, CLAIM_PROTECTION);
+      if (!next) return;
+      if (next.action === 'give-up') {
+        if (
+          lister(Pod)
+            .byIndex(CLAIMS_INDEX, key)
+            .some((pod) => uses(pod, claim))
+        )
+          return;
+        // The cache may not show a pod that has just been placed.
+        if (await isUsed(client, namespace ?? '', claim)) return;
+      }
+      await setFinalizers(client, PersistentVolumeClaim, claim, next.finalizers);
+    },
+  },
+  { aliases: ['pvc-protection'], trims: WHOLE_PODS },
+);
+
+/**
+ * Keeps a volume that is being deleted for as long as it is bound.
+ * Source: k/k pkg/controller/volume/pvprotection.
+ */
+export const volumeProtectionController = clusterController<PersistentVolume>(
+  {
+    name: 'persistentvolume-protection',
+    for: PersistentVolume,
+    predicates: [isToBeLookedAt(VOLUME_PROTECTION)],
+    async reconcile(_request, { client, object: volume }) {
+      const next = volume && decideProtection(volume, VOLUME_PROTECTION);
+      if (!next || (next.action === 'give-up' && volume.status?.phase === 'Bound')) return;
+      await setFinalizers(client, PersistentVolume, volume, next.finalizers);
+    },
+  },
+  { aliases: ['pv-protection'] },
+);
+
+export interface Protection {
+  /** `protect`: it lives and must have the finalizer; `give-up`: it is being deleted, and may go if nobody uses it. */
+  readonly action: 'protect' | 'give-up';
+  /** Those that it has then. */
+  readonly finalizers: readonly string[];
+}
+
+/** What is to be done about the finalizer of an object; undefined for nothing. */
+export function decideProtection({ metadata }: Readable, finalizer: string): Protection | undefined {
+  const { deletionTimestamp, finalizers = [] } = metadata;
+  const isProtected = finalizers.includes(finalizer);
+  if (deletionTimestamp === undefined)
+    return isProtected ? undefined : { action: 'protect', finalizers: [...finalizers, finalizer] };
+  if (!isProtected) return undefined;
+  return { action: 'give-up', finalizers: finalizers.filter((each) => each !== finalizer) };
+}
+
+function isToBeLookedAt(finalizer: string) {
+  return (event: ResourceEvent<KubernetesObject>): boolean =>
+    event.type !== 'deleted' && decideProtection(event.object, finalizer) !== undefined;
+}
+
+function claimKeysOf(pod: DeepReadonly<Pod>): readonly string[] {
+  const { namespace } = pod.metadata;
+  return claimNamesOf(pod).map((name) => keyOf({ namespace, name }));
+}
+
+/**
+ * Only a pod that has a node can hold a volume: no other one is started with a claim that is being deleted. A pod whose containers
+ * have stopped lets go of what is its own, which may be what its deletion waits for.
+ */
+export function uses(
+  { metadata, spec }: DeepReadonly<Pod>,
+  { metadata: { name: claim } }: Readable,
+): boolean {
+  const isShutDown = metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
+  const isMeant = ({ ephemeral, name, persistentVolumeClaim }: Volume): boolean =>
+    persistentVolumeClaim?.claimName === claim ||
+    (!isShutDown && ephemeral !== undefined && ephemeralClaimName(metadata.name, name) === claim);
+  return Boolean(spec.nodeName) && (spec.volumes ?? []).some(isMeant);
+}
+
+async function isUsed(client: ApiClient, namespace: string, claim: Readable): Promise<boolean> {
+  let from: string | undefined;
+  do {
+    const page = await client.list<Pod>(Pod, { namespace, limit: PAGE, continueToken: from });
+    if (page.items.some((pod) => uses(pod, claim))) return true;
+    from = page.continueToken;
+  } while (from !== undefined);
+  return false;
+}
+
+async function setFinalizers<T extends KubernetesObject>(
+  client: ApiClient,
+  kind: Kind<T>,
+  { metadata }: Readable,
+  finalizers: readonly string[],
+): Promise<void> {
+  const { name, namespace, resourceVersion, uid } = metadata;
+  const body = { metadata: { uid, resourceVersion, finalizers } };
+  await unlessGone(client.patch(kind, { namespace, name }, { type: 'merge', body }));
+}

@@ -1,1 +1,0 @@
-export { decideExpiry, ttlAfterFinishedController } from './ttl-after-finished.js';
