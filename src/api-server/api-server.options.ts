@@ -7,7 +7,7 @@ import type { ServerLimits } from './http/index.js';
 import type { KindRegistry } from './kinds/index.js';
 import type { SchemaRegistry } from './schema/index.js';
 import type { Storage } from './storage/index.js';
-import type { TlsMaterial } from './tls/index.js';
+import type { TlsMaterial } from './tls-files.js';
 
 export interface ApiServerOptions {
   /** Its `run` is the caller's business, and must go on for as long as the server runs. */

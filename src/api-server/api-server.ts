@@ -12,7 +12,7 @@ import type { UserInfo } from './auth/index.js';
 import { isImpersonating, readImpersonation } from './authorization/index.js';
 import { countRequest } from './count-request.js';
 import { translateDocumentLimit } from './decoding/index.js';
-import { internalError, StatusError, unauthorized } from './errors/index.js';
+import { internalError, unauthorized, StatusError } from './errors/index.js';
 import {
   ApiRequest,
   ByteBudget,
@@ -24,11 +24,12 @@ import {
   RequestSignals,
   send,
   sendError,
+  Upgrades,
 } from './http/index.js';
-import type { ApiResponse, CompiledServerLimits } from './http/index.js';
+import type { ApiResponse, CompiledServerLimits, UpgradeResponse } from './http/index.js';
 import { translateStoreFailure } from './registry/index.js';
 import { inRequestSpan } from './request-span.js';
-import { attributesOf } from './routing/index.js';
+import { attributesOf } from './routing/request-attributes.js';
 
 /** Reachable without a token, as a genuine server grants to everybody. */
 const PUBLIC_PATHS = new Set(['/healthz', '/livez', '/readyz', '/version']);
@@ -42,6 +43,7 @@ export class ApiServer {
   private readonly api: AssembledApi;
   private readonly metrics: ApiServerMetrics;
   private readonly signals = new RequestSignals();
+  private readonly upgrades = new Upgrades();
   private readonly limits: CompiledServerLimits;
   private readonly gate: RequestGate;
   private readonly bodies: ByteBudget;
@@ -76,6 +78,7 @@ export class ApiServer {
       this.limits,
       options.tls && { ...options.tls, clientCa: options.clientCa },
     );
+    this.upgrades.listen(this.server, listener);
     this.ready = new Promise((resolve, reject) => (this.settleReady = { resolve, reject }));
     // Whoever waits for `ready` hears of a failure there, everybody else from `run`.
     this.ready.catch(() => undefined);
@@ -134,7 +137,10 @@ export class ApiServer {
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     this.signals.stop();
     this.server.closeIdleConnections();
-    const timer = clock.setTimeout(() => this.server.closeAllConnections(), drainTimeoutMs);
+    const timer = clock.setTimeout(() => {
+      this.server.closeAllConnections();
+      this.upgrades.destroy();
+    }, drainTimeoutMs);
     await closed;
     timer.cancel();
   }
@@ -174,6 +180,11 @@ export class ApiServer {
       }
       const answer = await inRequestSpan(request, () => this.answer(request));
       if (counted.sort !== 'watch') leavePlace();
+      if ('serve' in answer) {
+        this.upgrades.accept(message, response, answer);
+        counted.done(answer.status);
+        return;
+      }
       await this.send(request, response, answer);
     } catch (error) {
       // Nobody who is not known keeps a connection by sending slowly.
@@ -203,7 +214,11 @@ export class ApiServer {
     this.api.authorizer.assertAllowed(request.user, attributesOf(request));
   }
 
-  private async send(request: ApiRequest, response: ServerResponse, answer: ApiResponse): Promise<void> {
+  private async send(
+    request: ApiRequest,
+    response: ServerResponse,
+    answer: Exclude<ApiResponse, UpgradeResponse>,
+  ): Promise<void> {
     const { accept, 'accept-encoding': encoding = '' } = request.headers;
     const format = 'body' in answer && accept?.includes('yaml') ? negotiate(accept).format : 'json';
     if (this.isDraining) response.shouldKeepAlive = false;

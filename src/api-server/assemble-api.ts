@@ -3,14 +3,17 @@ import type { ApiServerMetrics } from './api-server-metrics.js';
 import type { ApiServerOptions } from './api-server.options.js';
 import { Authenticator, createSigningKey, ServiceAccountTokens } from './auth/index.js';
 import { Authorizer, ClusterRoleAggregation } from './authorization/index.js';
-import { ensureApiEndpoints, ensureInitialObjects } from './bootstrap/index.js';
-import { CustomResources } from './custom-resources/index.js';
-import { EventExpiry } from './event-expiry/index.js';
+import { ensureApiEndpoints, ensureInitialObjects } from './bootstrap/ensure-initial-objects.js';
+import { VersionConverter } from './conversion/index.js';
+import { CustomResources } from './custom-resources/custom-resources.js';
+import { EventExpiry } from './event-expiry.js';
+import { PolicyStatus } from './policy-status/index.js';
 import type { RegistryContext } from './registry/index.js';
-import { Router } from './routing/index.js';
-import type { AccessControl } from './routing/index.js';
+import { Router } from './routing/router.js';
+import type { AccessControl } from './routing/router.js';
 import { FollowedResources, withStorageMetrics } from './storage/index.js';
-import { SharedEvents } from './watch-events/index.js';
+import { SharedEvents } from './shared-events.js';
+import { ServiceAddresses, WebhookClient } from './webhook-client/index.js';
 
 /** What an API server serves. */
 export interface AssembledApi extends AccessControl {
@@ -42,17 +45,21 @@ export function assembleApi(
   const authenticator = new Authenticator({ token, users, serviceAccounts: tokens });
 
   const base = { storage, kinds, schemas, clock, random, logger };
+  const webhooks = new WebhookClient(new ServiceAddresses(storage, options.webhookServices), clock);
+  const converter = new VersionConverter(webhooks, schemas);
   const admission = new Admission(
-    { ...base, followed },
+    { ...base, followed, access: authorizer, converter },
     {
       disabled: options.disabledAdmissionPlugins,
-      services: options.webhookServices,
+      webhooks,
       unknownAccounts: options.unknownServiceAccounts,
     },
   );
-  const definitions = new CustomResources({ followed, kinds, schemas }, () => context);
-  const context: RegistryContext = { ...base, admission, events: new SharedEvents(), tokens, definitions };
+  const definitions = new CustomResources({ clock, followed, kinds, schemas }, () => context);
+  const events = new SharedEvents();
+  const context: RegistryContext = { ...base, admission, events, tokens, converter, definitions };
   const aggregation = new ClusterRoleAggregation(context, authorizer.policy, followed);
+  const policyStatus = new PolicyStatus(context, followed);
   const expiry = new EventExpiry({ storage: options.storage, clock, logger });
 
   const background: Promise<void>[] = [];
@@ -65,7 +72,7 @@ export function assembleApi(
       background.push(followed.run(signal), definitions.run(signal), expiry.run(signal));
       await ensureInitialObjects(context);
       await aggregation.aggregate();
-      background.push(aggregation.run(signal));
+      background.push(aggregation.run(signal), policyStatus.run(signal));
     },
     announce: (url) => ensureApiEndpoints(context, url),
     async ended() {

@@ -3,9 +3,11 @@ import { errorMessage } from '../../base/errors/index.js';
 import { NAMESPACES, qualifiedResource, SERVICE_ACCOUNTS } from '../../base/kubernetes/index.js';
 import type { Namespace, UnstructuredObject } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
+import type { VersionConverter } from '../conversion/version-converter.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import type { FollowedObjects, FollowedResources, Storage } from '../storage/index.js';
+import { ServiceAddresses, WebhookClient } from '../webhook-client/index.js';
 import type { Attributes, WriteAttributes } from './attributes.js';
 import { builtInPlugins } from './built-in-plugins.js';
 import type { Plugin } from './built-in-plugins.js';
@@ -13,10 +15,9 @@ import { admitByNamespace } from './plugins/namespace-lifecycle.js';
 import type { UnknownAccounts } from './plugins/service-account.js';
 import type { ResourceQuota } from './quota/decide-charge.js';
 import { PolicyPlugin } from './policies/policy-plugin.js';
+import type { AccessDecider } from './policies/request-authority.js';
 import { QuotaKeeper } from './quota/quota-keeper.js';
-import { ServiceAddresses } from './webhooks/service-addresses.js';
-import type { KnownServices } from './webhooks/service-addresses.js';
-import { WebhookClient } from './webhooks/webhook-client.js';
+import type { Conversion } from './webhooks/admission-review.js';
 import { WebhookPlugin } from './webhooks/webhook-plugin.js';
 
 export interface AdmissionDependencies {
@@ -27,6 +28,10 @@ export interface AdmissionDependencies {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
+  /** Answers expressions that ask what somebody may do. */
+  readonly access: AccessDecider;
+  /** Shows objects to webhooks and policies in the version that they know. */
+  readonly converter: Pick<VersionConverter, 'inFormOf'>;
 }
 
 const QUOTAS = 'resourcequotas';
@@ -39,20 +44,25 @@ export interface AdmissionOptions {
   readonly unknownAccounts?: UnknownAccounts;
   /** Plug-ins that let everything pass. @default none */
   readonly disabled?: readonly AdmissionPluginName[];
-  /** Where webhooks' Services are: `namespace/name` → `host:port`. @default what the Services themselves say */
-  readonly services?: KnownServices;
+  /** Reaches the webhooks. @default one that goes by what their Services say */
+  readonly webhooks?: WebhookClient;
 }
 
 /** kube-apiserver's plug-ins that may be left out. */
 export const ADMISSION_PLUGINS = [
+  'CertificateApproval',
+  'CertificateSigning',
+  'CertificateSubjectRestriction',
   'DefaultIngressClass',
   'DefaultStorageClass',
   'DefaultTolerationSeconds',
   'LimitRanger',
   'MutatingAdmissionWebhook',
+  'PersistentVolumeClaimResize',
   'Priority',
   'ResourceQuota',
   'ServiceAccount',
+  'StorageObjectInUseProtection',
   'ValidatingAdmissionPolicy',
   'ValidatingAdmissionWebhook',
 ] as const;
@@ -75,7 +85,7 @@ export class Admission {
 
   constructor(
     private readonly dependencies: AdmissionDependencies,
-    { disabled = [], services, unknownAccounts = 'warn' }: AdmissionOptions = {},
+    { disabled = [], unknownAccounts = 'warn', webhooks: client }: AdmissionOptions = {},
   ) {
     const isDisabled = (name: string): boolean => disabled.some((one) => one === name);
     const { followed } = dependencies;
@@ -90,17 +100,20 @@ export class Admission {
       storageClasses: followed.objects('storageclasses.storage.k8s.io'),
       ingressClasses: followed.objects('ingressclasses.networking.k8s.io'),
     });
+    const convert: Conversion = (wanted, own, object) => dependencies.converter.inFormOf(wanted, own, object);
     const webhooks = new WebhookPlugin(
       {
         ...dependencies,
+        convert,
         namespaces: this.namespaces,
         mutating: followed.objects('mutatingwebhookconfigurations.admissionregistration.k8s.io'),
         validating: followed.objects('validatingwebhookconfigurations.admissionregistration.k8s.io'),
       },
-      new WebhookClient(new ServiceAddresses(dependencies.storage, services), dependencies.clock),
+      client ?? new WebhookClient(new ServiceAddresses(dependencies.storage), dependencies.clock),
     );
     const policies = new PolicyPlugin({
       ...dependencies,
+      convert,
       namespaces: this.namespaces,
       policies: followed.objects('validatingadmissionpolicies.admissionregistration.k8s.io'),
       bindings: followed.objects('validatingadmissionpolicybindings.admissionregistration.k8s.io'),
@@ -130,8 +143,7 @@ export class Admission {
 
   /** Asks the plug-ins whether a complete and valid new state may be stored. @throws StatusError */
   async validate(attributes: WriteAttributes): Promise<void> {
-    if (attributes.subresource === '')
-      for (const plugin of this.pluginsOf(attributes)) plugin.validate?.(attributes);
+    for (const plugin of this.pluginsOf(attributes)) await plugin.validate?.(attributes);
     await this.policies?.validate(attributes);
     await this.validatingWebhooks?.validate(attributes);
   }
@@ -175,11 +187,11 @@ export class Admission {
   }
 
   private async complete(attributes: WriteAttributes): Promise<void> {
-    if (attributes.subresource !== '') return;
     for (const plugin of this.pluginsOf(attributes)) await plugin.mutate?.(attributes);
   }
 
-  private pluginsOf({ kind }: Attributes): readonly Plugin[] {
-    return this.plugins.get(qualifiedResource(kind.type)) ?? [];
+  private pluginsOf({ kind, subresource }: Attributes): readonly Plugin[] {
+    const all = this.plugins.get(qualifiedResource(kind.type)) ?? [];
+    return all.filter((plugin) => (plugin.subresource ?? '') === subresource);
   }
 }

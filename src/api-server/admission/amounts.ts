@@ -1,9 +1,5 @@
-import { formatQuantity, parseQuantity } from '../../base/kubernetes/index.js';
-import { nanosOf } from '../kinds/index.js';
-import type { Amounts } from '../kinds/index.js';
-
-export { nanosOf };
-export type { Amounts };
+import type { Amounts } from '../../base/kubernetes/index.js';
+import { formatQuantity, nanosOf, parseQuantity } from '../../base/kubernetes/index.js';
 
 /** Name by name; what one side does not have is nothing. Written as the first that is there is written. */
 function combine(a: Amounts, b: Amounts, compute: (a: bigint, b: bigint) => bigint): Amounts {

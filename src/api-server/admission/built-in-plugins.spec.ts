@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubernetesObject, Pod } from '../../base/kubernetes/index.js';
+import type { KubernetesObject, Pod, StorageClass } from '../../base/kubernetes/index.js';
 import { aPod, creationOf, dependenciesOn, followedOf } from './admission.fixture.js';
 import { builtInPlugins } from './built-in-plugins.js';
 import type { LimitRange } from './plugins/limit-ranger.js';
@@ -38,14 +38,16 @@ async function pluginsOfPods() {
   const { followed: accounts, storage } = await followedOf('serviceaccounts', ACCOUNT);
   const { followed: limits } = await followedOf('limitranges', LIMITS);
   const { followed: priorities } = await followedOf<PriorityClass>('priorityclasses.scheduling.k8s.io');
-  const { followed: none } = await followedOf<KubernetesObject>('storageclasses.storage.k8s.io');
-  const classes = { priorities, storageClasses: none, ingressClasses: none };
+  const { followed: storageClasses } = await followedOf<StorageClass>('storageclasses.storage.k8s.io');
+  const { followed: ingressClasses } = await followedOf<KubernetesObject>('ingressclasses.networking.k8s.io');
+  const classes = { priorities, storageClasses, ingressClasses };
   const known = {
     ...dependenciesOn(storage),
     ...classes,
     accounts,
     limits,
     unknownAccounts: 'warn',
+    access: { decide: () => ({ allowed: false, reason: '' }) },
   } as const;
   return builtInPlugins(known).filter(({ resource }) => resource === 'pods');
 }

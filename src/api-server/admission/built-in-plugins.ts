@@ -1,8 +1,15 @@
-import type { Pod } from '../../base/kubernetes/index.js';
+import { CLAIM_PROTECTION, VOLUME_PROTECTION } from '../../base/kubernetes/index.js';
+import type { Pod, StorageClass } from '../../base/kubernetes/index.js';
 import type { Clock, RandomSource } from '../../base/clock/index.js';
 import { refused } from './attributes.js';
 import type { WriteAttributes } from './attributes.js';
 import type { FollowedObjects } from '../storage/index.js';
+import {
+  checkApproval,
+  checkSigning,
+  nameRequestor,
+  restrictSubject,
+} from './plugins/certificate-requests.js';
 import { setDefaultIngressClass, setDefaultStorageClass } from './plugins/default-classes.js';
 import { addDefaultTolerations } from './plugins/default-tolerations.js';
 import { applyLimitDefaults, breachesOfClaim, breachesOfPod } from './plugins/limit-ranger.js';
@@ -11,17 +18,21 @@ import { admitPodPriority, checkDefaultClass } from './plugins/priority.js';
 import type { PriorityClass } from './plugins/priority.js';
 import { admitServiceAccount } from './plugins/service-account.js';
 import type { ServiceAccount, UnknownAccounts } from './plugins/service-account.js';
+import { checkClaimGrowth, protectStorageObject } from './plugins/storage-objects.js';
+import type { AccessDecider } from './policies/request-authority.js';
 
-/** What a plug-in does with writes of one resource; of no subresource. */
+/** What a plug-in does with writes of one resource, or of one of its subresources. */
 export interface Plugin {
   /** kube-apiserver's name of it. */
   readonly name: string;
   /** Qualified: `ingresses.networking.k8s.io`. */
   readonly resource: string;
+  /** @default the object itself */
+  readonly subresource?: string;
   /** Completes a new state, in place. */
   mutate?(attributes: WriteAttributes): void | Promise<void>;
   /** @throws StatusError when a complete and valid new state may not be stored */
-  validate?(attributes: WriteAttributes): void;
+  validate?(attributes: WriteAttributes): void | Promise<void>;
 }
 
 /** What the plug-ins decide by. */
@@ -30,10 +41,11 @@ export interface PluginKnowledge {
   readonly unknownAccounts: UnknownAccounts;
   readonly limits: FollowedObjects<LimitRange>;
   readonly priorities: FollowedObjects<PriorityClass>;
-  readonly storageClasses: FollowedObjects;
+  readonly storageClasses: FollowedObjects<StorageClass>;
   readonly ingressClasses: FollowedObjects;
   readonly clock: Clock;
   readonly random: RandomSource;
+  readonly access: AccessDecider;
 }
 
 /** In kube-apiserver's order. */
@@ -90,9 +102,48 @@ export function builtInPlugins(known: PluginKnowledge): readonly Plugin[] {
       mutate: onCreation(({ object }) => setDefaultStorageClass(object, storageClasses.list(''))),
     },
     {
+      name: 'StorageObjectInUseProtection',
+      resource: 'persistentvolumes',
+      mutate: onCreation(({ object }) => protectStorageObject(object, VOLUME_PROTECTION)),
+    },
+    {
+      name: 'StorageObjectInUseProtection',
+      resource: 'persistentvolumeclaims',
+      mutate: onCreation(({ object }) => protectStorageObject(object, CLAIM_PROTECTION)),
+    },
+    {
+      name: 'PersistentVolumeClaimResize',
+      resource: 'persistentvolumeclaims',
+      validate: (attributes) => checkClaimGrowth(attributes, (name) => storageClasses.get('', name)),
+    },
+    {
       name: 'DefaultIngressClass',
       resource: 'ingresses.networking.k8s.io',
       mutate: onCreation(({ object }) => setDefaultIngressClass(object, ingressClasses.list(''))),
+    },
+    ...certificatePlugins(known),
+  ];
+}
+
+const CERTIFICATE_REQUESTS = 'certificatesigningrequests.certificates.k8s.io';
+
+function certificatePlugins({ access }: Pick<PluginKnowledge, 'access'>): readonly Plugin[] {
+  const resource = CERTIFICATE_REQUESTS;
+  return [
+    // Not one of kube-apiserver's: there it is a part of the resource, and cannot be left out either.
+    { name: 'CertificateRequestor', resource, mutate: onCreation(nameRequestor) },
+    { name: 'CertificateSubjectRestriction', resource, validate: onCreation(restrictSubject) },
+    {
+      name: 'CertificateApproval',
+      resource,
+      subresource: 'approval',
+      validate: (attributes) => checkApproval(attributes, access),
+    },
+    {
+      name: 'CertificateSigning',
+      resource,
+      subresource: 'status',
+      validate: (attributes) => checkSigning(attributes, access),
     },
   ];
 }

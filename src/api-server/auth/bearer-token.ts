@@ -1,4 +1,6 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, timingSafeEqual, randomBytes } from 'node:crypto';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { StartupError } from '../../base/errors/index.js';
 
 /** Tells whether an `Authorization` header carries the token; takes the same time for every wrong one of a length. */
 export function bearerTokenCheck(token: string): (authorization: string | undefined) => boolean {
@@ -15,4 +17,23 @@ export function bearerTokenCheck(token: string): (authorization: string | undefi
 
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
+}
+
+/** Reads the token that `path` holds; makes one, readable by its owner only, where there is none. */
+export async function ensureTokenFile(path: string): Promise<string> {
+  const existing = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw new StartupError(`cannot read the token file ${path}: ${error.message}`, { cause: error });
+  });
+  if (existing !== undefined) {
+    const token = existing.trim();
+    if (token === '') throw new StartupError(`the token file ${path} is empty`);
+    await chmod(path, 0o600).catch(() => undefined);
+    return token;
+  }
+  const token = randomBytes(32).toString('base64url');
+  await writeFile(path, `${token}\n`, { mode: 0o600 }).catch((error: Error) => {
+    throw new StartupError(`cannot write the token file ${path}: ${error.message}`, { cause: error });
+  });
+  return token;
 }

@@ -3,7 +3,7 @@ export { ISSUER, ServiceAccountTokens } from './service-account-tokens.js';
 export type { AuthenticatedToken, BoundObject } from './service-account-tokens.js';
 export { createSigningKey, ensureSigningKeyFile } from './signing-key.js';
 export type { SigningKey } from './signing-key.js';
-export { ensureTokenFile } from './token-file.js';
+export { ensureTokenFile } from './bearer-token.js';
 export { readTokenUsers } from './token-users.js';
 export type { TokenUser } from './token-users.js';
 export {
@@ -12,6 +12,7 @@ export {
   ANONYMOUS,
   AUTHENTICATED,
   groupsOfAccount,
+  MASTERS,
   isMaster,
   UNAUTHENTICATED,
   usernameOfAccount,

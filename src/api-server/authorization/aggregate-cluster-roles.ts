@@ -1,8 +1,8 @@
 import type { IClusterRole } from 'kubernetes-models/rbac.authorization.k8s.io/v1/ClusterRole';
 import { errorMessage } from '../../base/errors/index.js';
-import { cloneJson, compileLabelSelector } from '../../base/kubernetes/index.js';
+import { cloneJson, compileLabelSelector, semanticEqual } from '../../base/kubernetes/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../../base/kubernetes/index.js';
-import { RBAC_GROUP, semanticEqual } from '../kinds/index.js';
+import { RBAC_GROUP } from '../kinds/index.js';
 import { updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import type { FollowedResources } from '../storage/index.js';

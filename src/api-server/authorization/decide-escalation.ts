@@ -1,8 +1,9 @@
 import type { IRoleRef } from 'kubernetes-models/rbac.authorization.k8s.io/v1/RoleRef';
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
+import { semanticEqual } from '../../base/kubernetes/index.js';
 import type { UserInfo } from '../auth/index.js';
 import { isMaster } from '../auth/index.js';
-import { RBAC_GROUP, semanticEqual } from '../kinds/index.js';
+import { RBAC_GROUP } from '../kinds/index.js';
 import { decideAccess, rulesHeldBy } from './decide-access.js';
 import type { PolicyView } from './policy.js';
 import { describeRights, quotedList, uncovered } from './policy-rule.js';

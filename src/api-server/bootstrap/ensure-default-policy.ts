@@ -1,10 +1,10 @@
 import type { IClusterRole } from 'kubernetes-models/rbac.authorization.k8s.io/v1/ClusterRole';
 import type { IRoleBinding } from 'kubernetes-models/rbac.authorization.k8s.io/v1/RoleBinding';
-import { cloneJson } from '../../base/kubernetes/index.js';
+import { cloneJson, semanticEqual } from '../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { uncovered } from '../authorization/index.js';
 import type { PolicyRule } from '../authorization/index.js';
-import { RBAC_GROUP, semanticEqual } from '../kinds/index.js';
+import { RBAC_GROUP } from '../kinds/index.js';
 import { updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import {

@@ -1,9 +1,10 @@
 import { isIP } from 'node:net';
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
+import { DEFAULT_STORAGE_CLASS, SIMULATED_PROVISIONER } from '../../base/kubernetes/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { ensureDefaultPolicy } from './ensure-default-policy.js';
-import { ensureInitialNamespaces } from './ensure-namespaces.js';
 import { ensureObject } from './ensure-object.js';
+import { ensureDefaultServiceAccount } from '../registry/index.js';
 
 /** Makes what a genuine server makes itself at its start, where it is missing: nobody's manifests bring it along. */
 export async function ensureInitialObjects(context: RegistryContext): Promise<void> {
@@ -12,6 +13,7 @@ export async function ensureInitialObjects(context: RegistryContext): Promise<vo
     ensureDefaultPolicy(context),
     ...PRIORITY_CLASSES.map((object) => ensureObject(context, object)),
     ensureObject(context, KUBERNETES_SERVICE),
+    ensureStorageClass(context),
   ]);
 }
 
@@ -48,6 +50,23 @@ const KUBERNETES_SERVICE: UnstructuredObject = {
   },
 };
 
+/** What kind and minikube call theirs: claims that name no class get volumes, at once. */
+const STANDARD_STORAGE_CLASS: UnstructuredObject = {
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'StorageClass',
+  metadata: { name: 'standard', annotations: { [DEFAULT_STORAGE_CLASS]: 'true' } },
+  provisioner: SIMULATED_PROVISIONER,
+  reclaimPolicy: 'Delete',
+  volumeBindingMode: 'Immediate',
+  allowVolumeExpansion: true,
+};
+
+/** Where there is any class, people have chosen for themselves, and a new one would take over as the default. */
+async function ensureStorageClass(context: RegistryContext): Promise<void> {
+  const { items } = await context.storage.list('storageclasses.storage.k8s.io', { limit: 1 });
+  if (items.length === 0) await ensureObject(context, STANDARD_STORAGE_CLASS);
+}
+
 /**
  * Says where the `kubernetes` Service leads to: to this server. One on loopback cannot be said, as that is every
  * machine's own; then there are no endpoints, as of a genuine server without an address.
@@ -72,4 +91,14 @@ export async function ensureApiEndpoints(context: RegistryContext, url: string):
     endpoints: [{ addresses: [ip], conditions: { ready: true } }],
     ports,
   });
+}
+
+const INITIAL = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+
+/** Makes the namespaces that clients take for granted. */
+async function ensureInitialNamespaces(context: RegistryContext): Promise<void> {
+  for (const name of INITIAL) {
+    await ensureObject(context, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    await ensureDefaultServiceAccount(context, name);
+  }
 }

@@ -2,7 +2,7 @@
  * The types that variables of expressions are declared with. Values of all of them come as JSON; how a JSON value reads in
  * an expression follows from its type.
  */
-export type CelType = SimpleType | CelListType | CelMapType | CelOptionalType | CelObjectType;
+export type CelType = SimpleType | CelListType | CelMapType | CelOptionalType | CelObjectType | CelValueType;
 
 /** `dyn` is whatever comes: its fields are looked up, and its operations chosen, when the expression runs. */
 export type SimpleType = 'bool' | 'bytes' | 'double' | 'duration' | 'dyn' | 'int' | 'string' | 'timestamp';
@@ -26,6 +26,13 @@ export interface CelOptionalType {
   readonly value: CelType;
 }
 
+/** Comes as it is and not as JSON: what another expression gave, or a value of a type that the library has. */
+export interface CelValueType {
+  readonly kind: 'value';
+  /** As the library calls the type. */
+  readonly name: string;
+}
+
 /** An object whose fields are known: one that it has not refuses the expression before it ever runs. */
 export interface CelObjectType {
   readonly kind: 'object';
@@ -40,6 +47,9 @@ export interface CelField {
   readonly key: string;
   readonly type: CelType;
 }
+
+/** What another expression gave. */
+export const ANY_VALUE: CelValueType = { kind: 'value', name: 'dyn' };
 
 export function listOf(items: CelType): CelListType {
   return { kind: 'list', items };

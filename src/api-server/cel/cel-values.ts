@@ -10,6 +10,8 @@ export interface DeclaredType {
   readonly name: string;
   /** @throws RangeError for a value that is none of the type */
   toValue(json: unknown): unknown;
+  /** Null is a value like others; else a field that is null counts as one that is not there. */
+  readonly hasNull?: boolean;
 }
 
 const NAMES: Readonly<Record<SimpleType, string>> = {
@@ -32,8 +34,8 @@ abstract class DeclaredObject {
   protected read(key: string, type: DeclaredType): unknown {
     if (this.values.has(key)) return this.values.get(key);
     const json = Object.hasOwn(this.json, key) ? this.json[key] : undefined;
-    // A field that is null counts as one that is not there.
-    const value = json === undefined || json === null ? undefined : type.toValue(json);
+    const isNone = json === undefined || (json === null && !type.hasNull);
+    const value = isNone ? undefined : type.toValue(json);
     this.values.set(key, value);
     return value;
   }
@@ -75,6 +77,8 @@ export class TypeDeclarations {
           toValue: (json) => (json === undefined ? Optional.none() : Optional.of(value.toValue(json))),
         };
       }
+      case 'value':
+        return { name: type.name, toValue: (value) => value, hasNull: true };
       case 'object':
         return this.objects.get(type) ?? this.declareObject(type);
     }
@@ -109,6 +113,8 @@ export class TypeDeclarations {
     this.environment.registerOperator(`${name} == ${name}`, (a: Instance, b: Instance) =>
       sameJson(a.json, b.json),
     );
+    // Null may be held against any object. What is there is none.
+    this.environment.registerOperator(`${name} == null`, () => false);
     return declared;
   }
 }

@@ -61,6 +61,8 @@ describe('expressions', () => {
     'self.any.deep[0] == 1 && self.any.deep[1] > 1.2 && self.any.deep[2] == "z"',
     'self.start < timestamp("2027-01-01T00:00:00Z") && self.start.getFullYear() == 2026',
     'self.wait == duration("90m") && self.wait > duration("1h")',
+    'timestamp(self.start) == self.start && duration(self.wait) == self.wait',
+    'self.first != null && null != self.containers[0] && self.start != null && !(self.first == null)',
     'self.raw == b"hi"',
     'self.tags == self.tags && self.tags.size() == 2',
     'self.?first.?name.orValue("") == "x"',

@@ -4,6 +4,8 @@ import { TypeDeclarations } from './cel-values.js';
 import type { CostBudget, ExpressionNode } from './cost.js';
 import { COST_OF_ONE_CALL, CostExceeded, meter, meterExpression, nodesIn } from './cost.js';
 import { kubernetesEnvironment } from './environment.js';
+import { estimateCost } from './estimate/estimate-cost.js';
+import type { DeclaredSizes } from './estimate/size.js';
 import { withOwnMacros } from './library/macros.js';
 import { describeFailure, describeProblem } from './problems.js';
 
@@ -23,6 +25,8 @@ export interface CelProgram {
   readonly resultType: string;
   /** Whether the expression asks for the variable at all. */
   uses(variable: string): boolean;
+  /** The units that an evaluation may cost at most, given how large each variable may be; Infinity where nothing bounds them. */
+  estimateCost(sizes: DeclaredSizes): number;
   /**
    * Evaluates in the calling turn; what it costs is taken from the budget.
    * @param values JSON of the declared types; `undefined` where there is none
@@ -64,6 +68,7 @@ export function compileExpression(expression: string, { variables }: CelDeclarat
         expression,
         resultType: type ?? 'dyn',
         uses: (variable) => used.has(variable),
+        estimateCost: (sizes) => estimateCost(root, sizes),
         evaluate: (values, budget) => evaluate(() => run(values), budget),
       },
     };

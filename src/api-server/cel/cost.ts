@@ -26,13 +26,14 @@ class Meter {
   run<T>(limit: number, evaluate: () => T): T {
     this.left = limit;
     try {
-      return evaluate();
+      const result = evaluate();
+      this.charge(0);
+      return result;
+    } catch (error) {
+      throw this.left < 0 ? EXCEEDED : error;
     } finally {
-      const { left } = this;
-      this.spent = limit - left;
+      this.spent = limit - this.left;
       this.left = Number.POSITIVE_INFINITY;
-      // eslint-disable-next-line no-unsafe-finally -- whatever came of it counts for nothing
-      if (left < 0) throw EXCEEDED;
     }
   }
 

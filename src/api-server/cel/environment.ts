@@ -1,5 +1,6 @@
 import { Environment, Optional } from '@marcbachmann/cel-js';
 import { registerAddresses } from './library/addresses.js';
+import { registerAuthority } from './library/authority.js';
 import { registerFormats } from './library/formats.js';
 import { registerLists } from './library/lists.js';
 import { registerMacros } from './library/macros.js';
@@ -28,9 +29,14 @@ function createBase(): Environment {
   registerQuantities(environment);
   registerAddresses(environment);
   registerFormats(environment);
-  // Optionals may be held against null, and are never it.
-  environment.registerOperator('optional == null', () => false);
+  registerAuthority(environment);
+  // Optionals, times and durations may be held against null, and are never it.
+  for (const type of ['optional', 'google.protobuf.Timestamp', 'google.protobuf.Duration'])
+    environment.registerOperator(`${type} == null`, () => false);
   register(environment, {
+    // Of what is one already, as in the standard.
+    'timestamp(google.protobuf.Timestamp): google.protobuf.Timestamp': (time: unknown) => time,
+    'duration(google.protobuf.Duration): google.protobuf.Duration': (duration: unknown) => duration,
     'OptionalNamespace.ofNonZeroValue(A): optional<A>': (_optional, value: unknown) =>
       isZero(value) ? Optional.none() : Optional.of(value),
   });

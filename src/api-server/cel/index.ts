@@ -1,4 +1,4 @@
-export { listOf, mapOf, objectOf, optionalOf } from './cel-type.js';
+export { ANY_VALUE, listOf, mapOf, objectOf, optionalOf } from './cel-type.js';
 export type {
   CelField,
   CelListType,
@@ -6,8 +6,12 @@ export type {
   CelObjectType,
   CelOptionalType,
   CelType,
+  CelValueType,
   SimpleType,
 } from './cel-type.js';
 export { compileExpression } from './compile-expression.js';
 export type { CelDeclarations, CelOutcome, CelProgram, Compiled } from './compile-expression.js';
 export { CostBudget } from './cost.js';
+export type { DeclaredSizes } from './estimate/size.js';
+export { AUTHORIZER_TYPE, AuthorizerValue } from './library/authority.js';
+export type { Authority, AuthorityDecision } from './library/authority.js';

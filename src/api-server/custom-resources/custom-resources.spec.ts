@@ -9,7 +9,7 @@ import type { RegistryContext } from '../registry/index.js';
 import { createSchemaRegistry } from '../schema/index.js';
 import { FollowedResources, MemoryStorage, StorageUnavailableError } from '../storage/index.js';
 import type { StoredObject } from '../storage/index.js';
-import { SharedEvents } from '../watch-events/index.js';
+import { SharedEvents } from '../shared-events.js';
 import { CustomResources } from './custom-resources.js';
 
 const clock = new SystemClock();
@@ -49,11 +49,16 @@ it('serves what somebody else defines, though the store does not take its status
   const base = { storage, kinds, schemas, clock, random: new SystemRandom(), logger: silentLogger };
   const context: RegistryContext = {
     ...base,
-    admission: new Admission({ ...base, followed }),
+    admission: new Admission({
+      ...base,
+      followed,
+      access: { decide: () => ({ allowed: false, reason: '' }) },
+      converter: { inFormOf: (_wanted, _own, object) => Promise.resolve(object) },
+    }),
     events: new SharedEvents(),
     tokens: new ServiceAccountTokens(createSigningKey(), storage, clock),
   };
-  const definitions = new CustomResources({ followed, kinds, schemas }, () => context);
+  const definitions = new CustomResources({ clock, followed, kinds, schemas }, () => context);
   await followed.load();
   void followed.run(stopper.signal);
   void definitions.run(stopper.signal);

@@ -1,6 +1,7 @@
 import { errorMessage } from '../../base/errors/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../../base/kubernetes/index.js';
 import { cloneJson } from '../../base/kubernetes/index.js';
+import { DueNames } from '../due-names.js';
 import { StatusError } from '../errors/index.js';
 import { CLEANUP_FINALIZER } from '../kinds/index.js';
 import type { Definition, KindDefinition } from '../kinds/index.js';
@@ -23,19 +24,25 @@ export class CustomResources implements DefinitionObserver {
   private readonly served: ServedKinds;
   private readonly definitions: FollowedResource;
   /** Names of definitions that somebody has to look at: they need another status, or their objects deleted. */
-  private readonly due = new Set<string>();
+  private readonly due: DueNames;
   private readonly cleaning = new Map<string, Promise<void>>();
-  private wake: (() => void) | undefined;
 
   constructor(
     {
       followed,
       kinds,
       schemas,
-    }: Pick<RegistryContext, 'kinds' | 'schemas'> & { readonly followed: FollowedResources },
+      clock,
+    }: Pick<RegistryContext, 'clock' | 'kinds' | 'schemas'> & { readonly followed: FollowedResources },
     private readonly context: () => RegistryContext,
   ) {
     this.served = new ServedKinds(kinds, schemas);
+    this.due = new DueNames({
+      clock,
+      retryMs: RETRY_MS,
+      look: (name, signal) => this.lookAfter(name, signal),
+      failed: (name, error) => this.isToBeTriedAgain(name, error),
+    });
     this.definitions = followed.of(DEFINITIONS);
     this.definitions.onChange(({ name }, definition) =>
       definition ? this.changed(definition as Definition) : this.gone(name),
@@ -44,27 +51,7 @@ export class CustomResources implements DefinitionObserver {
 
   /** Does what definitions need until aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, logger } = this.context();
-    signal.addEventListener('abort', () => this.wake?.(), { once: true });
-    while (!signal.aborted) {
-      const [name] = this.due;
-      if (name === undefined) {
-        await new Promise<void>((resolve) => (this.wake = resolve));
-        continue;
-      }
-      this.due.delete(name);
-      try {
-        await this.lookAfter(name, signal);
-      } catch (error) {
-        // One that is not valid any more has to be changed first.
-        if (!hasCode(error, 422)) this.due.add(name);
-        logger.warn('a custom resource definition could not be settled yet', {
-          name,
-          error: errorMessage(error),
-        });
-        await clock.sleep(RETRY_MS, signal).catch(() => undefined);
-      }
-    }
+    await this.due.run(signal);
     await Promise.all(this.cleaning.values());
   }
 
@@ -91,17 +78,21 @@ export class CustomResources implements DefinitionObserver {
 
   private changed(definition: Readonly<Definition>): void {
     this.served.put(definition);
-    if (this.decide(definition) || isToBeCleaned(definition)) this.isDue(definition.metadata.name);
+    if (this.decide(definition) || isToBeCleaned(definition)) this.due.add(definition.metadata.name);
   }
 
   private gone(name: string): void {
     const group = this.served.remove(name);
-    if (group !== undefined) for (const waiting of this.served.waitingIn(group)) this.isDue(waiting);
+    if (group !== undefined) for (const waiting of this.served.waitingIn(group)) this.due.add(waiting);
   }
 
-  private isDue(name: string): void {
-    this.due.add(name);
-    this.wake?.();
+  private isToBeTriedAgain(name: string, error: unknown): boolean {
+    this.context().logger.warn('a custom resource definition could not be settled yet', {
+      name,
+      error: errorMessage(error),
+    });
+    // One that is not valid any more has to be changed first.
+    return !hasCode(error, 422);
   }
 
   private async lookAfter(name: string, signal: AbortSignal): Promise<void> {
@@ -163,7 +154,7 @@ export class CustomResources implements DefinitionObserver {
   ): Promise<UnstructuredObject> {
     const context = this.context();
     const kind = context.kinds.findByKind('apiextensions.k8s.io/v1', 'CustomResourceDefinition')!;
-    return updateObject(
+    const { object } = await updateObject(
       context,
       { kind, namespace: '', name },
       (current) => {
@@ -173,6 +164,7 @@ export class CustomResources implements DefinitionObserver {
       },
       { subresource, dryRun: false },
     );
+    return object;
   }
 
   /** Deletes the objects, waits until the last one is gone, and lets the definition go. Again and again, until it is done. */

@@ -1,7 +1,7 @@
 import { stringifyJson } from '../../base/kubernetes/index.js';
 import type { ResourceType, UnstructuredObject } from '../../base/kubernetes/index.js';
 import { badRequest, unsupportedMediaType } from '../errors/index.js';
-import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/index.js';
+import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/decode-protobuf.js';
 import { DecodeError, decodeObject, readJsonText } from '../schema/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import { judgeFindings } from './field-validation.js';

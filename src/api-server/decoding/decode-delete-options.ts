@@ -4,7 +4,7 @@ import type { Int64 } from '../../base/kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
 import { errorMessage } from '../../base/errors/index.js';
 import { DocumentLimitError, parseYaml, readJsonText } from '../schema/index.js';
-import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/index.js';
+import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/decode-protobuf.js';
 import type { SchemaRegistry } from '../schema/index.js';
 
 const schema = z.object({

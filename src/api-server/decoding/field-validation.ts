@@ -1,5 +1,5 @@
-import { badRequest, invalid } from '../errors/index.js';
-import { describeFinding } from '../schema/index.js';
+import { badRequest, invalid, requestTooLarge } from '../errors/index.js';
+import { describeFinding, DocumentLimitError } from '../schema/index.js';
 import type { FieldFinding } from '../schema/index.js';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
@@ -46,4 +46,10 @@ export function judgeFindings(
     );
   }
   return findings.map(describeFinding);
+}
+
+/** What is said of a document that is too much, whoever has noticed it; anything else is left as it is. */
+export function translateDocumentLimit(error: unknown): unknown {
+  if (!(error instanceof DocumentLimitError)) return error;
+  return error.limit === 'depth' ? badRequest(error.message, error) : requestTooLarge(error.message);
 }

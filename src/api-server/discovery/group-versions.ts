@@ -1,7 +1,7 @@
 import type { ResourceType } from '../../base/kubernetes/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
-import { METRICS_TYPES } from '../resource-metrics/index.js';
-import { REVIEW_TYPES } from '../reviews/index.js';
+import { METRICS_TYPES } from '../resource-metrics/metrics-kinds.js';
+import { REVIEW_TYPES } from '../reviews/decide-review.js';
 
 /** A type whose objects are made when somebody asks, and never stored. */
 export interface AnsweredType extends ResourceType {

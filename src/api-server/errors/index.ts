@@ -16,7 +16,6 @@ export {
   methodNotAllowed,
   notAcceptable,
   notFound,
-  notImplemented,
   requestTooLarge,
   resourceVersionTooLarge,
   serverTimeout,

@@ -58,7 +58,8 @@ export class StatusError extends Error {
       metadata: extra.continueToken === undefined ? {} : { continue: extra.continueToken },
       status: 'Failure',
       message: shortened(message, MAX_MESSAGE_LENGTH),
-      reason,
+      // Without a reason the field is left out, as Go does it.
+      ...(reason !== '' && { reason }),
       ...(extra.details && { details: withFewCauses(extra.details) }),
       code,
     };

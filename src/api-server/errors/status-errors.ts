@@ -133,11 +133,6 @@ export function unsupportedMediaType(what: string, accepted: readonly string[]):
   );
 }
 
-/** We know what was asked for and do not have it. */
-export function notImplemented(what: string): StatusError {
-  return new StatusError(501, 'NotImplemented', `${what} is not supported by this server`);
-}
-
 export function expired(message: string, continueToken?: string): StatusError {
   return new StatusError(410, 'Expired', message, { continueToken });
 }

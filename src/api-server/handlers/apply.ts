@@ -1,23 +1,22 @@
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { apiVersionOf } from '../../base/kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
-import { created, ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
 import type { Subresource } from '../kinds/index.js';
 import { applyObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
-import { presentObject } from '../table/index.js';
-import { isDryRun } from './dry-run.js';
+import { isDryRun, callerOf } from './write-options.js';
 import { applyManagerOf } from './field-manager.js';
 import type { ResourceCall } from './handler.js';
+import { respondWithObject } from './handler.js';
 import { checkName, readObject } from './read-object.js';
-import { callerOf } from './write-options.js';
 
 /** `PATCH` with `application/apply-patch+yaml`: server-side apply of an object or of its status. */
 export async function handleApply(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const manager = applyManagerOf(call);
   const { object: config, warnings } = await readObject(context, call, checkVersion);
   checkName(config, call.name);
-  if (config.metadata.managedFields) throw badRequest('metadata.managedFields must be nil');
+  checkUnmanaged(config);
   const { caller, warned } = callerOf(call);
   const applied = await applyObject(context, call, config, {
     manager,
@@ -26,13 +25,23 @@ export async function handleApply(context: RegistryContext, call: ResourceCall):
     dryRun: isDryRun(call.request.query),
     subresource: call.subresource as Subresource,
   });
-  const body = presentObject(applied.object, call.kind, call, context.clock.now());
-  const told = [...warnings, ...warned];
-  return applied.created ? created(body, told) : ok(body, told);
+  return respondWithObject(context, call, applied, {
+    status: applied.created ? 201 : 200,
+    warnings: [...warnings, ...warned],
+  });
 }
 
 function checkVersion(apiVersion: string | undefined, { kind }: ResourceCall): void {
-  const expected = apiVersionOf(kind.type);
+  checkAppliedVersion(apiVersion, apiVersionOf(kind.type));
+}
+
+/** @throws StatusError 400: who owns fields is the server's to say */
+export function checkUnmanaged({ metadata }: UnstructuredObject): void {
+  if (metadata.managedFields) throw badRequest('metadata.managedFields must be nil');
+}
+
+/** @throws StatusError 400 */
+export function checkAppliedVersion(apiVersion: string | undefined, expected: string): void {
   if (apiVersion === expected) return;
   throw badRequest(
     `Incorrect version specified in apply patch. Specified patch version: ${apiVersion ?? ''}, expected: ${expected}`,

@@ -1,14 +1,14 @@
-import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { StatusError } from '../errors/index.js';
 import type { ApiResponse } from '../http/index.js';
 import { deleteObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { parseSelection } from '../selectors/index.js';
+import type { ObjectState } from '../storage/index.js';
 import { readDeleteOptions } from './delete-options.js';
 import type { ReadDeleteOptions } from './delete-options.js';
 import type { ResourceCall } from './handler.js';
 import { listPages } from './list-pages.js';
-import type { PageSource } from './list-pages.js';
+import type { PageSource, SelectedPage } from './list-pages.js';
 import { respondWithList } from './list-response.js';
 import { parseNumber } from './list.js';
 import { callerOf } from './write-options.js';
@@ -36,17 +36,19 @@ function deletedPages(
   options: ReadDeleteOptions,
 ): PageSource {
   const { kind } = call;
-  const deleteAll = async (objects: readonly UnstructuredObject[]): Promise<UnstructuredObject[]> => {
-    const waiting = objects.values();
-    const deleted: UnstructuredObject[] = [];
+  const deleteAll = async (states: SelectedPage['items']): Promise<SelectedPage['items']> => {
+    const waiting = states.values();
+    const deleted: ObjectState[] = [];
     const work = async (): Promise<void> => {
-      for (const { metadata } of waiting) {
+      for (const {
+        object: { metadata },
+      } of waiting) {
         const target = { kind, namespace: metadata.namespace ?? '', name: metadata.name };
         const outcome = await deleteObject(context, target, options, {
           dryRun: options.dryRun,
           ...callerOf(call),
         }).catch(ignoreNotFound);
-        if (outcome) deleted.push(outcome.object);
+        if (outcome) deleted.push(outcome);
       }
     };
     await Promise.all(Array.from({ length: PARALLEL }, work));

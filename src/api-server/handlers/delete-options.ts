@@ -6,7 +6,7 @@ import type { DeleteOptionsBody } from '../decoding/index.js';
 import type { ApiRequest } from '../http/index.js';
 import type { DeletionRequest, PropagationPolicy } from '../registry/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
-import { isDryRun } from './dry-run.js';
+import { isDryRun } from './write-options.js';
 
 export interface ReadDeleteOptions extends DeletionRequest {
   readonly dryRun: boolean;

@@ -2,23 +2,19 @@ import { ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
 import { deleteObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
-import { presentObject } from '../table/index.js';
 import { readDeleteOptions } from './delete-options.js';
 import type { ResourceCall } from './handler.js';
+import { respondWithObject } from './handler.js';
 import { callerOf } from './write-options.js';
 
 /** `DELETE` of one object. Answers a Status when it is gone, the object when something still keeps it. */
 export async function handleDelete(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const options = await readDeleteOptions(call.request, context.schemas);
   const { caller, warned } = callerOf(call);
-  const { object, removed } = await deleteObject(context, call, options, {
-    dryRun: options.dryRun,
-    caller,
-  });
+  const outcome = await deleteObject(context, call, options, { dryRun: options.dryRun, caller });
   const { type } = call.kind;
-  if (!removed || type.kind === 'Pod') {
-    return ok(presentObject(object, call.kind, call, context.clock.now()), warned);
-  }
+  if (!outcome.removed || type.kind === 'Pod')
+    return respondWithObject(context, call, outcome, { warnings: warned });
   return ok(
     {
       kind: 'Status',
@@ -29,7 +25,7 @@ export async function handleDelete(context: RegistryContext, call: ResourceCall)
         name: call.name,
         ...(type.group !== '' && { group: type.group }),
         kind: type.resource,
-        uid: object.metadata.uid,
+        uid: outcome.object.metadata.uid,
       },
     },
     warned,

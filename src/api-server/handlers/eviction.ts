@@ -4,7 +4,7 @@ import { decodeDeleteOptions } from '../decoding/index.js';
 import { badRequest } from '../errors/index.js';
 import { created } from '../http/index.js';
 import type { ApiRequest, ApiResponse } from '../http/index.js';
-import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/index.js';
+import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../protobuf/decode-protobuf.js';
 import { evictPod } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { JsonSyntaxError, readJsonText } from '../schema/index.js';

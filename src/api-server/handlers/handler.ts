@@ -1,6 +1,31 @@
 import type { ApiRequest, ApiResponse, Negotiated } from '../http/index.js';
 import type { KindDefinition } from '../kinds/index.js';
 import type { RegistryContext } from '../registry/index.js';
+import type { ObjectState } from '../storage/index.js';
+import { presentObject } from '../table.js';
+
+interface ObjectResponseOptions {
+  /** @default 200 */
+  readonly status?: number;
+  /** Texts of `Warning` headers. @default none */
+  readonly warnings?: readonly string[];
+}
+
+/**
+ * Answers an object in the view that the client asked for. Whoever wants it as it is gets the store's own text, of which
+ * nothing is parsed.
+ */
+export function respondWithObject(
+  context: RegistryContext,
+  call: ResourceCall,
+  state: ObjectState,
+  { status = 200, warnings }: ObjectResponseOptions = {},
+): ApiResponse {
+  const { accept, kind } = call;
+  if (state.json && accept.as === undefined && accept.format === 'json')
+    return { status, raw: state.json.whole(), contentType: 'application/json', warnings };
+  return { status, body: presentObject(state.object, kind, call, context.clock.now()), warnings };
+}
 
 /** A request whose path was found to lead to a kind. */
 export interface ResourceCall {

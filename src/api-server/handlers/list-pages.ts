@@ -1,11 +1,10 @@
 import { qualifiedResource } from '../../base/kubernetes/index.js';
-import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { expired } from '../errors/index.js';
-import { storageKeyOf, translateStoreFailure } from '../registry/index.js';
+import { stateOf, storageKeyOf, translateStoreFailure } from '../registry/index.js';
 import type { ObjectTarget, RegistryContext } from '../registry/index.js';
 import type { Selection } from '../selectors/index.js';
 import { StorageExpiredError } from '../storage/index.js';
-import type { StorageCursor, StorageListOptions } from '../storage/index.js';
+import type { ObjectState, StorageCursor, StorageListOptions } from '../storage/index.js';
 import type { ResourceCall } from './handler.js';
 
 /** Objects, and characters of them, that are held in memory for one request at a time. */
@@ -19,7 +18,7 @@ export const FIRST_PAGE_ROOM = 2 * FIRST_PAGE_LENGTH;
 
 /** Selected objects that were read together. */
 export interface SelectedPage {
-  readonly items: readonly UnstructuredObject[];
+  readonly items: readonly ObjectState[];
   readonly revision: number;
   /** Where the next page begins; absent behind the last object of the collection. */
   readonly next?: StorageCursor;
@@ -92,9 +91,10 @@ class ListPages implements PageSource {
       maxTextLength: this.maxTextLength,
       ...(this.cursor && { continueFrom: this.cursor }),
     });
-    const selected = items
-      .map(({ object }) => object as UnstructuredObject)
-      .filter((object) => this.selection.all || this.selection.matches(object));
+    const states = items.map(stateOf);
+    const selected = this.selection.all
+      ? states
+      : states.filter(({ object }) => this.selection.matches(object));
     this.wanted -= selected.length;
     this.cursor = next;
     this.maxTextLength = PAGE_LENGTH;
@@ -115,9 +115,9 @@ async function selectOne(
   try {
     const revision = await context.storage.currentRevision();
     const stored = await context.storage.get(storageKeyOf(target));
-    const object = stored?.object as UnstructuredObject | undefined;
+    const state = stored && stateOf(stored);
     return {
-      items: object && selection.matches(object) ? [object] : [],
+      items: state && selection.matches(state.object) ? [state] : [],
       revision: Math.max(revision, stored?.revision ?? 0),
       remaining: 0,
       isLast: true,

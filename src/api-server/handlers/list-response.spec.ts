@@ -19,7 +19,7 @@ function aPod(name: string): UnstructuredObject {
 }
 
 function aPage(names: readonly string[], isLast: boolean): SelectedPage {
-  return { items: names.map(aPod), revision: 7, remaining: 0, isLast };
+  return { items: names.map((name) => ({ object: aPod(name) })), revision: 7, remaining: 0, isLast };
 }
 
 /** Pages that nobody else holds. */

@@ -1,8 +1,9 @@
 import { apiVersionOf, stringifyJson } from '../../base/kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import type { ApiResponse, Reservation } from '../http/index.js';
 import { ok } from '../http/index.js';
-import { presentList } from '../table/index.js';
+import { itemOf, presentList } from '../table.js';
 import type { ShownKind } from '../kinds/index.js';
 import type { ResourceCall } from './handler.js';
 import type { PageSource, SelectedPage } from './list-pages.js';
@@ -35,25 +36,37 @@ export async function respondWithList(
   try {
     const first = await pages.next();
     if (!first) throw new Error('a list has no page');
-    const view = (page: SelectedPage): object => present(context, call, page, metadataOf(page));
-    if (first.isLast) return { ...ok(view(first)), room };
-    const stream = new ListText(call, view, pages, partsOf(view(first)), room);
-    return { status: 200, stream, contentType: `application/${call.accept.format}`, isWhole: true };
+    const { format } = call.accept;
+    if (first.isLast && format === 'yaml')
+      return { ...ok(present(context, call, itemsOf(first), metadataOf(first))), room };
+    const partsOf = (page: SelectedPage): ListParts => listParts(context, call, page, metadataOf(page));
+    if (first.isLast)
+      return { status: 200, raw: wholeText(partsOf(first)), contentType: `application/${format}`, room };
+    const stream = new ListText(call, partsOf, pages, partsOf(first), room);
+    return { status: 200, stream, contentType: `application/${format}`, isWhole: true };
   } catch (error) {
     room.release();
     throw error;
   }
 }
 
-function present(context: RegistryContext, call: ListCall, page: SelectedPage, metadata: object): object {
+function present(
+  context: RegistryContext,
+  call: ListCall,
+  items: readonly UnstructuredObject[],
+  metadata: object,
+): object {
   const { kind } = call;
-  const list = {
-    kind: kind.listKind,
-    apiVersion: apiVersionOf(kind.type),
-    metadata,
-    items: page.items,
-  };
+  const list = { ...headOf(call), metadata, items };
   return presentList(list, kind, call, context.clock.now());
+}
+
+function headOf({ kind }: ListCall): { readonly kind: string; readonly apiVersion: string } {
+  return { kind: kind.listKind, apiVersion: apiVersionOf(kind.type) };
+}
+
+function itemsOf(page: SelectedPage): readonly UnstructuredObject[] {
+  return page.items.map(({ object }) => object);
 }
 
 /**
@@ -61,7 +74,7 @@ function present(context: RegistryContext, call: ListCall, page: SelectedPage, m
  * from, and the room of the first page is given back before that of further ones is waited for.
  */
 class ListText implements AsyncIterableIterator<string> {
-  private entries: readonly unknown[];
+  private entries: ListParts['entries'];
   /** The first of `entries` that has not been sent. */
   private position = 0;
   private metadata: unknown;
@@ -73,7 +86,7 @@ class ListText implements AsyncIterableIterator<string> {
 
   constructor(
     private readonly call: ListCall,
-    private readonly view: (page: SelectedPage) => object,
+    private readonly partsOf: (page: SelectedPage) => ListParts,
     private readonly pages: PageSource,
     { entries, field, head, metadata }: ListParts,
     private room: Reservation,
@@ -119,7 +132,7 @@ class ListText implements AsyncIterableIterator<string> {
   private takePiece(): string {
     let piece = '';
     while (this.position < this.entries.length && piece.length < PIECE_LENGTH) {
-      piece += this.separator + stringifyJson(this.entries[this.position++]);
+      piece += this.separator + this.entries[this.position++]!();
       this.separator = ',';
     }
     return piece;
@@ -131,7 +144,7 @@ class ListText implements AsyncIterableIterator<string> {
     if (this.isFirstPage) await this.takeRoomForPages();
     const page = await this.pages.next();
     if (!page) return false;
-    ({ entries: this.entries, metadata: this.metadata } = partsOf(this.view(page)));
+    ({ entries: this.entries, metadata: this.metadata } = this.partsOf(page));
     return true;
   }
 
@@ -148,14 +161,48 @@ class ListText implements AsyncIterableIterator<string> {
 interface ListParts {
   readonly metadata: unknown;
   readonly field: 'items' | 'rows';
-  readonly entries: readonly unknown[];
+  /** Each makes its text when it is sent. */
+  readonly entries: readonly (() => string)[];
   /** The other fields, without the braces around them. */
   readonly head: string;
 }
 
-function partsOf(list: object): ListParts {
-  const { metadata, ...fields } = list as { metadata?: unknown; items?: unknown[]; rows?: unknown[] };
+/** The parts of a page; where its objects are wanted as they are stored, nothing is parsed. */
+function listParts(
+  context: RegistryContext,
+  call: ListCall,
+  page: SelectedPage,
+  metadata: object,
+): ListParts {
+  if (call.accept.as === undefined) {
+    const entries = page.items.map(
+      (state) => () => state.json?.asItem() ?? stringifyJson(itemOf(state.object)),
+    );
+    return { metadata, field: 'items', entries, head: bare(headOf(call)) };
+  }
+  const list = present(context, call, itemsOf(page), metadata) as ShownList;
+  const { metadata: shown, ...fields } = list;
   const field = fields.rows ? 'rows' : 'items';
   const { [field]: entries = [], ...head } = fields;
-  return { metadata, field, entries, head: stringifyJson(head).slice(1, -1) };
+  return {
+    metadata: shown,
+    field,
+    entries: entries.map((entry) => () => stringifyJson(entry)),
+    head: bare(head),
+  };
+}
+
+interface ShownList {
+  readonly metadata?: unknown;
+  readonly items?: unknown[];
+  readonly rows?: unknown[];
+}
+
+function bare(fields: object): string {
+  return stringifyJson(fields).slice(1, -1);
+}
+
+function wholeText({ entries, field, head, metadata }: ListParts): string {
+  const texts = entries.map((entry) => entry()).join(',');
+  return `{${head},"metadata":${stringifyJson(metadata)},"${field}":[${texts}]}`;
 }

@@ -4,7 +4,6 @@ import { badRequest, invalid, shortened } from '../errors/index.js';
 import type { StatusError } from '../errors/index.js';
 import { fieldValidationOf, strictErrorText } from '../decoding/index.js';
 import type { FieldValidation } from '../decoding/index.js';
-import { ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
 import type { Subresource } from '../kinds/index.js';
 import { applyPatch, patchTypeOf } from '../patch/index.js';
@@ -12,9 +11,9 @@ import { updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { DecodeError, describeFinding, normalizeObject } from '../schema/index.js';
 import type { FieldFinding, SchemaRegistry } from '../schema/index.js';
-import { presentObject } from '../table/index.js';
 import { handleApply } from './apply.js';
 import type { ResourceCall } from './handler.js';
+import { respondWithObject } from './handler.js';
 import { checkName } from './read-object.js';
 import { writeOptionsOf } from './write-options.js';
 
@@ -49,7 +48,7 @@ export async function handlePatch(context: RegistryContext, call: ResourceCall):
     ...options,
     subresource: call.subresource as Subresource,
   });
-  return ok(presentObject(updated, kind, call, context.clock.now()), [...warnings, ...options.warned]);
+  return respondWithObject(context, call, updated, { warnings: [...warnings, ...options.warned] });
 }
 
 function forceForbidden(): StatusError {

@@ -10,7 +10,7 @@ function pod(change: { log?: string; state?: object; lastState?: object; spec?: 
     metadata: {
       name: 'p',
       namespace: 'shop',
-      annotations: change.log === undefined ? {} : { 'logs.rollkeeper.dev/web': change.log },
+      annotations: change.log === undefined ? {} : { 'node.rollkeeper.dev/logs.web': change.log },
     },
     spec: { nodeName: 'node-0', containers: [{ name: 'web' }], ...change.spec },
     status: {
@@ -33,6 +33,14 @@ describe('the log of a container', () => {
   ])('is what the annotation says, as far as %j asks for it', (query, expected) => {
     expect(logOf(pod({ log: 'one\ntwo' }), query)).toBe(expected);
     expect(logOf(pod({ log: 'one\ntwo\n' }), query)).toBe(expected);
+  });
+
+  it('is what is said of all containers, where nothing is said of this one', () => {
+    const of = pod();
+    of.metadata.annotations = { 'node.rollkeeper.dev/logs': 'all\n' };
+    expect(logOf(of)).toBe('all\n');
+    of.metadata.annotations['node.rollkeeper.dev/logs.web'] = 'web\n';
+    expect(logOf(of)).toBe('web\n');
   });
 
   it.each(['tailLines=-1', 'tailLines=x', 'limitBytes=0'])('is refused for %s', (query) => {

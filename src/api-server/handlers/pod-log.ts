@@ -1,3 +1,4 @@
+import { containerAnnotation, isPodFinished } from '../../base/kubernetes/index.js';
 import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
 import type { StorageEvent } from '../storage/index.js';
 import { badRequest, kubeletUnreachable, notFound } from '../errors/index.js';
@@ -5,9 +6,10 @@ import type { ApiResponse } from '../http/index.js';
 import { storageKeyOf, translateStorageError } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import type { ResourceCall } from './handler.js';
+import { decideExec, execOverWebSocket } from './pod-exec.js';
 
-/** Followed by a container's name: what this container has written, on the pod. */
-export const LOG_ANNOTATION = 'logs.rollkeeper.dev/';
+/** On a pod: what each of its containers has written. With a dot and a container's name behind it, what that one has. */
+const LOG_ANNOTATION = 'node.rollkeeper.dev/logs';
 
 const CONTENT_TYPE = 'text/plain';
 const KUBELET_PORT = 10250;
@@ -99,7 +101,7 @@ const WAITING_FOR_IMAGE: Readonly<Record<string, string>> = {
  */
 export function decideLog(pod: DeepReadonly<Pod>, container: string, options: LogOptions): string {
   const startedAt = startOf(pod, container, options.previous);
-  const written = pod.metadata.annotations?.[LOG_ANNOTATION + container];
+  const written = containerAnnotation(pod.metadata, LOG_ANNOTATION, container);
   if (written === undefined) throw kubeletUnreachable(logAddress(pod, container));
   const lines = written.split('\n');
   if (lines.at(-1) === '') lines.pop();
@@ -178,24 +180,33 @@ function podOf(event: StorageEvent, name: string): Pod | undefined {
 }
 
 export function addedText(before: DeepReadonly<Pod>, after: DeepReadonly<Pod>, container: string): string {
-  const [old = '', now = ''] = [before, after].map(
-    ({ metadata }) => metadata.annotations?.[LOG_ANNOTATION + container],
+  const [old = '', now = ''] = [before, after].map(({ metadata }) =>
+    containerAnnotation(metadata, LOG_ANNOTATION, container),
   );
   if (now === old) return '';
   return now.startsWith(old) ? now.slice(old.length) : now;
 }
 
-function hasEnded({ status }: DeepReadonly<Pod>, container: string): boolean {
-  if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return true;
+function hasEnded(pod: DeepReadonly<Pod>, container: string): boolean {
+  if (isPodFinished(pod)) return true;
+  const { status } = pod;
   const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
   return statuses.some(({ name, state }) => name === container && state?.terminated !== undefined);
 }
 
-/** `exec`, `attach` and `portforward`: there is no process to reach, and no kubelet that would answer. */
+/**
+ * `exec`, `attach` and `portforward`: there is no process to reach, and no kubelet that would answer. What a command answers may
+ * stand in an annotation of its pod.
+ */
 export async function handlePodStream(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { pod } = await readPod(context, call);
-  if (call.subresource !== 'portforward')
-    decideContainer(pod, call.request.query.get('container') ?? undefined);
+  const { query } = call.request;
+  if (call.subresource !== 'portforward') {
+    const container = decideContainer(pod, query.get('container') ?? undefined);
+    const isExec = call.subresource === 'exec' && pod.spec.nodeName;
+    const outcome = isExec ? decideExec(pod, container, query.getAll('command')) : undefined;
+    if (outcome) return execOverWebSocket(call.request, outcome);
+  }
   if (!pod.spec.nodeName) throw badRequest(`pod ${call.name} does not have a host assigned`);
   throw kubeletUnreachable({ host: `${pod.status?.hostIP ?? 'localhost'}:${KUBELET_PORT}` });
 }

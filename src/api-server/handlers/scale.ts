@@ -1,14 +1,18 @@
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
-import { cloneJson } from '../../base/kubernetes/index.js';
-import { conflict, invalid, notImplemented, unknownPath } from '../errors/index.js';
+import { apiVersionOf, cloneJson } from '../../base/kubernetes/index.js';
+import { conflict, invalid, unknownPath } from '../errors/index.js';
 import { decodeBody, fieldValidationOf } from '../decoding/index.js';
 import { ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
 import type { ScaleMapping } from '../kinds/index.js';
-import { updateObject } from '../registry/index.js';
+import type { ManagedFieldsEntry } from '../managed-fields/index.js';
+import { applyScale, updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { applyPatch, patchTypeOf } from '../patch/index.js';
-import { getObject } from './get.js';
+import type { PatchType } from '../patch/index.js';
+import { checkAppliedVersion, checkUnmanaged } from './apply.js';
+import { applyManagerOf } from './field-manager.js';
+import { getState } from './get.js';
 import type { ResourceCall } from './handler.js';
 import { normalizePatched } from './patch.js';
 import { checkName } from './read-object.js';
@@ -27,20 +31,42 @@ const SCALE_SCHEMA = 'io.k8s.api.autoscaling.v1.Scale';
 export async function handleScale(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { scale } = call.kind;
   if (!scale) throw unknownPath();
-  if (call.request.method === 'GET') return ok(toScale(await getObject(context, call), scale));
-  const body = await call.request.readBody();
-  const change =
-    call.request.method === 'PUT' ? await replacement(context, call, body) : patched(context, call, body);
+  if (call.request.method === 'GET') return ok(toScale((await getState(context, call)).object, scale));
+  const { change, options } = await writeOf(context, call, scale);
   const updated = await updateObject(context, call, (current) => scaled(current, scale, call, change), {
-    ...writeOptionsOf(call),
+    ...options,
     subresource: '',
   });
-  return ok(toScale(updated, scale));
+  return ok(toScale(updated.object, scale));
 }
 
-type ScaleChange = (current: UnstructuredObject) => UnstructuredObject;
+interface ChangedScale {
+  readonly scale: UnstructuredObject;
+  /** Of the object, where the change itself decides on its owners. */
+  readonly managedFields?: ManagedFieldsEntry[];
+}
 
-async function replacement(context: RegistryContext, call: ResourceCall, body: Buffer): Promise<ScaleChange> {
+/** Makes the new Scale out of that of the object as it is. */
+type ScaleChange = (scale: UnstructuredObject, current: Readonly<UnstructuredObject>) => ChangedScale;
+
+async function writeOf(context: RegistryContext, call: ResourceCall, mapping: ScaleMapping) {
+  const { contentType, method } = call.request;
+  const type = method === 'PUT' ? undefined : patchTypeOf(contentType);
+  const body = await call.request.readBody();
+  if (type === 'apply') {
+    const change = await applied(context, call, body, mapping);
+    // An apply knows its manager itself.
+    return { change, options: { ...writeOptionsOf(call), manager: undefined } };
+  }
+  const change = type ? patched(context, body, type) : await replacement(context, call, body);
+  return { change, options: writeOptionsOf(call) };
+}
+
+async function readScale(
+  context: RegistryContext,
+  call: ResourceCall,
+  body: Buffer,
+): Promise<UnstructuredObject> {
   const { object } = await decodeBody(body, {
     contentType: call.request.contentType,
     schemas: context.schemas,
@@ -50,18 +76,35 @@ async function replacement(context: RegistryContext, call: ResourceCall, body: B
   });
   object.metadata ??= { name: '' };
   checkName(object, call.name);
-  return () => object;
+  return object;
 }
 
-function patched(context: RegistryContext, call: ResourceCall, body: Buffer): ScaleChange {
-  const type = patchTypeOf(call.request.contentType);
-  if (type === 'apply') throw notImplemented('server-side apply of a Scale');
+async function replacement(context: RegistryContext, call: ResourceCall, body: Buffer): Promise<ScaleChange> {
+  const scale = await readScale(context, call, body);
+  return () => ({ scale });
+}
+
+function patched({ schemas }: RegistryContext, body: Buffer, type: Exclude<PatchType, 'apply'>): ScaleChange {
   const patch = body.toString();
   return (current) => {
-    const scale = applyPatch(current, { type, patch, schemas: context.schemas, schema: SCALE_SCHEMA });
-    normalizePatched(scale, patch, context.schemas, SCALE_SCHEMA);
-    return scale;
+    const scale = applyPatch(current, { type, patch, schemas, schema: SCALE_SCHEMA });
+    normalizePatched(scale, patch, schemas, SCALE_SCHEMA);
+    return { scale };
   };
+}
+
+async function applied(
+  context: RegistryContext,
+  call: ResourceCall,
+  body: Buffer,
+  mapping: ScaleMapping,
+): Promise<ScaleChange> {
+  const manager = applyManagerOf(call);
+  const config = await readScale(context, call, body);
+  checkAppliedVersion(config.apiVersion, apiVersionOf(SCALE_TYPE));
+  checkUnmanaged(config);
+  const applying = { config, manager, mapping, schema: SCALE_SCHEMA, force: call.request.flag('force') };
+  return (scale, current) => applyScale(context, call, { ...applying, current, scale });
 }
 
 function scaled(
@@ -70,9 +113,8 @@ function scaled(
   call: ResourceCall,
   change: ScaleChange,
 ): UnstructuredObject {
-  const scale = change(toScale(current, mapping));
-  const version = scale.metadata.resourceVersion;
-  if (version && version !== current.metadata.resourceVersion) throw conflict(call.kind.type, call.name);
+  const { managedFields, scale } = change(toScale(current, mapping), current);
+  checkPreconditions(scale, current, call);
   const replicas = (scale.spec as { replicas?: number } | undefined)?.replicas ?? 0;
   if (replicas < 0) {
     throw invalid(SCALE_TYPE, call.name, [
@@ -84,13 +126,27 @@ function scaled(
     ]);
   }
   const candidate = cloneJson(current) as UnstructuredObject;
-  candidate.metadata.resourceVersion = call.request.method === 'PUT' ? version : undefined;
+  const isReplaced = call.request.method === 'PUT';
+  candidate.metadata.resourceVersion = isReplaced ? scale.metadata.resourceVersion : undefined;
+  if (managedFields) candidate.metadata.managedFields = managedFields;
   mapping.write(candidate, replicas);
   return candidate;
 }
 
+/** A version or a UID in a Scale means an object that has it. */
+function checkPreconditions(
+  { metadata: { resourceVersion, uid } }: UnstructuredObject,
+  { metadata }: Readonly<UnstructuredObject>,
+  { kind: { type }, name }: ResourceCall,
+): void {
+  if (resourceVersion && resourceVersion !== metadata.resourceVersion) throw conflict(type, name);
+  if (!uid || uid === metadata.uid) return;
+  const problem = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid ?? ''}`;
+  throw conflict({ ...type, resource: `${type.resource}/scale` }, name, problem);
+}
+
 /** The Scale view of an object. */
-export function toScale(object: Readonly<UnstructuredObject>, mapping: ScaleMapping): UnstructuredObject {
+function toScale(object: Readonly<UnstructuredObject>, mapping: ScaleMapping): UnstructuredObject {
   const { specReplicas, statusReplicas, selector } = mapping.read(object);
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   return {

@@ -9,8 +9,8 @@ import type { ApiResponse } from '../http/index.js';
 import type { FieldError } from '../kinds/index.js';
 import { invalidField } from '../kinds/index.js';
 import type { RegistryContext } from '../registry/index.js';
-import { isDryRun } from './dry-run.js';
-import { getObject } from './get.js';
+import { isDryRun } from './write-options.js';
+import { getState } from './get.js';
 import type { ResourceCall } from './handler.js';
 
 const TYPE = {
@@ -53,7 +53,7 @@ export async function handleTokenRequest(context: RegistryContext, call: Resourc
   });
   const request = object as TokenRequest;
   checkName(request, call);
-  const account = await getObject(context, call);
+  const { object: account } = await getState(context, call);
   const { boundObjectRef, expirationSeconds = DEFAULT_SECONDS } = request.spec ?? {};
   const audiences = request.spec?.audiences?.length ? request.spec.audiences : [ISSUER];
   const problems = expirationErrors(expirationSeconds);

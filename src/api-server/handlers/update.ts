@@ -1,13 +1,12 @@
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { cloneJson } from '../../base/kubernetes/index.js';
 import { invalid, StatusError } from '../errors/index.js';
-import { created, ok } from '../http/index.js';
 import type { ApiResponse } from '../http/index.js';
 import type { Subresource } from '../kinds/index.js';
 import { createObject, updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
-import { presentObject } from '../table/index.js';
 import type { ResourceCall } from './handler.js';
+import { respondWithObject } from './handler.js';
 import { checkName, readObject } from './read-object.js';
 import { writeOptionsOf } from './write-options.js';
 
@@ -23,17 +22,17 @@ export async function handleUpdate(context: RegistryContext, call: ResourceCall)
   };
   try {
     const updated = await updateObject(context, call, replace, { ...options, subresource });
-    return ok(presentObject(updated, call.kind, call, context.clock.now()), [...warnings, ...options.warned]);
+    return respondWithObject(context, call, updated, { warnings: [...warnings, ...options.warned] });
   } catch (error) {
     const isMissing = error instanceof StatusError && error.status.reason === 'NotFound';
     if (!isMissing || subresource !== '' || !call.kind.createsOnUpdate) throw error;
     // Whoever names a version means an object that is there.
     if (object.metadata.resourceVersion) throw error;
     const made = await createObject(context, call, object, options);
-    return created(presentObject(made, call.kind, call, context.clock.now()), [
-      ...warnings,
-      ...options.warned,
-    ]);
+    return respondWithObject(context, call, made, {
+      status: 201,
+      warnings: [...warnings, ...options.warned],
+    });
   }
 }
 
@@ -59,7 +58,7 @@ export async function handleFinalize(context: RegistryContext, call: ResourceCal
     ...options,
     subresource: 'finalize',
   });
-  return ok(presentObject(updated, call.kind, call, context.clock.now()), [...warnings, ...options.warned]);
+  return respondWithObject(context, call, updated, { warnings: [...warnings, ...options.warned] });
 }
 
 function finalized(
@@ -71,4 +70,15 @@ function finalized(
   candidate.spec = { ...(candidate.spec as object), finalizers: [...finalizers] };
   candidate.metadata.resourceVersion = resourceVersion;
   return candidate;
+}
+
+/** `POST` to a collection. */
+export async function handleCreate(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
+  const { object, warnings } = await readObject(context, call);
+  const options = writeOptionsOf(call);
+  const stored = await createObject(context, call, object, options);
+  return respondWithObject(context, call, stored, {
+    status: 201,
+    warnings: [...warnings, ...options.warned],
+  });
 }

@@ -9,8 +9,8 @@ import { parseSelection } from '../selectors/index.js';
 import type { Selection } from '../selectors/index.js';
 import { lengthOfEvent, StorageExpiredError } from '../storage/index.js';
 import type { StorageEvent, StorageWatchOptions } from '../storage/index.js';
-import { presentObject } from '../table/index.js';
-import type { SharedEvent } from '../watch-events/index.js';
+import { presentObject } from '../table.js';
+import type { SharedEvent } from '../shared-events.js';
 import type { ResourceCall } from './handler.js';
 import { listPages, PAGE_ROOM } from './list-pages.js';
 import { parseNumber } from './list.js';
@@ -80,8 +80,9 @@ async function* initialLines(
     for (let page = await pages.next(); page; page = await pages.next()) {
       revision = page.revision;
       let lines = '';
-      for (const object of page.items) {
-        lines += lineOf({ type: 'ADDED', object: present(object) });
+      for (const state of page.items) {
+        const json = call.accept.as === undefined ? state.json?.whole() : undefined;
+        lines += textLineOf('ADDED', json ?? stringifyJson(present(state.object)));
         if (lines.length < PIECE_LENGTH) continue;
         yield lines;
         room.progress(lines.length);
@@ -262,6 +263,10 @@ function watchFailure(error: unknown): StatusError {
   return translated instanceof StatusError ? translated : internalError('the watch broke', error);
 }
 
-function lineOf(event: WireEvent): string {
-  return `${stringifyJson(event)}\n`;
+function lineOf({ object, type }: WireEvent): string {
+  return textLineOf(type, stringifyJson(object));
+}
+
+function textLineOf(type: WireEvent['type'], json: string): string {
+  return `{"type":"${type}","object":${json}}\n`;
 }

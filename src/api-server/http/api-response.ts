@@ -16,6 +16,10 @@ export interface RawResponse {
   readonly raw: string | Buffer;
   readonly contentType: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Texts of `Warning` headers. */
+  readonly warnings?: readonly string[];
+  /** As that of an object. */
+  readonly room?: Reservation;
 }
 
 /** An answer that goes on until its source ends: a watch. */
@@ -28,7 +32,23 @@ export interface StreamResponse {
   readonly isWhole?: boolean;
 }
 
-export type ApiResponse = ObjectResponse | RawResponse | StreamResponse;
+/** The connection goes on as a WebSocket: only for requests that ask for one. */
+export interface UpgradeResponse {
+  readonly status: 101;
+  /** One of those that the client has offered. */
+  readonly protocol: string;
+  /** Called once, when the client has been told. */
+  serve(connection: MessageConnection): void;
+}
+
+/** The server's end of a WebSocket. */
+export interface MessageConnection {
+  send(data: Buffer): void;
+  /** After what has been sent. */
+  close(): void;
+}
+
+export type ApiResponse = ObjectResponse | RawResponse | StreamResponse | UpgradeResponse;
 
 export function ok(body: object, warnings?: readonly string[]): ObjectResponse {
   return { status: 200, body, warnings };

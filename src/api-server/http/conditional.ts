@@ -4,8 +4,23 @@ import type { RawResponse } from './api-response.js';
 
 /** An answer with an ETag made of its content, for documents that clients ask for again and again. */
 export function tagged(raw: string | Buffer, contentType: string): RawResponse {
-  const etag = `"${createHash('sha256').update(raw).digest('hex').slice(0, 32).toUpperCase()}"`;
-  return { status: 200, raw, contentType, headers: { ETag: etag, Vary: 'Accept' } };
+  return { status: 200, raw, contentType, headers: { ETag: etagOf(raw), Vary: 'Accept' } };
+}
+
+export function etagOf(content: string | Buffer): string {
+  return `"${createHash('sha256').update(content).digest('hex').slice(0, 32).toUpperCase()}"`;
+}
+
+/** The content that an ETag stands for, which is made only for whoever does not have it. */
+export function unlessKnownAs(
+  etag: string,
+  contentType: string,
+  make: () => string | Buffer,
+  { headers }: Pick<ApiRequest, 'headers'>,
+): RawResponse {
+  const isKnown = headers['if-none-match'] === etag;
+  const said = { ETag: etag, Vary: 'Accept' };
+  return { status: isKnown ? 304 : 200, raw: isKnown ? '' : make(), contentType, headers: said };
 }
 
 /** 304 in place of an answer of which the client says that it has it. */

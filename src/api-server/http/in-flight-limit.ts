@@ -4,48 +4,99 @@ export interface InFlightLimits {
   readonly waiting: number;
 }
 
+interface Waiter {
+  grant(): void;
+  refuse(): void;
+}
+
 /**
- * Bounds the requests under way: a few more wait in line, and there is no room beyond. A request that waits is nothing
- * but a connection; its body has not been read.
+ * Bounds the requests under way, fairly between flows (users, say): a few more wait in line, flows take turns at the places that become
+ * free, and when the line is full, the last of the longest flow makes room for one that has less. A request that waits is
+ * nothing but a connection; its body has not been worked on.
  */
 export class InFlightLimit {
   private serving = 0;
-  private readonly waiting = new Set<() => void>();
+  private waiting = 0;
+  /** The flow whose turn is next comes first; within a flow who came first. */
+  private readonly flows = new Map<string, Set<Waiter>>();
 
-  constructor(private readonly limits: InFlightLimits) {}
+  /** @param refusal what is thrown at those for whom there is no room */
+  constructor(
+    private readonly limits: InFlightLimits,
+    private readonly refusal: () => Error,
+  ) {}
 
   /**
-   * A place, which has to be given back by calling it once; a promise of one where others are before; `undefined` where
-   * there is none. The promise rejects with the reason of `signal` when it aborts before.
+   * A place, which has to be given back by calling it once; a promise of one where others are before. The promise rejects with the
+   * reason of `signal` when it aborts before, and with the refusal when it has to make room.
+   * @throws the refusal
    */
-  enter(signal: () => AbortSignal): (() => void) | Promise<() => void> | undefined {
+  enter(flow: string, signal: () => AbortSignal): (() => void) | Promise<() => void> {
     if (this.serving < this.limits.serving) return this.place();
-    return this.waiting.size < this.limits.waiting ? this.wait(signal()) : undefined;
+    if (this.waiting >= this.limits.waiting) this.makeRoomFor(flow);
+    return this.wait(flow, signal());
   }
 
   private place(): () => void {
     this.serving++;
     return () => {
       this.serving--;
-      const [next] = this.waiting;
-      next?.();
+      this.grantNext();
     };
   }
 
-  private wait(signal: AbortSignal): Promise<() => void> {
+  private grantNext(): void {
+    for (const [flow, waiters] of this.flows) {
+      // Its next turn comes after everybody else's.
+      this.flows.delete(flow);
+      this.flows.set(flow, waiters);
+      const [first] = waiters;
+      return first?.grant();
+    }
+  }
+
+  private makeRoomFor(flow: string): void {
+    const own = this.flows.get(flow)?.size ?? 0;
+    const longest = [...this.flows.values()].reduce<Set<Waiter> | undefined>(
+      (most, waiters) => (waiters.size > (most?.size ?? 0) ? waiters : most),
+      undefined,
+    );
+    if (!longest || longest.size <= own + 1) throw this.refusal();
+    [...longest].at(-1)?.refuse();
+  }
+
+  private wait(flow: string, signal: AbortSignal): Promise<() => void> {
     return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason as Error);
       const leave = (): void => {
-        this.waiting.delete(grant);
+        this.remove(flow, waiter);
+        signal.removeEventListener('abort', abandon);
+      };
+      const abandon = (): void => {
+        leave();
         reject(signal.reason as Error);
       };
-      const grant = (): void => {
-        this.waiting.delete(grant);
-        signal.removeEventListener('abort', leave);
-        resolve(this.place());
+      const waiter: Waiter = {
+        grant: () => {
+          leave();
+          resolve(this.place());
+        },
+        refuse: () => {
+          leave();
+          reject(this.refusal());
+        },
       };
-      if (signal.aborted) return leave();
-      this.waiting.add(grant);
-      signal.addEventListener('abort', leave, { once: true });
+      const waiters = this.flows.get(flow) ?? new Set();
+      this.flows.set(flow, waiters.add(waiter));
+      this.waiting++;
+      signal.addEventListener('abort', abandon, { once: true });
     });
+  }
+
+  private remove(flow: string, waiter: Waiter): void {
+    const waiters = this.flows.get(flow);
+    if (!waiters?.delete(waiter)) return;
+    this.waiting--;
+    if (waiters.size === 0) this.flows.delete(flow);
   }
 }

@@ -1,13 +1,20 @@
 export { ApiRequest } from './api-request.js';
 export type { RequestHost } from './api-request.js';
 export { created, ok } from './api-response.js';
-export type { ApiResponse, ObjectResponse, RawResponse, StreamResponse } from './api-response.js';
+export type {
+  ApiResponse,
+  MessageConnection,
+  ObjectResponse,
+  RawResponse,
+  StreamResponse,
+  UpgradeResponse,
+} from './api-response.js';
 export { ByteBudget } from './byte-budget.js';
 export type { Reservation } from './byte-budget.js';
 export { createListener } from './listener.js';
 export type { ListenerTls } from './listener.js';
 export { endUnfinished } from './linger.js';
-export { tagged, unlessKnown } from './conditional.js';
+export { etagOf, tagged, unlessKnown, unlessKnownAs } from './conditional.js';
 export { negotiate } from './negotiate.js';
 export type { Negotiated } from './negotiate.js';
 export { RequestGate } from './request-gate.js';
@@ -16,3 +23,4 @@ export { send, sendError } from './send.js';
 export { RequestSignals } from './request-signals.js';
 export { compileServerLimits } from './server-limits.js';
 export type { CompiledServerLimits, ServerLimits } from './server-limits.js';
+export { Upgrades } from './upgrade.js';

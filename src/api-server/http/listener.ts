@@ -2,6 +2,7 @@ import { createServer as createHttpServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { CompiledServerLimits } from './server-limits.js';
+import { asksForWebSocket } from './upgrade.js';
 
 /** Certificate and key, PEM. */
 export interface ListenerTls {
@@ -28,6 +29,8 @@ export function createListener(
     requestTimeout: limits.requestTimeoutMs,
     connectionsCheckingInterval: Math.min(LOOK_EVERY_MS, limits.headersTimeoutMs),
     keepAliveTimeout: KEEP_ALIVE_MS,
+    // Older releases of Node do not ask, and hand over whatever asks for an upgrade.
+    shouldUpgradeCallback: asksForWebSocket,
   };
   const server = tls
     ? createHttpsServer(

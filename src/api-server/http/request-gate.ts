@@ -6,18 +6,18 @@ import type { CompiledServerLimits } from './server-limits.js';
 /** The sorts of requests that are counted apart. */
 export type RequestSort = 'mutating' | 'readOnly' | 'watch';
 
-/** Lets so many requests of each sort in as the server takes at once. */
+/** Lets so many requests of each sort in as the server takes at once, and its users by turns where there are more. */
 export class RequestGate {
   private readonly limits: Readonly<Record<RequestSort, InFlightLimit>>;
 
   constructor({ maxReadsInFlight, maxWatches, maxWritesInFlight, waitingFactor }: CompiledServerLimits) {
     const limit = (serving: number): InFlightLimit =>
-      new InFlightLimit({ serving, waiting: serving * waitingFactor });
+      new InFlightLimit({ serving, waiting: serving * waitingFactor }, tooManyRequests);
     this.limits = {
       mutating: limit(maxWritesInFlight),
       readOnly: limit(maxReadsInFlight),
       // One ends after half an hour: nobody waits for that.
-      watch: new InFlightLimit({ serving: maxWatches, waiting: 0 }),
+      watch: new InFlightLimit({ serving: maxWatches, waiting: 0 }, tooManyRequests),
     };
   }
 
@@ -25,9 +25,7 @@ export class RequestGate {
    * Resolves with what is to be called when the request has been answered. Rejects when the client has gone before.
    * @throws StatusError 429
    */
-  enter(sort: RequestSort, request: Pick<ApiRequest, 'signal'>): (() => void) | Promise<() => void> {
-    const place = this.limits[sort].enter(() => request.signal);
-    if (!place) throw tooManyRequests();
-    return place;
+  enter(sort: RequestSort, request: Pick<ApiRequest, 'signal' | 'user'>): (() => void) | Promise<() => void> {
+    return this.limits[sort].enter(request.user.username, () => request.signal);
   }
 }

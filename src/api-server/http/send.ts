@@ -7,8 +7,13 @@ import { stringify as toYaml } from 'yaml';
 import { stringifyJson } from '../../base/kubernetes/index.js';
 import type { StatusError } from '../errors/index.js';
 import type { ApiRequest } from './api-request.js';
-import type { ApiResponse, ObjectResponse, RawResponse, StreamResponse } from './api-response.js';
-import type { Reservation } from './byte-budget.js';
+import type {
+  ApiResponse,
+  ObjectResponse,
+  RawResponse,
+  StreamResponse,
+  UpgradeResponse,
+} from './api-response.js';
 import { warningHeaders } from './warning-headers.js';
 
 /** Answers below this many bytes are not worth compressing (the genuine server's threshold). */
@@ -36,12 +41,11 @@ type Requester = Pick<ApiRequest, 'reserve' | 'onClose'>;
 export async function send(
   request: Requester,
   response: ServerResponse,
-  answer: ApiResponse,
+  answer: Exclude<ApiResponse, UpgradeResponse>,
   options: SendOptions,
 ): Promise<void> {
   if ('stream' in answer) return sendStream(response, answer, options);
-  if ('raw' in answer) return sendRaw(request, response, answer, options);
-  return sendObject(request, response, answer, options);
+  return sendWhole(request, response, 'raw' in answer ? answer : rawOf(answer, options), options);
 }
 
 /** Writes a refusal. */
@@ -57,23 +61,8 @@ export function sendError(response: ServerResponse, error: StatusError): void {
   response.end(text);
 }
 
-async function sendObject(
-  request: Requester,
-  response: ServerResponse,
-  answer: ObjectResponse,
-  options: SendOptions,
-): Promise<void> {
-  const raw = encode(answer.body, options.format);
-  const warnings = warningHeaders(answer.warnings ?? []);
-  if (warnings.length > 0) response.setHeader('Warning', warnings);
-  const { room, status } = answer;
-  await sendRaw(
-    request,
-    response,
-    { status, raw, contentType: `application/${options.format}` },
-    options,
-    room,
-  );
+function rawOf({ body, room, status, warnings }: ObjectResponse, { format }: SendOptions): RawResponse {
+  return { status, raw: encode(body, format), contentType: `application/${format}`, room, warnings };
 }
 
 function encode(body: object, format: SendOptions['format']): string {
@@ -81,15 +70,16 @@ function encode(body: object, format: SendOptions['format']): string {
   return format === 'json' || json.length > MAX_BLOCK_YAML ? json : toYaml(body);
 }
 
-async function sendRaw(
+async function sendWhole(
   request: Requester,
   response: ServerResponse,
   answer: RawResponse,
   options: SendOptions,
-  given?: Reservation,
 ): Promise<void> {
   let body = answer.raw;
-  const room = given ?? (body.length > SMALL_BYTES ? await request.reserve(body.length) : undefined);
+  const warnings = warningHeaders(answer.warnings ?? []);
+  if (warnings.length > 0) response.setHeader('Warning', warnings);
+  const room = answer.room ?? (body.length > SMALL_BYTES ? await request.reserve(body.length) : undefined);
   if (room) request.onClose(() => room.release());
   if (options.acceptsGzip && body.length > GZIP_FROM_BYTES) {
     body = await gzipAsync(body, { level: 1 });

@@ -1,6 +1,5 @@
 import type { Int64, UnstructuredObject } from '../../base/kubernetes/index.js';
-import { carryOverSystemFields, clearSystemFields } from './common/prepare-meta.js';
-import { semanticEqual } from './common/semantic-equal.js';
+import { semanticEqual } from '../../base/kubernetes/index.js';
 import type { FieldError, KindDefinition, Subresource } from './kind-definition.js';
 import { collectErrors } from './validation/field-errors.js';
 import { validateObjectMeta, validateObjectMetaUpdate } from './validation/object-meta.js';
@@ -175,4 +174,29 @@ function countGeneration(
 export function carryOver<T extends object>(object: T, old: Readonly<T>, field: keyof T): void {
   if (old[field] === undefined) delete object[field];
   else object[field] = old[field];
+}
+
+/** What a creation may not bring along in `metadata`. */
+function clearSystemFields({ metadata }: UnstructuredObject): void {
+  delete metadata.generation;
+  delete metadata.deletionTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
+}
+
+/**
+ * What an update keeps when the caller leaves it out, and what only the server counts. Source: the beginning of
+ * ValidateObjectMetaAccessorUpdate in apimachinery, and rest.BeforeUpdate in apiserver.
+ */
+function carryOverSystemFields(
+  { metadata }: UnstructuredObject,
+  { metadata: old }: Readonly<UnstructuredObject>,
+): void {
+  if (old.uid !== undefined) metadata.uid ??= old.uid;
+  if (old.creationTimestamp !== undefined) metadata.creationTimestamp ??= old.creationTimestamp;
+  if (old.deletionTimestamp !== undefined) metadata.deletionTimestamp ??= old.deletionTimestamp;
+  if (old.deletionGracePeriodSeconds !== undefined) {
+    metadata.deletionGracePeriodSeconds ??= old.deletionGracePeriodSeconds;
+  }
+  if (old.generation === undefined) delete metadata.generation;
+  else metadata.generation = old.generation;
 }

@@ -11,17 +11,18 @@ export type {
   Subresource,
   TableCell,
   TableColumn,
+  WebhookConversion,
 } from './kind-definition.js';
+export { compileRequestExpression } from './admissionregistration/request-expression.js';
+export type { RequestExpression, RequestTypes } from './admissionregistration/request-expression.js';
 export { CLEANUP_FINALIZER } from './apiextensions/custom-resource-definition.kind.js';
 export type { Definition } from './apiextensions/custom-resource-definition.kind.js';
 export { customKindsOf, storedKindOf } from './custom/custom-kind.js';
+export { structuralType } from './custom/rules/rule-types.js';
 export type { CustomKind } from './custom/custom-kind.js';
 export { createKindRegistry } from './kind-registry.js';
 export { humanDuration } from './common/human-duration.js';
 export { invalid as invalidField } from './validation/field-errors.js';
+export { validateAnnotations, validateLabels } from './validation/labels.js';
 export { RBAC_GROUP } from './rbac/rules.js';
-export { semanticEqual } from './common/semantic-equal.js';
-export { applyGeneratedName, generatedName } from './common/generated-name.js';
 export { qosClassOf } from './core/pod/qos-class.js';
-export { nanosOf } from './validation/quantities.js';
-export type { Amount, Amounts } from './validation/quantities.js';

@@ -1,3 +1,4 @@
+import type { IWebhookClientConfig } from 'kubernetes-models/admissionregistration.k8s.io/v1/WebhookClientConfig';
 import type { RandomSource } from '../../base/clock/index.js';
 import type {
   Int64,
@@ -107,6 +108,19 @@ export interface StoredView {
   readonly resource: string;
   toStored(object: Readonly<UnstructuredObject>): UnstructuredObject;
   fromStored(object: Readonly<UnstructuredObject>): UnstructuredObject;
+  /** Who makes objects of one version out of those of another; absent where the functions above do it. */
+  readonly conversion?: WebhookConversion;
+}
+
+/** How a definition says that its objects are converted. */
+export interface WebhookConversion {
+  readonly client: IWebhookClientConfig;
+  /** Versions of ConversionReview that the webhook knows, the one that it likes best first. */
+  readonly reviewVersions: readonly string[];
+  /** The API version in which objects are stored from now on. */
+  readonly stored: string;
+  /** That of the kind. */
+  readonly shown: string;
 }
 
 /** Something that one object has for itself, such as an address or a port: two may never get the same. */
@@ -136,6 +150,8 @@ export interface Reservations {
 
 /** How a kind shows itself as a Scale, and takes one back. */
 export interface ScaleMapping {
+  /** The fields that lead to the replica count. */
+  readonly replicasPath: readonly string[];
   read(object: Readonly<UnstructuredObject>): {
     specReplicas: number;
     statusReplicas: number;

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
+import { semanticEqual } from '../../base/kubernetes/index.js';
 import { createSchemaRegistry, decodeJson } from '../schema/index.js';
-import { semanticEqual } from './common/semantic-equal.js';
 import { createKindRegistry } from './kind-registry.js';
 
 /**

@@ -1,4 +1,4 @@
-import { ownField } from '../../base/kubernetes/index.js';
+import { ownField, sameJson } from '../../base/kubernetes/index.js';
 import type { FieldSet } from './field-set.js';
 import { FieldSetBuilder } from './field-set.js';
 import type { Shape } from './shape.js';
@@ -59,7 +59,7 @@ function walk(before: unknown, after: unknown, declared: Shape, found: Recorder,
 function walkLeaf(before: unknown, after: unknown, found: Recorder): void {
   if (isNothing(before)) found.note('added');
   else if (isNothing(after)) found.note('removed');
-  else if (!deepEqual(before, after)) found.note('modified');
+  else if (!sameJson(before, after)) found.note('modified');
 }
 
 function walkFields(
@@ -117,15 +117,4 @@ function isHollow(value: unknown): boolean {
   if (isNothing(value)) return true;
   if (Array.isArray(value)) return value.length === 0;
   return isRecord(value) && Object.keys(value).length === 0;
-}
-
-function deepEqual(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, index) => deepEqual(item, b[index]));
-  }
-  if (!isRecord(a) || !isRecord(b)) return false;
-  for (const key in a) if (!deepEqual(a[key], ownField(b, key))) return false;
-  for (const key in b) if (b[key] !== undefined && ownField(a, key) === undefined) return false;
-  return true;
 }

@@ -1,12 +1,13 @@
 export { applyConfig } from './apply.js';
 export type { ApplyOutcome, AppliedConfig } from './apply.js';
 export { describeConflicts } from './conflict-text.js';
-export { difference, isEmptySet } from './field-set.js';
+export { difference, isEmptySet, setOf } from './field-set.js';
 export type { FieldSet } from './field-set.js';
 export { ownersBeforeFirstApply } from './first-owners.js';
 export { LAST_APPLIED, lastAppliedOf, unchangedSinceLastApplied } from './last-applied.js';
 export { managerKey, readOwners, writeOwners } from './managers.js';
 export type { ManagedFieldsEntry, Manager, Owners } from './managers.js';
+export { ownersAfterScale, ownersOfScale } from './scale-owners.js';
 export { shapeOfType } from './shape.js';
 export type { Shape } from './shape.js';
 export { ownersAfterUpdate } from './update.js';

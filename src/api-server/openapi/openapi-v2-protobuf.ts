@@ -1,5 +1,8 @@
 import protobuf from 'protobufjs/light.js';
-import type { OpenApiV2Document, OpenApiV2Operation } from './openapi-v2.js';
+import { stringifyJson } from '../../base/kubernetes/index.js';
+import { OPENAPI_V2_HEAD } from './openapi-v2.js';
+import type { OpenApiV2Operation } from './openapi-v2.js';
+import type { OpenApiV2Form } from './openapi-v2-parts.js';
 import type { OpenApiSchema } from './openapi-schema.js';
 
 export const OPENAPI_V2_PROTOBUF = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
@@ -75,22 +78,36 @@ const root = protobuf.Root.fromJSON({
   },
 });
 
+const DOCUMENT = root.lookupType('Document');
+const PATHS = root.lookupType('Paths');
+const DEFINITIONS = root.lookupType('NamedSchemas');
+/** Fields 8 and 9 of a Document, each with its length before it. */
+const PATHS_TAG = (8 << 3) | 2;
+const DEFINITIONS_TAG = (9 << 3) | 2;
+
 /** The version 2 document in gnostic's protobuf form, which kubectl before 1.27 asks for. */
-export function encodeOpenApiV2(document: OpenApiV2Document): Buffer {
-  const message = {
-    swagger: document.swagger,
-    info: document.info,
-    paths: {
-      path: Object.entries(document.paths).map(([name, item]) => ({
-        name,
-        value: Object.fromEntries(
-          Object.entries(item).map(([method, found]) => [method, toOperation(found)]),
-        ),
-      })),
-    },
-    definitions: toNamedSchemas(document.definitions),
-  };
-  return Buffer.from(root.lookupType('Document').encode(message).finish());
+export const PROTOBUF_FORM: OpenApiV2Form<Uint8Array> = {
+  // The document's own media type is none that Go's MIME parser takes; a genuine server says no more either.
+  contentType: 'application/octet-stream',
+  encode: ({ definitions, paths }) => ({
+    paths: PATHS.encode({ path: Object.entries(paths).map(toNamedPath) }).finish(),
+    definitions: DEFINITIONS.encode(toNamedSchemas(definitions)).finish(),
+  }),
+  // Lists of messages one behind the other are one list.
+  join: (parts) =>
+    Buffer.from(
+      DOCUMENT.encode(OPENAPI_V2_HEAD)
+        .uint32(PATHS_TAG)
+        .bytes(Buffer.concat(parts.map(({ paths }) => paths)))
+        .uint32(DEFINITIONS_TAG)
+        .bytes(Buffer.concat(parts.map(({ definitions }) => definitions)))
+        .finish(),
+    ),
+};
+
+function toNamedPath([name, item]: [string, Readonly<Record<string, OpenApiV2Operation>>]): object {
+  const operations = Object.entries(item).map(([method, found]) => [method, toOperation(found)]);
+  return { name, value: Object.fromEntries(operations) as object };
 }
 
 function toOperation(operation: OpenApiV2Operation): object {
@@ -144,5 +161,5 @@ function toSchema(schema: OpenApiSchema): object {
 function toExtensions(from: object): object[] {
   return Object.entries(from)
     .filter(([name]) => name.startsWith('x-'))
-    .map(([name, value]) => ({ name, value: { yaml: JSON.stringify(value) } }));
+    .map(([name, value]) => ({ name, value: { yaml: stringifyJson(value) } }));
 }

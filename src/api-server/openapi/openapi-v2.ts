@@ -1,8 +1,7 @@
-import type { KindRegistry } from '../kinds/index.js';
-import type { SchemaRegistry } from '../schema/index.js';
+import type { KindDefinition } from '../kinds/index.js';
 import { pathsOf } from './operations.js';
 import type { Operation, PathOperations } from './operations.js';
-import { everyOpenApiSchema } from './schemas.js';
+import type { OpenApiSchemas } from './schemas.js';
 import type { OpenApiSchema } from './openapi-schema.js';
 
 export interface OpenApiV2Operation {
@@ -16,22 +15,31 @@ export interface OpenApiV2Operation {
   readonly 'x-kubernetes-group-version-kind': Operation['gvk'];
 }
 
-export interface OpenApiV2Document {
-  readonly swagger: '2.0';
-  readonly info: { readonly title: string; readonly version: string };
+/** What the document of `GET /openapi/v2` begins with. */
+export const OPENAPI_V2_HEAD = {
+  swagger: '2.0',
+  info: { title: 'Kubernetes', version: 'v1.32.0' },
+} as const;
+
+/** What some kinds add to the document. */
+export interface OpenApiV2Part {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiV2Operation>>>>;
   readonly definitions: Readonly<Record<string, OpenApiSchema>>;
 }
 
-/** The document of `GET /openapi/v2`. */
-export function openApiV2(kinds: KindRegistry, schemas: SchemaRegistry): OpenApiV2Document {
-  const paths = kinds.kinds.flatMap(pathsOf).map((path) => [path.path, toPathItem(path)] as const);
-  return {
-    swagger: '2.0',
-    info: { title: 'Kubernetes', version: 'v1.32.0' },
-    paths: Object.fromEntries(paths),
-    definitions: everyOpenApiSchema(kinds, schemas, 2),
-  };
+/** @param names of the schemas that are defined */
+export function openApiV2Part(
+  kinds: readonly KindDefinition[],
+  names: Iterable<string>,
+  schemaOf: OpenApiSchemas,
+): OpenApiV2Part {
+  const paths = kinds.flatMap(pathsOf).map((path) => [path.path, toPathItem(path)] as const);
+  const definitions: Record<string, OpenApiSchema> = {};
+  for (const name of names) {
+    const schema = schemaOf(name);
+    if (schema) definitions[name] = schema;
+  }
+  return { paths: Object.fromEntries(paths), definitions };
 }
 
 function toPathItem({ operations, parameters }: PathOperations): Record<string, OpenApiV2Operation> {

@@ -1,4 +1,4 @@
-import { apiVersionOf } from '../../base/kubernetes/index.js';
+import { apiVersionOf, stringifyJson } from '../../base/kubernetes/index.js';
 import type { GroupVersion } from '../discovery/index.js';
 import { pathsOf } from './operations.js';
 import type { Operation, PathOperations } from './operations.js';
@@ -38,7 +38,7 @@ function reachable(schemaOf: OpenApiSchemas, roots: readonly string[]): Record<s
     const schema = schemaOf(name);
     if (!schema) continue;
     result[name] = schema;
-    for (const match of JSON.stringify(schema).matchAll(/"#\/components\/schemas\/([^"]+)"/g))
+    for (const match of stringifyJson(schema).matchAll(/"#\/components\/schemas\/([^"]+)"/g))
       waiting.push(match[1]!);
   }
   return result;

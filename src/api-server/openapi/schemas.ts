@@ -27,20 +27,9 @@ export function openApiSchemas(
   };
 }
 
-/** All of them. */
-export function everyOpenApiSchema(
-  kinds: KindRegistry,
-  schemas: SchemaRegistry,
-  version: OpenApiVersion,
-): Record<string, OpenApiSchema> {
-  const schemaOf = openApiSchemas(kinds, schemas, version);
-  const names = new Set([...schemas.names, ...kinds.kinds.map(({ schema }) => `${schema}List`)]);
-  const result: Record<string, OpenApiSchema> = {};
-  for (const name of names) {
-    const schema = schemaOf(name);
-    if (schema) result[name] = schema;
-  }
-  return result;
+/** Whether a definition of a user's has made the kind: it comes and goes, and brings its own schema. */
+export function isUserDefined({ schema }: KindDefinition, schemas: SchemaRegistry): boolean {
+  return schemas.get(schema)?.structural !== undefined;
 }
 
 function listSchema(kind: KindDefinition, version: OpenApiVersion): OpenApiSchema {

@@ -1,5 +1,5 @@
 import { errorMessage } from '../../base/errors/index.js';
-import { cloneJson } from '../../base/kubernetes/index.js';
+import { cloneJson, ownField, setField } from '../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import type { StatusError } from '../errors/index.js';
 import { badRequest, requestTooLarge, unprocessable } from '../errors/index.js';
@@ -7,9 +7,8 @@ import { checkValue, DocumentLimitError, JsonSyntaxError, readJsonText } from '.
 import type { SchemaRegistry } from '../schema/index.js';
 import { CopyBudgetError } from './copy-budget.js';
 import { applyJsonPatch, JsonPatchError } from './json-patch.js';
-import { isJsonObject } from './json-object.js';
-import type { JsonObject } from './json-object.js';
-import { mergePatch } from './merge-patch.js';
+import { isJsonObject } from './json-pointer.js';
+import type { JsonObject } from './json-pointer.js';
 import type { PatchType } from './patch-type.js';
 import { strategicMerge } from './strategic-merge.js';
 
@@ -91,4 +90,15 @@ function refusalOf(error: unknown): unknown {
     return unprocessable(error.message);
   if (!(error instanceof DocumentLimitError)) return error;
   return error.limit === 'depth' ? unprocessable(error.message) : requestTooLarge(error.message);
+}
+
+/** Applies a merge patch (RFC 7386). May change `target`, and shares parts with `patch`. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isJsonObject(patch)) return patch;
+  const merged = isJsonObject(target) ? target : {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete merged[name];
+    else setField(merged, name, mergePatch(ownField(merged, name), value));
+  }
+  return merged;
 }

@@ -1,7 +1,7 @@
 import { setField } from '../../base/kubernetes/index.js';
 import { MAX_VALUES } from '../schema/index.js';
-import { isJsonObject } from './json-object.js';
-import type { JsonObject } from './json-object.js';
+import { isJsonObject } from './json-pointer.js';
+import type { JsonObject } from './json-pointer.js';
 
 /** Characters of JSON that the copies of one patch may add up to: the genuine server's `JSONPatchMaxCopyBytes`. */
 export const MAX_COPIED = 3 * 1024 * 1024;

@@ -1,9 +1,15 @@
 import { sameJson } from '../../base/kubernetes/index.js';
 import { CopyBudget } from './copy-budget.js';
-import { isJsonObject } from './json-object.js';
-import type { JsonObject } from './json-object.js';
-import { findPlace, insertAt, PointerError, removeAt, replaceAt, valueAt } from './json-pointer.js';
-import type { Place } from './json-pointer.js';
+import {
+  isJsonObject,
+  findPlace,
+  insertAt,
+  PointerError,
+  removeAt,
+  replaceAt,
+  valueAt,
+} from './json-pointer.js';
+import type { JsonObject, Place } from './json-pointer.js';
 
 /** A patch that is well-formed and does not fit the document. */
 export class JsonPatchError extends Error {}

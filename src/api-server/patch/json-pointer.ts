@@ -1,5 +1,4 @@
 import { ownField, setField } from '../../base/kubernetes/index.js';
-import { isJsonObject } from './json-object.js';
 
 /** What a path leads to cannot be used as the operation wants; the words are those of the genuine server's library. */
 export class PointerError extends Error {}
@@ -79,4 +78,11 @@ function indexIn({ length }: readonly unknown[], key: string, beyond: 0 | 1): nu
   const found = index < 0 ? index + length + beyond : index;
   if (found >= 0 && found < length + beyond) return found;
   throw new PointerError(`Unable to access invalid index: ${index}: invalid index referenced`);
+}
+
+/** A JSON object. */
+export type JsonObject = Record<string, unknown>;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,6 @@
 import { stringifyJson } from '../../base/kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
-import type { JsonObject } from './json-object.js';
-import { orderMerged } from './order-merged.js';
+import type { JsonObject } from './json-pointer.js';
 
 export interface ObjectListMerge {
   /** The field that tells the items apart. */
@@ -80,4 +79,53 @@ function checkedItems(list: readonly unknown[], where: string): JsonObject[] {
     }
   }
   return list as JsonObject[];
+}
+
+/**
+ * Puts a merged list in order: the items that the patch's order names, in that order; items that only the server
+ * has stay behind the neighbour that they had before.
+ */
+export function orderMerged<Item>(
+  merged: readonly Item[],
+  original: readonly Item[],
+  order: readonly unknown[],
+  keyOf: (item: Item) => unknown,
+): Item[] {
+  const rank = new Map(order.map((key, index) => [key, index]));
+  const named = merged
+    .filter((item) => rank.has(keyOf(item)))
+    .sort((a, b) => rank.get(keyOf(a))! - rank.get(keyOf(b))!);
+  const placeBefore = new Map(original.map((item, index) => [keyOf(item), index]));
+  const place = (item: Item): number => placeBefore.get(keyOf(item)) ?? -1;
+  const result: Item[] = [];
+  const others = merged.filter((item) => !rank.has(keyOf(item)));
+  let next = 0;
+  for (const item of named) {
+    while (next < others.length && place(others[next]!) < place(item)) result.push(others[next++]!);
+    result.push(item);
+  }
+  return [...result, ...others.slice(next)];
+}
+
+interface ScalarListDirectives {
+  /** `$setElementOrder` */
+  readonly order?: readonly unknown[];
+  /** `$deleteFromPrimitiveList` */
+  readonly removed?: readonly unknown[];
+}
+
+/** Merges a list of scalars that is meant as a set, `metadata.finalizers` for one. */
+export function mergeScalarList(
+  original: readonly unknown[],
+  patch: readonly unknown[],
+  { order, removed = [] }: ScalarListDirectives,
+): unknown[] {
+  const merged = [...new Set([...without(original, removed), ...patch])];
+  return order ? orderMerged(merged, original, order, (item) => item) : merged;
+}
+
+/** `list` without the items that `removed` names. */
+export function without(list: readonly unknown[], removed: readonly unknown[]): unknown[] {
+  const gone = new Set(removed);
+  return list.filter((item) => !gone.has(item));
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSchemaRegistry } from '../schema/index.js';
-import type { JsonObject } from './json-object.js';
+import type { JsonObject } from './json-pointer.js';
 import { strategicMerge } from './strategic-merge.js';
 
 const schemas = createSchemaRegistry();

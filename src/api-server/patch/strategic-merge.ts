@@ -1,10 +1,9 @@
 import { ownField, setField, stringifyJson } from '../../base/kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
 import type { ObjectSchema, SchemaRegistry } from '../schema/index.js';
-import { isJsonObject } from './json-object.js';
-import type { JsonObject } from './json-object.js';
-import { mergeObjectList } from './merge-object-list.js';
-import { mergeScalarList, without } from './merge-scalar-list.js';
+import { isJsonObject } from './json-pointer.js';
+import type { JsonObject } from './json-pointer.js';
+import { mergeObjectList, mergeScalarList, without } from './merge-object-list.js';
 
 /** Merges one JSON object, at a place that `schema` describes, with a patch. */
 export type MergeObject = (

@@ -17,8 +17,9 @@ import {
   unchangedSinceLastApplied,
   writeOwners,
 } from '../managed-fields/index.js';
-import type { ApplyOutcome, Manager, Owners, Shape } from '../managed-fields/index.js';
+import type { AppliedConfig, ApplyOutcome, Manager, Owners, Shape } from '../managed-fields/index.js';
 import type { Subresource } from '../kinds/index.js';
+import type { ObjectState } from '../storage/index.js';
 import { createObject } from './create-object.js';
 import { MAX_UPDATE_ATTEMPTS, storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
@@ -34,8 +35,7 @@ export interface ApplyOptions {
   readonly subresource: Subresource;
 }
 
-export interface Applied {
-  readonly object: UnstructuredObject;
+export interface Applied extends ObjectState {
   readonly created: boolean;
 }
 
@@ -72,16 +72,19 @@ async function tryApply(
 ): Promise<Applied> {
   const { caller, dryRun, subresource } = options;
   const exists = await context.storage.get(storageKeyOf(target));
-  if (!exists) return { object: await createApplied(context, target, config, options), created: true };
+  if (!exists) {
+    const { json, object } = await createApplied(context, target, config, options);
+    return { object, json, created: true };
+  }
   const tryUpdate = (current: Readonly<UnstructuredObject>): UnstructuredObject =>
     appliedTo(current, context, target, config, options);
-  const object = await updateObject(context, target, tryUpdate, { subresource, dryRun, caller }).catch(
+  const updated = await updateObject(context, target, tryUpdate, { subresource, dryRun, caller }).catch(
     (error: unknown) => {
       const isGone = error instanceof StatusError && error.status.reason === 'NotFound';
       throw isGone ? new OvertakenError('gone', { cause: error }) : error;
     },
   );
-  return { object, created: false };
+  return { object: updated.object, json: updated.json, created: false };
 }
 
 async function createApplied(
@@ -89,7 +92,7 @@ async function createApplied(
   target: ObjectTarget,
   config: Readonly<UnstructuredObject>,
   { manager, dryRun, subresource, caller }: ApplyOptions,
-): Promise<UnstructuredObject> {
+): Promise<ObjectState> {
   if (subresource !== '') throw notFound(target.kind.type, target.name);
   if (config.metadata.uid) {
     throw conflict(
@@ -110,20 +113,40 @@ async function createApplied(
   );
 }
 
+/** Who owns an object, kept or else supposed, before somebody applies to it. */
+export function ownersBeforeApply(
+  current: Readonly<UnstructuredObject>,
+  context: RegistryContext,
+  { kind }: Pick<ObjectTarget, 'kind'>,
+): Owners {
+  const known = readOwners(current.metadata.managedFields ?? []);
+  if (known && known.size > 0) return known;
+  const shape = shapeOfType(context.schemas, kind.schema);
+  return ownersBeforeFirstApply(current, shape, apiVersionOf(kind.type), toRfc3339(context.clock.now()));
+}
+
+/** @throws StatusError 409 when others own what would change, and `force` is not set */
+export function mergeApplied(
+  applied: AppliedConfig & { readonly live: Readonly<UnstructuredObject> },
+  force: boolean,
+): ApplyOutcome {
+  const { live, manager, owners, shape } = applied;
+  const outcome = applyConfig(applied);
+  if (!force) refuseConflicts(outcome, owners, live, shape, manager);
+  return outcome;
+}
+
 function appliedTo(
   current: Readonly<UnstructuredObject>,
   context: RegistryContext,
-  { kind }: ObjectTarget,
+  target: ObjectTarget,
   config: Readonly<UnstructuredObject>,
   { manager, force }: ApplyOptions,
 ): UnstructuredObject {
-  const shape = shapeOfType(context.schemas, kind.schema);
+  const shape = shapeOfType(context.schemas, target.kind.schema);
   const time = toRfc3339(context.clock.now());
-  const known = readOwners(current.metadata.managedFields ?? []);
-  const owners: Owners =
-    known && known.size > 0 ? known : ownersBeforeFirstApply(current, shape, apiVersionOf(kind.type), time);
-  const outcome = applyConfig({ live: current, config, owners, shape, manager, time });
-  if (!force) refuseConflicts(outcome, owners, current, shape, manager);
+  const owners = ownersBeforeApply(current, context, target);
+  const outcome = mergeApplied({ live: current, config, owners, shape, manager, time }, force);
   // What is shared with the current state may be changed afterwards.
   const candidate = cloneJson(outcome.object) as UnstructuredObject;
   candidate.metadata.managedFields = writeOwners(outcome.owners);

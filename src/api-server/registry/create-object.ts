@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { toRfc3339 } from '../../base/clock/index.js';
 import { errorMessage } from '../../base/errors/index.js';
-import { SERVICE_ACCOUNTS } from '../../base/kubernetes/index.js';
+import { SERVICE_ACCOUNTS, applyGeneratedName } from '../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { alreadyExists, badRequest, invalid, methodNotAllowed, StatusError } from '../errors/index.js';
 import { SERVER } from '../admission/index.js';
 import type { Caller, WriteAttributes } from '../admission/index.js';
 import type { ManagedFieldsEntry, Manager } from '../managed-fields/index.js';
-import { applyGeneratedName } from '../kinds/index.js';
-import { settleWrite } from './settle-write.js';
+import { settleWrite, stampTrace } from './settle-write.js';
 import { isNamespace, storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { reserve } from './reservations.js';
-import { stampTrace } from './stamp-trace.js';
+import type { ObjectState } from '../storage/index.js';
 import { trackCreate } from './track-ownership.js';
 import { translateStorageError } from './translate-storage-error.js';
 
@@ -39,7 +38,7 @@ export async function createObject(
   target: Omit<ObjectTarget, 'name'>,
   object: UnstructuredObject,
   options: CreateOptions,
-): Promise<UnstructuredObject> {
+): Promise<ObjectState> {
   if (target.kind.refusesCreation) throw methodNotAllowed(target.kind.refusesCreation);
   const generated = !object.metadata.name && !!object.metadata.generateName;
   prepare(context, target, object);
@@ -68,7 +67,7 @@ async function tryCreate(
   context: RegistryContext,
   attributes: WriteAttributes,
   options: CreateOptions,
-): Promise<UnstructuredObject> {
+): Promise<ObjectState> {
   const { kind, namespace, object } = attributes;
   applyGeneratedName(object, context.random);
   const target: ObjectTarget = { kind, namespace, name: object.metadata.name };
@@ -80,15 +79,14 @@ async function tryCreate(
   if (options.managedFields) object.metadata.managedFields = options.managedFields;
   await context.admission.validate(attributes);
   const reserved = await reserve(context, target, object, options);
-  if (options.dryRun) return dryRun(context, target, attributes);
+  if (options.dryRun) return { object: await dryRun(context, target, attributes) };
   stampTrace(context, kind, object);
   try {
-    const stored = await context.admission.booked(attributes, async () => {
-      const written = await context.storage.create(storageKeyOf(target), object);
-      return written.object;
-    });
+    const stored = await context.admission.booked(attributes, () =>
+      context.storage.create(storageKeyOf(target), object),
+    );
     if (isNamespace(kind)) await ensureDefaultServiceAccount(context, target.name);
-    await settleWrite(context, kind, stored);
+    await settleWrite(context, kind, stored.object);
     return stored;
   } catch (error) {
     await reserved.undo();

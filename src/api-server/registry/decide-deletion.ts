@@ -2,7 +2,6 @@ import { LAST_RFC3339_MS, toRfc3339 } from '../../base/clock/index.js';
 import type { Int64, UnstructuredObject } from '../../base/kubernetes/index.js';
 import { cloneJson, toDouble } from '../../base/kubernetes/index.js';
 import type { KindDefinition } from '../kinds/index.js';
-import { isReadyToGo } from './ready-to-go.js';
 
 export type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan';
 
@@ -29,13 +28,19 @@ export function decideDeletion(
   request: DeletionRequest,
   nowMs: number,
 ): DeletionPlan {
-  const marked = cloneJson(object) as UnstructuredObject;
+  const marked = changeable(object, kind);
   const changedFinalizers = applyPropagation(marked, kind, request.propagationPolicy);
   const changedMark = applyMark(marked, kind, request, nowMs);
   const changedPhase = applyTerminatingPhase(marked);
   if (isReadyToGo(marked)) return { action: 'remove', object: marked };
   if (!changedFinalizers && !changedMark && !changedPhase) return { action: 'keep' };
   return { action: 'mark', object: marked };
+}
+
+/** A copy of what a deletion changes, which is the metadata unless the kind has more to say. */
+function changeable(object: Readonly<UnstructuredObject>, kind: KindDefinition): UnstructuredObject {
+  if (kind.prepareForDelete) return cloneJson(object);
+  return { ...object, metadata: { ...object.metadata } };
 }
 
 /**
@@ -93,4 +98,13 @@ function applyTerminatingPhase(object: UnstructuredObject): boolean {
   if (status.phase === 'Terminating') return false;
   object.status = { ...status, phase: 'Terminating' };
   return true;
+}
+
+/** Whether nothing keeps a deleted object any longer. */
+export function isReadyToGo(object: Readonly<UnstructuredObject>): boolean {
+  const { metadata } = object;
+  if (!metadata.deletionTimestamp || (metadata.finalizers ?? []).length > 0) return false;
+  if ((metadata.deletionGracePeriodSeconds ?? 0) > 0) return false;
+  const spec = object.spec as { finalizers?: string[] } | undefined;
+  return object.kind !== 'Namespace' || (spec?.finalizers ?? []).length === 0;
 }

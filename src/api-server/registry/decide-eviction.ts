@@ -1,7 +1,7 @@
 import type { IPodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
 import { toRfc3339 } from '../../base/clock/index.js';
 import type { DeepReadonly, Pod, UnstructuredObject } from '../../base/kubernetes/index.js';
-import { cloneJson, compileLabelSelector, isEmptySelector } from '../../base/kubernetes/index.js';
+import { cloneJson, compileLabelSelector, isEmptySelector, isPodReady } from '../../base/kubernetes/index.js';
 import { evictionRefused, forbidden } from '../errors/index.js';
 
 export type DisruptionBudget = IPodDisruptionBudget & UnstructuredObject;
@@ -34,9 +34,9 @@ export type EvictionRule = 'free' | 'unready' | 'counted';
  * Source: `EvictionREST.Create` in k/k pkg/registry/core/pod/storage/eviction.go.
  */
 export function decideEvictionRule(pod: ReadablePod, budget: ReadableBudget | undefined): EvictionRule {
-  const { phase = 'Pending', conditions = [] } = pod.status ?? {};
-  if (phase !== 'Running' || pod.metadata.deletionTimestamp !== undefined || !budget) return 'free';
-  if (conditions.some(({ status, type }) => type === 'Ready' && status === 'True')) return 'counted';
+  if (pod.status?.phase !== 'Running' || pod.metadata.deletionTimestamp !== undefined || !budget)
+    return 'free';
+  if (isPodReady(pod)) return 'counted';
   if (budget.spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow') return 'unready';
   const { currentHealthy = 0, desiredHealthy = 0 } = budget.status ?? {};
   return currentHealthy >= desiredHealthy && desiredHealthy > 0 ? 'unready' : 'counted';

@@ -3,19 +3,17 @@ import { SERVER } from '../admission/index.js';
 import type { Attributes, Caller } from '../admission/index.js';
 import { conflict } from '../errors/index.js';
 import { StorageConflictError } from '../storage/index.js';
+import type { ObjectState } from '../storage/index.js';
 import { decideDeletion } from './decide-deletion.js';
 import type { DeletionRequest } from './decide-deletion.js';
 import { fromNewest } from './from-newest.js';
 import type { Newest } from './from-newest.js';
-import { settleWrite } from './settle-write.js';
+import { settleWrite, stampTrace, removeObject } from './settle-write.js';
 import { storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
-import { removeObject } from './remove-object.js';
-import { stampTrace } from './stamp-trace.js';
 
-export interface DeletionOutcome {
-  /** Its state now, or its last one. */
-  readonly object: UnstructuredObject;
+/** The object's state now, or its last one. */
+export interface DeletionOutcome extends ObjectState {
   readonly removed: boolean;
 }
 
@@ -45,7 +43,8 @@ async function tryDelete(
   request: DeletionRequest,
   { caller = SERVER, dryRun }: DeleteOptions,
 ): Promise<DeletionOutcome | undefined> {
-  const current = newest.object as UnstructuredObject;
+  const { json, object, revision } = newest.stored;
+  const current = object as UnstructuredObject;
   checkPreconditions(target, current, request);
   const attributes: Attributes = {
     ...target,
@@ -58,20 +57,17 @@ async function tryDelete(
   await context.admission.validateDeletion(attributes);
   const plan = decideDeletion(current, target.kind, request, context.clock.now());
   if ((plan.action === 'keep' || dryRun) && !newest.isFresh) return undefined;
-  if (plan.action === 'keep') return { object: current, removed: false };
+  if (plan.action === 'keep') return { object: current, json, removed: false };
   if (dryRun) return { object: plan.object, removed: plan.action === 'remove' };
   try {
     if (plan.action === 'remove') {
-      const object = await removeObject(context, target, plan.object, {
-        attributes,
-        revision: newest.revision,
-      });
-      return { object, removed: true };
+      const last = await removeObject(context, target, plan.object, { attributes, revision });
+      return { object: last, removed: true };
     }
     stampTrace(context, target.kind, plan.object);
-    const marked = await context.storage.update(storageKeyOf(target), plan.object, newest.revision);
+    const marked = await context.storage.update(storageKeyOf(target), plan.object, revision);
     await settleWrite(context, target.kind, marked.object);
-    return { object: marked.object, removed: false };
+    return { object: marked.object, json: marked.json, removed: false };
   } catch (error) {
     if (error instanceof StorageConflictError) return undefined;
     throw error;

@@ -124,7 +124,7 @@ async function announce(
     { subresource: 'status', dryRun },
   );
   if (seen.resourceVersion === undefined || dryRun) return seen;
-  return { uid: seen.uid, resourceVersion: told.metadata.resourceVersion };
+  return { uid: seen.uid, resourceVersion: told.object.metadata.resourceVersion };
 }
 
 function isConflict(error: unknown): boolean {

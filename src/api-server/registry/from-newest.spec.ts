@@ -10,7 +10,7 @@ import { createKindRegistry } from '../kinds/index.js';
 import { createSchemaRegistry } from '../schema/index.js';
 import { FollowedResources, MemoryStorage, StorageUnavailableError } from '../storage/index.js';
 import type { StorageKey, StoredObject } from '../storage/index.js';
-import { SharedEvents } from '../watch-events/index.js';
+import { SharedEvents } from '../shared-events.js';
 import { deleteObject } from './delete-object.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { updateObject } from './update-object.js';
@@ -35,7 +35,9 @@ class ForgetfulStorage extends MemoryStorage {
   }
 
   override recall(): StoredObject | undefined {
-    return structuredClone(this.remembered);
+    if (!this.remembered) return undefined;
+    const { object, revision } = this.remembered;
+    return { object: structuredClone(object), revision };
   }
 
   override get(asked: StorageKey): Promise<StoredObject | undefined> {
@@ -69,6 +71,8 @@ beforeEach(async () => {
       clock,
       random: new SeededRandom(1),
       logger: silentLogger,
+      access: { decide: () => ({ allowed: false, reason: '' }) },
+      converter: { inFormOf: (_wanted, _own, object) => Promise.resolve(object) },
     }),
     events: new SharedEvents(),
     tokens: new ServiceAccountTokens(createSigningKey(), storage, clock),
@@ -133,7 +137,7 @@ describe('An update', () => {
   it('that is a dry run shows what would become of the current state', async () => {
     await byAnother((object) => (object.metadata.annotations = { theirs: 'yes' }));
     const tryUpdate = (current: Readonly<UnstructuredObject>) => annotated(current, 'mine', 'yes');
-    const shown = await updateObject(context, target, tryUpdate, { ...OPTIONS, dryRun: true });
+    const { object: shown } = await updateObject(context, target, tryUpdate, { ...OPTIONS, dryRun: true });
     expect(shown.metadata.annotations).toEqual({ theirs: 'yes', mine: 'yes' });
     expect(storage.updates).toBe(0);
   });
@@ -231,7 +235,7 @@ function aReplicaSet(uid: string): UnstructuredObject {
 }
 
 /** @param version that the caller insists on */
-function change(
+async function change(
   make: (candidate: UnstructuredObject) => unknown,
   version?: number,
 ): Promise<UnstructuredObject> {
@@ -241,7 +245,7 @@ function change(
     candidate.metadata.resourceVersion = version === undefined ? undefined : String(version);
     return candidate;
   };
-  return updateObject(context, target, tryUpdate, OPTIONS);
+  return (await updateObject(context, target, tryUpdate, OPTIONS)).object;
 }
 
 function annotated(current: Readonly<UnstructuredObject>, name: string, value: string): UnstructuredObject {
@@ -250,8 +254,9 @@ function annotated(current: Readonly<UnstructuredObject>, name: string, value: s
   return candidate;
 }
 
-function annotate(name: string, value: string): Promise<UnstructuredObject> {
-  return updateObject(context, target, (current) => annotated(current, name, value), OPTIONS);
+async function annotate(name: string, value: string): Promise<UnstructuredObject> {
+  const tryUpdate = (current: Readonly<UnstructuredObject>) => annotated(current, name, value);
+  return (await updateObject(context, target, tryUpdate, OPTIONS)).object;
 }
 
 function remove(request: Parameters<typeof deleteObject>[2]): ReturnType<typeof deleteObject> {

@@ -6,7 +6,8 @@ import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { translateStorageError } from './translate-storage-error.js';
 
 /** What an attempt starts from. */
-export interface Newest extends StoredObject {
+export interface Newest {
+  readonly stored: StoredObject;
   /** Read for this request. Otherwise it is what this process remembers, which proves nothing unless a write succeeds. */
   readonly isFresh: boolean;
 }
@@ -31,7 +32,7 @@ export async function fromNewest<R>(
     for (let attempts = 1; attempts <= MAX_UPDATE_ATTEMPTS; attempts++) {
       const stored = await context.storage.get(storageKeyOf(target));
       if (!stored) throw notFound(target.kind.type, target.name);
-      const done = await attempt({ ...stored, isFresh: true });
+      const done = await attempt({ stored, isFresh: true });
       if (done !== undefined) return done;
     }
   } catch (error) {
@@ -45,7 +46,7 @@ async function tryKnown<R>(
   attempt: (newest: Newest) => Promise<R | undefined>,
 ): Promise<R | undefined> {
   try {
-    return await attempt({ ...known, isFresh: false });
+    return await attempt({ stored: known, isFresh: false });
   } catch (error) {
     if (mayBeOutdated(error)) return undefined;
     throw error;

@@ -3,10 +3,11 @@ import type { KubernetesObject, UnstructuredObject } from '../../base/kubernetes
 import type { Logger } from '../../base/logging/index.js';
 import type { Admission } from '../admission/index.js';
 import type { ServiceAccountTokens } from '../auth/index.js';
+import type { VersionConverter } from '../conversion/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
-import type { Storage, StorageKey } from '../storage/index.js';
-import type { SharedEvents } from '../watch-events/index.js';
+import type { ObjectState, Storage, StorageKey, StoredObject } from '../storage/index.js';
+import type { SharedEvents } from '../shared-events.js';
 import { qualifiedResource } from '../../base/kubernetes/index.js';
 import { ViewedStorage } from '../storage/index.js';
 
@@ -24,6 +25,8 @@ export interface RegistryContext {
   readonly tokens: ServiceAccountTokens;
   /** Of one request. @default nothing is refused */
   readonly guard?: WriteGuard;
+  /** Makes objects of one version of a kind out of those of another. @default only the name of the version differs */
+  readonly converter?: VersionConverter;
   /** @default what users define is stored, and not served */
   readonly definitions?: DefinitionObserver;
 }
@@ -67,6 +70,11 @@ export function storageKeyOf(target: ObjectTarget): StorageKey {
   };
 }
 
+/** What the store has, with all fields that the object has. */
+export function stateOf(stored: StoredObject): ObjectState {
+  return stored as StoredObject<UnstructuredObject>;
+}
+
 const viewed = new WeakMap<RegistryContext, WeakMap<KindDefinition, RegistryContext>>();
 
 /**
@@ -79,7 +87,8 @@ export function contextOf(context: RegistryContext, kind: KindDefinition): Regis
   viewed.set(context, known);
   const existing = known.get(kind);
   if (existing) return existing;
-  const own = { ...context, storage: new ViewedStorage(context.storage, kind.view) };
+  const view = context.converter?.viewOf(kind) ?? kind.view;
+  const own = { ...context, storage: new ViewedStorage(context.storage, view) };
   known.set(kind, own);
   return own;
 }

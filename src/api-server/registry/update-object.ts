@@ -1,20 +1,19 @@
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
+import { semanticEqual } from '../../base/kubernetes/index.js';
 import { SERVER } from '../admission/index.js';
 import type { Caller, WriteAttributes } from '../admission/index.js';
 import { conflict, invalid } from '../errors/index.js';
-import { semanticEqual } from '../kinds/index.js';
 import type { Manager } from '../managed-fields/index.js';
 import type { Subresource } from '../kinds/index.js';
 import { StorageConflictError } from '../storage/index.js';
+import type { ObjectState } from '../storage/index.js';
 import { fromNewest } from './from-newest.js';
 import type { Newest } from './from-newest.js';
-import { settleWrite } from './settle-write.js';
-import { storageKeyOf } from './registry-context.js';
+import { settleWrite, stampTrace, removeObject } from './settle-write.js';
+import { stateOf, storageKeyOf } from './registry-context.js';
 import { reserve } from './reservations.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
-import { isReadyToGo } from './ready-to-go.js';
-import { removeObject } from './remove-object.js';
-import { stampTrace } from './stamp-trace.js';
+import { isReadyToGo } from './decide-deletion.js';
 import { trackUpdate } from './track-ownership.js';
 
 /**
@@ -46,7 +45,7 @@ export function updateObject(
   target: ObjectTarget,
   tryUpdate: TryUpdate,
   options: UpdateOptions,
-): Promise<UnstructuredObject> {
+): Promise<ObjectState> {
   return fromNewest(context, target, 'update', (newest) =>
     tryOnce(context, target, newest, tryUpdate, options),
   );
@@ -62,10 +61,12 @@ async function tryOnce(
   newest: Newest,
   tryUpdate: TryUpdate,
   options: UpdateOptions,
-): Promise<UnstructuredObject | undefined> {
+): Promise<ObjectState | undefined> {
   // What would not be written proves nothing of a state that is only remembered.
   if (options.dryRun && !newest.isFresh) return undefined;
-  const current = newest.object as UnstructuredObject;
+  const { revision } = newest.stored;
+  const state = stateOf(newest.stored);
+  const current = state.object;
   const candidate = await tryUpdate(current);
   const asked = candidate.metadata.resourceVersion;
   if (asked && asked !== current.metadata.resourceVersion) throw conflict(target.kind.type, target.name);
@@ -85,23 +86,22 @@ async function tryOnce(
   const isSame = semanticEqual(candidate, current);
   if (isSame && !newest.isFresh) return undefined;
   await context.admission.validate(attributes);
-  if (isSame) return current;
+  if (isSame) return state;
   if (options.dryRun) {
     await context.admission.checkQuotas(attributes);
     await reserve(context, target, candidate, { old: current, dryRun: true });
-    return candidate;
+    return { object: candidate };
   }
   const reserved = await reserve(context, target, candidate, { old: current, dryRun: false });
   stampTrace(context, target.kind, candidate);
   try {
     if (isReadyToGo(candidate))
-      return await removeObject(context, target, candidate, { attributes, revision: newest.revision });
-    const written = await context.admission.booked(attributes, async () => {
-      const { object } = await context.storage.update(storageKeyOf(target), candidate, newest.revision);
-      return object;
-    });
+      return { object: await removeObject(context, target, candidate, { attributes, revision }) };
+    const written = await context.admission.booked(attributes, () =>
+      context.storage.update(storageKeyOf(target), candidate, revision),
+    );
     await reserved.settle();
-    await settleWrite(context, target.kind, written);
+    await settleWrite(context, target.kind, written.object);
     return written;
   } catch (error) {
     await reserved.undo();

@@ -1,5 +1,5 @@
 import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
-import { ownField, parseQuantity } from '../../base/kubernetes/index.js';
+import { containerAnnotation, parseQuantity } from '../../base/kubernetes/index.js';
 
 /** What something uses, in billionths of a CPU and of a byte. */
 export interface Usage {
@@ -57,24 +57,14 @@ export function totalUsage(usages: readonly Usage[]): Usage {
 
 /** What says nothing that can be read counts as if it were not there. */
 function usageOf({ metadata }: DeepReadonly<Pod>, container: Container, resource: Resource): bigint {
-  const { annotations = {} } = metadata;
-  const name = ANNOTATIONS[resource];
-  const text = (
-    ownField(annotations, `${name}.${container.name}`) ??
-    ownField(annotations, name) ??
-    ''
-  ).trim();
+  const text = (containerAnnotation(metadata, ANNOTATIONS[resource], container.name) ?? '').trim();
   const share = SHARE.exec(text)?.[1];
-  const used = share === undefined ? nanosOf(text) : shareOf(BigInt(share), container, resource);
+  const used = share === undefined ? parseQuantity(text)?.nanos : shareOf(BigInt(share), container, resource);
   return used === undefined || used < 0n ? IDLE[resource] : used;
 }
 
 function shareOf(percent: bigint, { resources }: Container, resource: Resource): bigint | undefined {
   const request = resources?.requests?.[resource];
-  const nanos = request === undefined ? undefined : nanosOf(String(request));
+  const nanos = request === undefined ? undefined : parseQuantity(String(request))?.nanos;
   return nanos === undefined ? undefined : (nanos * percent) / 100n;
-}
-
-function nanosOf(text: string): bigint | undefined {
-  return parseQuantity(text)?.nanos;
 }

@@ -1,13 +1,14 @@
 import type { Pod, UnstructuredObject } from '../../base/kubernetes/index.js';
 import { methodNotAllowed, notFound, unknownPath } from '../errors/index.js';
-import { listPages, respondWithList } from '../handlers/index.js';
-import type { PageSource } from '../handlers/index.js';
+import { listPages } from '../handlers/list-pages.js';
+import { respondWithList } from '../handlers/list-response.js';
+import type { PageSource } from '../handlers/list-pages.js';
 import { negotiate, ok } from '../http/index.js';
 import type { ApiRequest, ApiResponse } from '../http/index.js';
 import type { KindDefinition, ShownKind } from '../kinds/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import { parseSelection } from '../selectors/index.js';
-import { checkView, presentObject } from '../table/index.js';
+import { checkView, presentObject } from '../table.js';
 import { containerUsages, NO_USAGE, totalUsage } from './container-usage.js';
 import type { Usage } from './container-usage.js';
 import { NODE_METRICS, nodeMetrics, podMetrics } from './metrics-kinds.js';
@@ -42,9 +43,9 @@ export async function handleMetrics(context: RegistryContext, call: MetricsCall)
   const pages = measuredPages(listPages(context, { kind: measured, namespace }, selection, {}), measure);
   const view = { kind, accept, request };
   if (name === '') return respondWithList(context, view, pages, () => ({}));
-  const object = (await pages.next())?.items[0];
-  if (!object) throw notFound(kind.type, name);
-  return ok(presentObject(object, kind, view, context.clock.now()));
+  const measurement = (await pages.next())?.items[0];
+  if (!measurement) throw notFound(kind.type, name);
+  return ok(presentObject(measurement.object, kind, view, context.clock.now()));
 }
 
 function measurePods({ clock }: RegistryContext): Measure {
@@ -57,7 +58,8 @@ async function measureNodes(context: RegistryContext): Promise<Measure> {
   const everything = { kind: storedKind(context, 'pods'), namespace: '' };
   const pages = listPages(context, everything, parseSelection(new URLSearchParams(), everything.kind), {});
   for (let page = await pages.next(); page; page = await pages.next())
-    for (const pod of page.items as unknown as Pod[]) {
+    for (const { object } of page.items) {
+      const pod = object as unknown as Pod;
       const { nodeName = '' } = pod.spec;
       usages.set(nodeName, totalUsage([usages.get(nodeName) ?? NO_USAGE, ...containerUsages(pod)]));
     }
@@ -68,7 +70,9 @@ function measuredPages(pages: PageSource, measure: Measure): PageSource {
   return {
     async next() {
       const page = await pages.next();
-      return page && { ...page, items: page.items.flatMap((each) => measure(each) ?? []) };
+      if (!page) return undefined;
+      const measured = page.items.flatMap(({ object }) => measure(object) ?? []);
+      return { ...page, items: measured.map((object) => ({ object })) };
     },
   };
 }

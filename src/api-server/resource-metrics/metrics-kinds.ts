@@ -1,5 +1,5 @@
 import type { DeepReadonly, Node, Pod, UnstructuredObject } from '../../base/kubernetes/index.js';
-import { apiVersionOf, formatQuantity, parseQuantity } from '../../base/kubernetes/index.js';
+import { NANOS, apiVersionOf, formatQuantity, parseQuantity } from '../../base/kubernetes/index.js';
 import { toRfc3339 } from '../../base/clock/index.js';
 import type { ShownKind, TableCell } from '../kinds/index.js';
 import type { Usage } from './container-usage.js';
@@ -15,8 +15,6 @@ interface Metrics extends UnstructuredObject {
 
 /** The time that a usage was averaged over. */
 const WINDOW = '15s';
-
-const NANOS = 1_000_000_000n;
 
 const COLUMN = { type: 'string', format: '', priority: 0 } as const;
 

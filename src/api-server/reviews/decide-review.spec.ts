@@ -6,8 +6,7 @@ import type { UserInfo } from '../auth/index.js';
 import { Authorizer } from '../authorization/index.js';
 import { FollowedResources, MemoryStorage } from '../storage/index.js';
 import type { Review } from './decide-review.js';
-import { decideReview } from './decide-review.js';
-import { REVIEW_TYPES } from './review-types.js';
+import { decideReview, REVIEW_TYPES } from './decide-review.js';
 
 const AUDIENCE = 'here';
 

@@ -1,23 +1,18 @@
 import { ownField } from '../../base/kubernetes/index.js';
 import { methodNotAllowed, unknownPath } from '../errors/index.js';
-import {
-  handleBinding,
-  handleCreate,
-  handleDelete,
-  handleDeleteCollection,
-  handleEviction,
-  handleFinalize,
-  handleGet,
-  handleList,
-  handlePatch,
-  handlePodLog,
-  handlePodStream,
-  handleScale,
-  handleTokenRequest,
-  handleUpdate,
-  handleWatch,
-} from '../handlers/index.js';
-import type { Handler, ResourceCall } from '../handlers/index.js';
+import { handleBinding } from '../handlers/binding.js';
+import { handleCreate, handleFinalize, handleUpdate } from '../handlers/update.js';
+import { handleDelete } from '../handlers/delete.js';
+import { handleDeleteCollection } from '../handlers/delete-collection.js';
+import { handleEviction } from '../handlers/eviction.js';
+import { handleGet } from '../handlers/get.js';
+import { handleList } from '../handlers/list.js';
+import { handlePatch } from '../handlers/patch.js';
+import { handlePodLog, handlePodStream } from '../handlers/pod-log.js';
+import { handleScale } from '../handlers/scale.js';
+import { handleTokenRequest } from '../handlers/token-request.js';
+import { handleWatch } from '../handlers/watch.js';
+import type { Handler, ResourceCall } from '../handlers/handler.js';
 
 type ByMethod = Readonly<Record<string, Handler>>;
 

@@ -11,22 +11,25 @@ import {
 import type { Authenticator } from '../auth/index.js';
 import { isMaster, ISSUER } from '../auth/index.js';
 import type { Authorizer, ResourceAttributes } from '../authorization/index.js';
-import { methodNotAllowed, unknownPath } from '../errors/index.js';
+import { methodNotAllowed, unknownPath, serviceUnavailable } from '../errors/index.js';
 import { negotiate, ok, tagged, unlessKnown } from '../http/index.js';
-import type { ApiRequest, ApiResponse } from '../http/index.js';
+import type { ApiRequest, ApiResponse, RawResponse } from '../http/index.js';
 import type { KindRegistry } from '../kinds/index.js';
-import { OpenApiDocuments } from '../openapi/index.js';
+import { OpenApiDocuments } from '../openapi/openapi-documents.js';
 import { contextOf } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
-import { findMetricsKind, handleMetrics } from '../resource-metrics/index.js';
-import { findReviewType, handleReview } from '../reviews/index.js';
-import type { Reviewer } from '../reviews/index.js';
-import { checkView } from '../table/index.js';
+import { findMetricsKind } from '../resource-metrics/metrics-kinds.js';
+import { handleMetrics } from '../resource-metrics/handle-metrics.js';
+import type { Reviewer } from '../reviews/decide-review.js';
+import { findReviewType } from '../reviews/decide-review.js';
+import { handleReview } from '../reviews/handle-review.js';
+import { checkView } from '../table.js';
 import { chooseHandler } from './choose-handler.js';
-import { missingGroup } from './missing-group.js';
-import { handleHealth, isHealthPath } from './health.js';
 import { attributesOf } from './request-attributes.js';
 import { parseResourcePath } from './resource-path.js';
+import { errorMessage } from '../../base/errors/index.js';
+import type { Storage } from '../storage/index.js';
+import type { StatusError } from '../errors/index.js';
 
 /** Who knows users and their rights. */
 export interface AccessControl {
@@ -157,4 +160,49 @@ function aggregated(
   if (!version) return undefined;
   const raw = JSON.stringify(aggregatedDiscovery(kinds, part, version));
   return unlessKnown(tagged(raw, aggregatedContentType(version)), request);
+}
+
+const PATHS = new Set(['/healthz', '/livez', '/readyz']);
+
+function isHealthPath(path: string): boolean {
+  return PATHS.has(path);
+}
+
+/** `/livez` says that the process answers, the other two that its store does as well. `?verbose` names the checks. */
+async function handleHealth(storage: Storage, request: ApiRequest): Promise<RawResponse> {
+  const probe = request.path.slice(1);
+  const problem = probe === 'livez' ? undefined : await storage.ping().then(() => undefined, errorMessage);
+  const healthy = problem === undefined;
+  const lines = [
+    '[+]ping ok',
+    ...(probe === 'livez' ? [] : [healthy ? '[+]storage ok' : '[-]storage failed: reason withheld']),
+  ];
+  const verdict = `${probe} check ${healthy ? 'passed' : 'failed'}`;
+  const verbose = request.query.has('verbose') || !healthy;
+  return {
+    status: healthy ? 200 : 500,
+    raw: verbose ? `${lines.join('\n')}\n${verdict}\n` : 'ok',
+    contentType: 'text/plain; charset=utf-8',
+  };
+}
+
+interface Path {
+  readonly group: string;
+  readonly version: string;
+}
+
+/**
+ * Why there is nothing at a path: no such thing is known, or an APIService says that another server has it, which is
+ * never asked from here. The genuine aggregator answers just so while it cannot reach that server.
+ */
+async function missingGroup({ storage }: RegistryContext, path: Path): Promise<StatusError> {
+  const { group, version } = path;
+  if (group === '') return unknownPath();
+  const name = `${version}.${group}`;
+  const found = await storage.get({ resource: 'apiservices.apiregistration.k8s.io', namespace: '', name });
+  const { service } = (found?.object as { spec?: { service?: object } } | undefined)?.spec ?? {};
+  if (!service) return unknownPath();
+  return serviceUnavailable(
+    `service unavailable: the APIService ${name} is served by an extension API server, and this server does not forward requests`,
+  );
 }

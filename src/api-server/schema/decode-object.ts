@@ -1,7 +1,6 @@
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { FieldTypeError, coerce } from './coerce.js';
 import type { CoerceResult } from './coerce.js';
-import { DecodeError } from './decode-error.js';
 import { fieldDecoder } from './field-decoder.js';
 import type { FieldDecoder } from './field-decoder.js';
 import { JsonSyntaxError, countKeys, inspectJson, readJsonText } from './json-text.js';
@@ -155,4 +154,22 @@ function summary(text: string): string {
   const head = bytes.subarray(0, SUMMARY_BYTES);
   const shown = text.startsWith('{') ? head.toString() : head.toString('hex');
   return bytes.length > SUMMARY_BYTES ? `${shown} ...` : shown;
+}
+
+/** `malformed`: not a document at all. `wrong-type`: a document, with a value where its type cannot stand. */
+export type DecodeProblem = 'malformed' | 'wrong-type';
+
+/**
+ * A request body that cannot be read. `message` is the whole text of the Status, in Kubernetes' words; the
+ * answer is 400 BadRequest.
+ */
+export class DecodeError extends Error {
+  constructor(
+    readonly problem: DecodeProblem,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = 'DecodeError';
+  }
 }

@@ -1,7 +1,5 @@
-export { DecodeError } from './decode-error.js';
-export type { DecodeProblem } from './decode-error.js';
-export { decodeJson, decodeObject, describeFinding, normalizeObject } from './decode-object.js';
-export type { DecodeOptions, DecodedObject } from './decode-object.js';
+export { DecodeError, decodeJson, decodeObject, describeFinding, normalizeObject } from './decode-object.js';
+export type { DecodeProblem, DecodeOptions, DecodedObject } from './decode-object.js';
 export type { Descriptions, FieldFinding, ObjectSchema, SchemaRegistry } from './object-schema.js';
 export { checkValue, DocumentLimitError, MAX_VALUES } from './document-limits.js';
 export { JsonSyntaxError, readJsonText } from './json-text.js';

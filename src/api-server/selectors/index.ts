@@ -1,5 +1,4 @@
 export { parseFieldSelector } from './field-selector-text.js';
 export type { FieldSelector } from './field-selector-text.js';
-export { parseLabelSelector } from './label-selector-text.js';
-export { parseSelection } from './selection.js';
+export { parseLabelSelector, parseSelection } from './selection.js';
 export type { Selection } from './selection.js';

@@ -1,7 +1,8 @@
-import type { UnstructuredObject } from '../../base/kubernetes/index.js';
+import type { UnstructuredObject, LabelMatcher } from '../../base/kubernetes/index.js';
 import type { KindDefinition } from '../kinds/index.js';
 import { parseFieldSelector } from './field-selector-text.js';
-import { parseLabelSelector } from './label-selector-text.js';
+import { LabelSelectorSyntaxError, parseLabelSelector as parse } from '../../base/kubernetes/index.js';
+import { badRequest } from '../errors/index.js';
 
 /** Label and field selector of one request together. */
 export interface Selection {
@@ -27,4 +28,16 @@ export function parseSelection(query: URLSearchParams, kind: KindDefinition, onl
       (labels === undefined || labels(object.metadata.labels)) &&
       (fields === undefined || fields.matches(object)),
   };
+}
+
+/**
+ * Compiles the text of a `labelSelector` parameter; one that is missing or empty selects everything.
+ * @throws StatusError 400
+ */
+export function parseLabelSelector(text: string | null): LabelMatcher | undefined {
+  try {
+    return text === null ? undefined : parse(text);
+  } catch (error) {
+    throw error instanceof LabelSelectorSyntaxError ? badRequest(error.message) : error;
+  }
 }

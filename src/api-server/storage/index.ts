@@ -19,6 +19,7 @@ export type { MemoryStorageOptions } from './memory-storage.js';
 export { RedisStorage } from './redis-storage.js';
 export type { RedisStorageOptions } from './redis-storage.options.js';
 export type {
+  ObjectState,
   Revision,
   Storage,
   StorageCursor,

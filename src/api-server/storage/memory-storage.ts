@@ -1,3 +1,4 @@
+import { aborted } from '../../base/cancellation/index.js';
 import type { Clock } from '../../base/clock/index.js';
 import { SystemClock } from '../../base/clock/index.js';
 import { IllegalStateError, InvalidOptionError } from '../../base/errors/index.js';
@@ -50,8 +51,7 @@ export class MemoryStorage implements Storage {
 
   async create<T extends KubernetesObject>(key: StorageKey, object: T): Promise<StoredObject<T>> {
     if (this.find(key)) throw new StorageExistsError(key);
-    const { revision } = this.write('created', key, encodeObject(object), undefined);
-    return toWrittenObject(object, revision);
+    return toWrittenObject(object, this.write('created', key, encodeObject(object), undefined));
   }
 
   async get(key: StorageKey): Promise<StoredObject | undefined> {
@@ -71,8 +71,7 @@ export class MemoryStorage implements Storage {
     expectedRevision: Revision,
   ): Promise<StoredObject<T>> {
     const current = this.expect(key, expectedRevision);
-    const { revision } = this.write('updated', key, encodeObject(object), current);
-    return toWrittenObject(object, revision);
+    return toWrittenObject(object, this.write('updated', key, encodeObject(object), current));
   }
 
   async delete(key: StorageKey, expectedRevision: Revision): Promise<StoredObject> {
@@ -137,10 +136,7 @@ export class MemoryStorage implements Storage {
   async run(signal: AbortSignal): Promise<void> {
     if (this.hasRun) throw new IllegalStateError('the storage has been run already');
     this.hasRun = true;
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    await aborted(signal);
   }
 
   async ping(): Promise<void> {

@@ -1,7 +1,7 @@
 import { parseJson, stringifyJson } from '../../base/kubernetes/index.js';
 import type { KubernetesObject } from '../../base/kubernetes/index.js';
 import { StorageTooLargeError } from './errors.js';
-import type { Revision, StorageKey, StoredObject } from './storage.js';
+import type { Revision, StorageKey, StoredJson, StoredObject } from './storage.js';
 
 /** An object as the store keeps it: JSON without `metadata.resourceVersion`, which is the revision beside it. */
 export interface StoredText {
@@ -44,10 +44,27 @@ export function textAtRevision(stored: StoredText): string {
   return `${head}"resourceVersion":"${revision}",${text.slice(head.length)}`;
 }
 
+class JsonOfText implements StoredJson {
+  constructor(private readonly stored: StoredText) {}
+
+  whole(): string {
+    return textAtRevision(this.stored);
+  }
+
+  asItem(): string {
+    const { revision, text } = this.stored;
+    const head = HEAD.exec(text)?.[0];
+    if (head !== undefined) return `{"metadata":{"resourceVersion":"${revision}",${text.slice(head.length)}`;
+    const { apiVersion: _apiVersion, kind: _kind, ...item } = decodeObject(this.stored);
+    return stringifyJson(item);
+  }
+}
+
 /** What the writer of `object` gets back: it, at its revision. Shares with it all but `metadata`. */
-export function toWrittenObject<T extends KubernetesObject>(object: T, revision: Revision): StoredObject<T> {
+export function toWrittenObject<T extends KubernetesObject>(object: T, written: StoredText): StoredObject<T> {
+  const { revision } = written;
   const metadata = { ...object.metadata, resourceVersion: String(revision) };
-  return { object: { ...object, metadata }, revision };
+  return { object: { ...object, metadata }, revision, json: new JsonOfText(written) };
 }
 
 /** A fresh object on each call, so that nobody shares it. */
@@ -60,5 +77,20 @@ export function decodeObject<T extends KubernetesObject = KubernetesObject>(stor
 export function toStoredObject<T extends KubernetesObject = KubernetesObject>(
   stored: StoredText,
 ): StoredObject<T> {
-  return { object: decodeObject<T>(stored), revision: stored.revision };
+  return new ReadObject<T>(stored);
+}
+
+class ReadObject<T extends KubernetesObject> implements StoredObject<T> {
+  readonly revision: Revision;
+  readonly json: StoredJson;
+  private decoded: T | undefined;
+
+  constructor(private readonly stored: StoredText) {
+    this.revision = stored.revision;
+    this.json = new JsonOfText(stored);
+  }
+
+  get object(): T {
+    return (this.decoded ??= decodeObject<T>(this.stored));
+  }
 }

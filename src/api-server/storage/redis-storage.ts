@@ -97,8 +97,8 @@ export class RedisStorage implements Storage {
   }
 
   async create<T extends KubernetesObject>(key: StorageKey, object: T): Promise<StoredObject<T>> {
-    const { revision } = await this.write({ type: 'created', key, expected: 0, text: encodeObject(object) });
-    return toWrittenObject(object, revision);
+    const written = await this.write({ type: 'created', key, expected: 0, text: encodeObject(object) });
+    return toWrittenObject(object, written);
   }
 
   async get(key: StorageKey): Promise<StoredObject | undefined> {
@@ -121,8 +121,8 @@ export class RedisStorage implements Storage {
     object: T,
     expected: Revision,
   ): Promise<StoredObject<T>> {
-    const { revision } = await this.write({ type: 'updated', key, expected, text: encodeObject(object) });
-    return toWrittenObject(object, revision);
+    const written = await this.write({ type: 'updated', key, expected, text: encodeObject(object) });
+    return toWrittenObject(object, written);
   }
 
   async delete(key: StorageKey, expected: Revision): Promise<StoredObject> {

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../base/kubernetes/index.js';
+import type { KubernetesObject, UnstructuredObject } from '../../base/kubernetes/index.js';
 
 /** The address of an object in the store. `resource` is the qualified resource, `deployments.apps`. */
 export interface StorageKey {
@@ -14,9 +14,23 @@ export interface StorageKey {
  */
 export type Revision = number;
 
-/** An object as stored: `metadata.resourceVersion` is its revision. The holder may keep and change it. */
-export interface StoredObject<T extends KubernetesObject = KubernetesObject> {
+/** The JSON of an object as the store has it, with its resourceVersion: spares making it again from the object. */
+export interface StoredJson {
+  whole(): string;
+  /** Without `apiVersion` and `kind`, which a list says once for all its items. */
+  asItem(): string;
+}
+
+/** A state of an object: `metadata.resourceVersion` is its revision. The holder may keep and change it. */
+export interface ObjectState<T extends KubernetesObject = UnstructuredObject> {
+  /** Parsed when it is first looked at. */
   readonly object: T;
+  /** Of the state in the store, whatever is done to `object`; absent where that is not stored, or in another form. */
+  readonly json?: StoredJson;
+}
+
+/** An object as stored. */
+export interface StoredObject<T extends KubernetesObject = KubernetesObject> extends ObjectState<T> {
   readonly revision: Revision;
 }
 

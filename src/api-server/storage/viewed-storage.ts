@@ -1,4 +1,6 @@
 import type { KubernetesObject, UnstructuredObject } from '../../base/kubernetes/index.js';
+import { originOf } from './log-entry.js';
+import type { LogEntry } from './log-entry.js';
 import type {
   Revision,
   Storage,
@@ -15,19 +17,27 @@ import type {
 export interface ObjectView {
   /** Under which resource they are stored. */
   readonly resource: string;
-  toStored(object: Readonly<UnstructuredObject>): UnstructuredObject;
-  fromStored(object: Readonly<UnstructuredObject>): UnstructuredObject;
+  toStored(object: Readonly<UnstructuredObject>): UnstructuredObject | Promise<UnstructuredObject>;
+  /** `undefined` where somebody else has to be asked: see `convert`. */
+  fromStored(object: Readonly<UnstructuredObject>): UnstructuredObject | undefined;
+  /** Asks about all objects of one page, or of what happened at once, together. The answer has their order. */
+  convert?(objects: readonly Readonly<UnstructuredObject>[]): Promise<readonly UnstructuredObject[]>;
 }
 
-/** A storage as somebody sees it who knows the objects of one resource in another form than they are stored in. */
+/**
+ * A storage as somebody sees it who knows the objects of one resource in another form than they are stored in. Watchers of
+ * one process share what somebody was asked about, and must not change it.
+ */
 export class ViewedStorage implements Storage {
+  private readonly converted = new WeakMap<LogEntry, Promise<readonly KubernetesObject[]>>();
+
   constructor(
     private readonly storage: Storage,
     private readonly view: ObjectView,
   ) {}
 
   async create<T extends KubernetesObject>(key: StorageKey, object: T): Promise<StoredObject<T>> {
-    const stored = this.view.toStored(object as unknown as UnstructuredObject);
+    const stored = await this.view.toStored(object as unknown as UnstructuredObject);
     return this.shown(await this.storage.create(this.stored(key), stored));
   }
 
@@ -38,7 +48,8 @@ export class ViewedStorage implements Storage {
 
   recall(key: StorageKey): StoredObject | undefined {
     const found = this.storage.recall(this.stored(key));
-    return found && this.shown(found);
+    const object = found && this.view.fromStored(found.object as UnstructuredObject);
+    return object && { object, revision: found.revision };
   }
 
   async update<T extends KubernetesObject>(
@@ -46,7 +57,7 @@ export class ViewedStorage implements Storage {
     object: T,
     expectedRevision: Revision,
   ): Promise<StoredObject<T>> {
-    const stored = this.view.toStored(object as unknown as UnstructuredObject);
+    const stored = await this.view.toStored(object as unknown as UnstructuredObject);
     return this.shown(await this.storage.update(this.stored(key), stored, expectedRevision));
   }
 
@@ -56,13 +67,20 @@ export class ViewedStorage implements Storage {
 
   async list(_resource: string, options?: StorageListOptions): Promise<StorageList> {
     const list = await this.storage.list(this.view.resource, options);
-    return { ...list, items: list.items.map((item) => this.shown(item)) };
+    const objects = await this.show(list.items.map(({ object }) => object));
+    const items = list.items.map(({ revision }, index) => ({ object: objects[index]!, revision }));
+    return { ...list, items };
   }
 
   async *watch(options: StorageWatchOptions, signal: AbortSignal): AsyncIterable<readonly StorageEvent[]> {
     const stored = { ...options, resource: this.view.resource };
-    for await (const events of this.storage.watch(stored, signal))
-      yield events.map((event) => this.shownEvent(event));
+    for await (const events of this.storage.watch(stored, signal)) {
+      const states = this.view.convert ? this.shareStates(events) : [];
+      const shown: StorageEvent[] = [];
+      for (const [index, event] of events.entries())
+        shown.push(withStates(event, (await states[index]) ?? (await this.show(statesOf(event)))));
+      yield shown;
+    }
   }
 
   currentRevision(): Promise<Revision> {
@@ -94,19 +112,51 @@ export class ViewedStorage implements Storage {
     return { ...key, resource: this.view.resource };
   }
 
-  private shown<T extends KubernetesObject>({ object, revision }: StoredObject): StoredObject<T> {
-    return { object: this.show(object) as T, revision };
+  private async shown<T extends KubernetesObject>({
+    object,
+    revision,
+  }: StoredObject): Promise<StoredObject<T>> {
+    const [shown] = await this.show([object]);
+    return { object: shown as T, revision };
   }
 
-  private show(object: KubernetesObject): KubernetesObject {
-    return this.view.fromStored(object as UnstructuredObject);
+  private async show(objects: readonly KubernetesObject[]): Promise<readonly KubernetesObject[]> {
+    const known = objects.map((object) => this.view.fromStored(object as UnstructuredObject));
+    const unknown = objects.filter((_, index) => known[index] === undefined) as UnstructuredObject[];
+    const asked = unknown.length > 0 ? await this.view.convert?.(unknown) : undefined;
+    const answers = (asked ?? []).values();
+    return known.map((object) => object ?? answers.next().value!);
   }
 
-  private shownEvent(event: StorageEvent): StorageEvent {
-    if (event.type === 'progress') return event;
-    const object = this.show(event.object);
-    return event.type === 'created'
-      ? { ...event, object }
-      : { ...event, object, previous: this.show(event.previous) };
+  /** The states of events, those that no watcher has come to yet asked about together. */
+  private shareStates(
+    events: readonly StorageEvent[],
+  ): readonly (Promise<readonly KubernetesObject[]> | undefined)[] {
+    const origins = events.map(originOf);
+    const isNew = (origin: LogEntry | undefined): boolean => !!origin && !this.converted.has(origin);
+    const fresh = events.filter((_, index) => isNew(origins[index]));
+    const all = this.show(fresh.flatMap(statesOf));
+    let count = 0;
+    for (const event of fresh) {
+      const from = count;
+      count += statesOf(event).length;
+      const to = count;
+      const origin = originOf(event)!;
+      const states = all.then((objects) => objects.slice(from, to));
+      // Whoever comes next asks again.
+      states.catch(() => this.converted.delete(origin));
+      this.converted.set(origin, states);
+    }
+    return origins.map((origin) => origin && this.converted.get(origin));
   }
+}
+
+function statesOf(event: StorageEvent): readonly KubernetesObject[] {
+  if (event.type === 'progress') return [];
+  return event.type === 'created' ? [event.object] : [event.object, event.previous];
+}
+
+function withStates(event: StorageEvent, [object, previous]: readonly KubernetesObject[]): StorageEvent {
+  if (event.type === 'progress' || !object) return event;
+  return event.type === 'created' || !previous ? { ...event, object } : { ...event, object, previous };
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ensureTlsFiles } from './tls-files.js';
+import { ensureTlsFiles } from '../tls-files.js';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 const DAY = 86_400_000;

@@ -1,9 +1,8 @@
 import type { IIngressSpec } from 'kubernetes-models/networking.k8s.io/v1/IngressSpec';
 import type { IPersistentVolumeClaimSpec } from 'kubernetes-models/v1/PersistentVolumeClaimSpec';
+import { newestDefault } from '../../../base/kubernetes/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../../../base/kubernetes/index.js';
 
-const STORAGE = 'storageclass.kubernetes.io/is-default-class';
-const BETA_STORAGE = 'storageclass.beta.kubernetes.io/is-default-class';
 const INGRESS = 'ingressclass.kubernetes.io/is-default-class';
 
 /** Gives a claim that names no class the default one. Source: DefaultStorageClass. */
@@ -15,8 +14,8 @@ export function setDefaultStorageClass(
   const isNamed =
     spec?.storageClassName !== undefined ||
     claim.metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] !== undefined;
-  const chosen = isNamed ? undefined : newestDefault(classes, [STORAGE, BETA_STORAGE]);
-  if (chosen) claim.spec = { ...spec, storageClassName: chosen };
+  const chosen = isNamed ? undefined : newestDefault(classes);
+  if (chosen) claim.spec = { ...spec, storageClassName: chosen.metadata.name };
 }
 
 /** The same for an Ingress. Source: DefaultIngressClass. */
@@ -29,18 +28,5 @@ export function setDefaultIngressClass(
     spec?.ingressClassName !== undefined ||
     ingress.metadata.annotations?.['kubernetes.io/ingress.class'] !== undefined;
   const chosen = isNamed ? undefined : newestDefault(classes, [INGRESS]);
-  if (chosen) ingress.spec = { ...spec, ingressClassName: chosen };
-}
-
-/** Of several defaults the one that was made last; of equally old ones the first by name. */
-function newestDefault(
-  classes: readonly Readonly<KubernetesObject>[],
-  annotations: readonly string[],
-): string | undefined {
-  const born = ({ metadata }: Readonly<KubernetesObject>): number =>
-    Date.parse(metadata.creationTimestamp ?? '');
-  const [newest] = classes
-    .filter(({ metadata }) => annotations.some((name) => metadata.annotations?.[name] === 'true'))
-    .sort((a, b) => born(b) - born(a) || (a.metadata.name < b.metadata.name ? -1 : 1));
-  return newest?.metadata.name;
+  if (chosen) ingress.spec = { ...spec, ingressClassName: chosen.metadata.name };
 }

@@ -1,11 +1,16 @@
-import { canonicalQuantity } from '../../../base/kubernetes/index.js';
+import { canonicalQuantity, nanosOf } from '../../../base/kubernetes/index.js';
 import type { ILimitRange } from 'kubernetes-models/v1/LimitRange';
 import type { ILimitRangeItem } from 'kubernetes-models/v1/LimitRangeItem';
 import type { IPersistentVolumeClaimSpec } from 'kubernetes-models/v1/PersistentVolumeClaimSpec';
-import type { KubernetesObject, Pod, PodSpec, UnstructuredObject } from '../../../base/kubernetes/index.js';
+import type {
+  Amounts,
+  KubernetesObject,
+  Pod,
+  PodSpec,
+  UnstructuredObject,
+} from '../../../base/kubernetes/index.js';
 import { containersOf } from '../attributes.js';
-import { greaterAmounts, nanosOf, sumOfCommon } from '../amounts.js';
-import type { Amounts } from '../amounts.js';
+import { greaterAmounts, sumOfCommon } from '../amounts.js';
 
 export type LimitRange = ILimitRange & KubernetesObject;
 type Container = PodSpec['containers'][number];

@@ -1,7 +1,7 @@
 import type { IServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
 import type { Clock, RandomSource } from '../../../base/clock/index.js';
 import type { KubernetesObject, Pod, PodSpec } from '../../../base/kubernetes/index.js';
-import { generatedName } from '../../kinds/index.js';
+import { generatedName } from '../../../base/kubernetes/index.js';
 import { containersOf, refused } from '../attributes.js';
 import type { WriteAttributes } from '../attributes.js';
 import type { FollowedObjects } from '../../storage/index.js';

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { compilePolicy, decidePolicy } from './decide-policy.js';
 import type { Policy } from './decide-policy.js';
+import { authorizerFor } from './request-authority.js';
 import { requestBudget } from './request-expressions.js';
+import type { Verdict } from './decide-policy.js';
+import { aPod, creationOf } from '../admission.fixture.js';
 
 type Spec = NonNullable<Policy['spec']>;
 
@@ -11,18 +14,29 @@ const VALUES = {
   request: { operation: 'CREATE', userInfo: { username: 'eve' } },
   params: { data: { most: 5 } },
   namespaceObject: { metadata: { name: 'shop' } },
+  authorizer: authorizerFor(
+    { ...creationOf(aPod()), caller: { user: { username: 'eve', groups: [] }, warn: () => undefined } },
+    {
+      decide: ({ username, groups }, question) => ({
+        allowed: username === 'eve' || groups.includes('system:serviceaccounts:ops'),
+        reason: JSON.stringify(question),
+      }),
+    },
+  ),
 };
 
 function objections(spec: Spec, values: object = {}): string[] {
+  return verdict(spec, values).objections.map(({ message, reason }) => `${reason}: ${message}`);
+}
+
+function verdict(spec: Spec, values: object = {}): Verdict {
   const policy = compilePolicy({
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingAdmissionPolicy',
     metadata: { name: 'p' },
     spec,
   });
-  return decidePolicy(policy, { ...VALUES, ...values }, requestBudget()).map(
-    ({ message, reason }) => `${reason}: ${message}`,
-  );
+  return decidePolicy(policy, { ...VALUES, ...values }, requestBudget());
 }
 
 describe('A policy', () => {
@@ -113,5 +127,71 @@ describe('A policy', () => {
     expect(objections({ validations: [{ expression }] })).toEqual([
       'Invalid: validation failed due to running out of cost budget, no further validation rules will be run',
     ]);
+  });
+
+  it.each([
+    'authorizer.group("apps").resource("deployments").namespace("a").check("create").allowed()',
+    'authorizer.path("/healthz").check("get").reason() == \'{"path":"/healthz","verb":"get"}\'',
+    'authorizer.requestResource.check("delete").reason().contains(\'"resource":"pods"\')',
+    'authorizer.requestResource.subresource("status").name("x").check("get").reason().contains(\'"name":"x"\')',
+    'authorizer.serviceAccount("ops", "robot").group("").resource("pods").check("get").allowed()',
+    '!authorizer.serviceAccount("dev", "robot").group("").resource("pods").check("get").allowed()',
+    'authorizer.group("").resource("pods").labelSelector("a=b").check("list").error() == ""',
+    'variables.check.allowed() && !variables.check.errored()',
+  ])('asks what somebody may do: %s', (expression) => {
+    const variables = [{ name: 'check', expression: 'authorizer.group("").resource("pods").check("get")' }];
+    expect(objections({ variables, validations: [{ expression }] })).toEqual([]);
+  });
+
+  it('asks for nothing in vain, not more often than it may, and not in messages', () => {
+    const refusals = [
+      'authorizer.path(" ").check("get").allowed()',
+      'authorizer.group("").resource("").check("get").allowed()',
+      'authorizer.serviceAccount("ops", "no@name").path("/").check("get").allowed()',
+      Array.from({ length: 3 }, () => 'authorizer.path("/x").check("get").allowed()').join(' && '),
+    ].map((expression) => objections({ validations: [{ expression }] })[0]);
+    expect(refusals).toEqual([
+      expect.stringContaining('path must not be empty'),
+      expect.stringContaining('resource must not be empty'),
+      expect.stringContaining('Invalid service account name'),
+      expect.stringContaining('running out of cost budget'),
+    ]);
+    const messageExpression = 'authorizer.path("/").check("get").reason()';
+    expect(objections({ validations: [{ expression: 'false', messageExpression, message: 'no' }] })).toEqual([
+      'Invalid: no',
+    ]);
+  });
+
+  it('keeps the types of variables, null among them', () => {
+    const variables = [
+      { name: 'none', expression: 'has(object.spec.nothing) ? object.spec.nothing : null' },
+      { name: 'most', expression: 'quantity("2Gi")' },
+      { name: 'since', expression: 'timestamp("2026-01-02T03:04:05Z")' },
+    ];
+    const expression =
+      'variables.none == null && variables.most.isGreaterThan(quantity("1Gi")) && variables.since.getFullYear() == 2026';
+    expect(objections({ variables, validations: [{ expression }] })).toEqual([]);
+  });
+
+  it('has texts for the audit log, and refuses what is none', () => {
+    const auditAnnotations = [
+      { key: 'replicas', valueExpression: '"has " + string(object.spec.replicas) + " "' },
+      { key: 'quiet', valueExpression: 'null' },
+    ];
+    expect(verdict({ auditAnnotations })).toEqual({
+      objections: [],
+      annotations: [{ key: 'replicas', value: 'has 7' }],
+    });
+    const wrong = [{ key: 'a', valueExpression: 'object.spec.replicas' }];
+    expect(verdict({ auditAnnotations: wrong }).objections).toEqual([
+      {
+        isFatal: true,
+        reason: 'Invalid',
+        message: expect.stringContaining(
+          "valueExpression 'object.spec.replicas' resulted in unsupported",
+        ) as string,
+      },
+    ]);
+    expect(verdict({ auditAnnotations: wrong, failurePolicy: 'Ignore' }).objections).toEqual([]);
   });
 });

@@ -2,17 +2,22 @@ import type { IValidatingAdmissionPolicyBinding } from 'kubernetes-models/admiss
 import { compileLabelSelector, qualifiedResource } from '../../../base/kubernetes/index.js';
 import type { KubernetesObject, Namespace } from '../../../base/kubernetes/index.js';
 import { StatusError } from '../../errors/index.js';
-import type { KindRegistry } from '../../kinds/index.js';
+import type { Logger } from '../../../base/logging/index.js';
+import type { KindDefinition, KindRegistry } from '../../kinds/index.js';
+import { errorMessage } from '../../../base/errors/index.js';
 import type { Storage } from '../../storage/index.js';
 import { refused } from '../attributes.js';
 import type { Attributes } from '../attributes.js';
 import type { FollowedObjects } from '../../storage/index.js';
-import { reviewRequest } from '../webhooks/admission-review.js';
+import { convertedOnce, reviewRequest } from '../webhooks/admission-review.js';
+import type { Conversion } from '../webhooks/admission-review.js';
 import { matchRequest } from '../webhooks/match-request.js';
 import { compileSelection } from '../webhooks/webhook.js';
 import type { Selection } from '../webhooks/webhook.js';
 import { compilePolicy, decidePolicy } from './decide-policy.js';
-import type { CompiledPolicy, Objection, Policy } from './decide-policy.js';
+import type { CompiledPolicy, Objection, Policy, Verdict } from './decide-policy.js';
+import { authorizerFor } from './request-authority.js';
+import type { AccessDecider } from './request-authority.js';
 import { requestBudget } from './request-expressions.js';
 import type { RequestValues } from './request-expressions.js';
 
@@ -24,6 +29,10 @@ export interface PolicyKnowledge {
   readonly namespaces: FollowedObjects<Namespace>;
   readonly kinds: KindRegistry;
   readonly storage: Storage;
+  readonly access: AccessDecider;
+  readonly convert: Conversion;
+  /** Gets what a genuine server writes into its audit log. */
+  readonly logger: Logger;
 }
 
 const CODES: Readonly<Record<string, number>> = {
@@ -33,8 +42,8 @@ const CODES: Readonly<Record<string, number>> = {
   Unauthorized: 401,
 };
 
-/** The parameters of a binding cannot be found. */
-class ParamsError extends Error {}
+/** The parameters of a binding cannot be found, or the object not be shown as the policy wants it. */
+class ConfigurationError extends Error {}
 
 /** Asks the ValidatingAdmissionPolicies that bindings put into force. Without any binding, a request pays one look-up. */
 export class PolicyPlugin {
@@ -46,9 +55,10 @@ export class PolicyPlugin {
   async validate(attributes: Attributes): Promise<void> {
     const bindings = this.known.bindings.list('');
     if (bindings.length === 0) return;
+    const convert = convertedOnce(this.known.convert);
     for (const binding of [...bindings].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) {
       const policy = this.known.policies.get('', binding.spec?.policyName ?? '');
-      if (policy) await this.ask(compilePolicy(policy), binding, attributes);
+      if (policy) await this.ask(compilePolicy(policy), binding, attributes, convert);
     }
   }
 
@@ -56,34 +66,66 @@ export class PolicyPlugin {
     policy: CompiledPolicy,
     binding: Readonly<PolicyBinding>,
     attributes: Attributes,
+    convert: Conversion,
   ): Promise<void> {
-    const values = this.valuesFor(policy, binding, attributes);
-    if (!values) return;
-    const objections = await this.objectionsOf(policy, binding, attributes, values);
+    const shown = this.shownTo(policy, binding, attributes);
+    if (!shown) return;
+    const { annotations, objections } = await this.verdictOf(policy, binding, attributes, () =>
+      this.valuesOf(attributes, shown, convert),
+    );
     const actions = binding.spec?.validationActions ?? [];
     const names = `ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.metadata.name}'`;
+    for (const { key, value } of annotations)
+      this.log('audit annotation', attributes, { key: `${policy.name}/${key}`, value });
+    const fromRules = objections.filter(({ isFatal }) => !isFatal);
+    if (actions.includes('Audit'))
+      for (const { message } of fromRules)
+        this.log('validation failure', attributes, { validation: names, message });
     if (actions.includes('Warn'))
-      for (const { message } of objections)
+      for (const { message } of fromRules)
         attributes.caller.warn(`Validation failed for ${names}: ${message}`);
-    const [first] = objections;
-    if (first && actions.includes('Deny'))
-      throw denial(attributes, first, `${names} denied request: ${first.message}`);
+    const first = actions.includes('Deny') ? objections[0] : objections.find(({ isFatal }) => isFatal);
+    if (first) throw denial(attributes, first, `${names} denied request: ${first.message}`);
+  }
+
+  private log(event: string, { caller, kind, name, namespace }: Attributes, fields: object): void {
+    const { username: user } = caller.user;
+    this.known.logger.info(event, { ...fields, user, resource: kind.type.resource, namespace, name });
   }
 
   /** @returns undefined when the request is none of theirs */
-  private valuesFor(
+  private shownTo(
     policy: CompiledPolicy,
     binding: Readonly<PolicyBinding>,
     attributes: Attributes,
-  ): RequestValues | undefined {
+  ): KindDefinition | undefined {
     const { kinds, namespaces } = this.known;
     const labelsOf = (name: string) => namespaces.get('', name)?.metadata.labels ?? {};
     const shown = matchRequest(policy.selection, attributes, kinds, labelsOf);
     const own = this.selectionOf(binding);
-    if (!shown || (own && !matchRequest(own, attributes, kinds, labelsOf))) return undefined;
-    const { object, oldObject, ...request } = reviewRequest(attributes, shown);
-    const namespaceObject = namespaces.get('', attributes.namespace) ?? null;
-    return { object, oldObject, request, namespaceObject };
+    return own && !matchRequest(own, attributes, kinds, labelsOf) ? undefined : shown;
+  }
+
+  private async valuesOf(
+    attributes: Attributes,
+    shown: KindDefinition,
+    convert: Conversion,
+  ): Promise<RequestValues> {
+    const { object, oldObject, ...request } = await this.converted(attributes, shown, convert);
+    const namespaceObject = this.known.namespaces.get('', attributes.namespace) ?? null;
+    const authorizer = authorizerFor(attributes, this.known.access);
+    return { object, oldObject, request, namespaceObject, authorizer };
+  }
+
+  /** @throws ConfigurationError */
+  private async converted(...args: Parameters<typeof reviewRequest>): ReturnType<typeof reviewRequest> {
+    try {
+      return await reviewRequest(...args);
+    } catch (error) {
+      throw new ConfigurationError(`failed to convert object version: ${errorMessage(error)}`, {
+        cause: error,
+      });
+    }
   }
 
   /** A binding that names no rules is for all that its policy is for, as far as its selectors go. */
@@ -100,20 +142,25 @@ export class PolicyPlugin {
     return known;
   }
 
-  private async objectionsOf(
+  private async verdictOf(
     policy: CompiledPolicy,
     binding: Readonly<PolicyBinding>,
     attributes: Attributes,
-    values: RequestValues,
-  ): Promise<Objection[]> {
+    valuesOf: () => Promise<RequestValues>,
+  ): Promise<Verdict> {
     try {
       const all = await this.paramsOf(policy, binding, attributes.namespace);
-      return all.flatMap((params) => decidePolicy(policy, { ...values, params }, requestBudget()));
+      const values = await valuesOf();
+      const verdicts = all.map((params) => decidePolicy(policy, { ...values, params }, requestBudget()));
+      return {
+        objections: verdicts.flatMap(({ objections }) => objections),
+        annotations: verdicts.flatMap(({ annotations }) => annotations),
+      };
     } catch (error) {
-      if (!(error instanceof ParamsError)) throw error;
-      return policy.failsOpen
-        ? []
-        : [{ message: `failed to configure binding: ${error.message}`, reason: 'Invalid' }];
+      if (!(error instanceof ConfigurationError)) throw error;
+      const message = `failed to configure binding: ${error.message}`;
+      const objections: Objection[] = policy.failsOpen ? [] : [{ message, reason: 'Invalid', isFatal: true }];
+      return { objections, annotations: [] };
     }
   }
 
@@ -128,10 +175,12 @@ export class PolicyPlugin {
     const { apiVersion = '', kind: word = '' } = paramKind;
     const kind = this.known.kinds.findByKind(apiVersion, word);
     if (!kind)
-      throw new ParamsError(`failed to find resource referenced by paramKind: '${apiVersion}, Kind=${word}'`);
+      throw new ConfigurationError(
+        `failed to find resource referenced by paramKind: '${apiVersion}, Kind=${word}'`,
+      );
     const namespace = kind.type.namespaced ? ref.namespace || requestNamespace : '';
     if (kind.type.namespaced && namespace === '')
-      throw new ParamsError(
+      throw new ConfigurationError(
         'cannot use namespaced paramRef in policy binding that matches cluster-scoped resources',
       );
     const resource = qualifiedResource(kind.type);
@@ -143,7 +192,7 @@ export class PolicyPlugin {
       one && isSelected(one.object.metadata.labels) ? [one.object] : [],
     );
     if (params.length === 0 && ref.parameterNotFoundAction !== 'Allow')
-      throw new ParamsError('no params found for policy binding with `Deny` parameterNotFoundAction');
+      throw new ConfigurationError('no params found for policy binding with `Deny` parameterNotFoundAction');
     return params;
   }
 }

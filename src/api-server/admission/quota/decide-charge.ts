@@ -1,13 +1,13 @@
-import { canonicalQuantity } from '../../../base/kubernetes/index.js';
+import { canonicalQuantity, nanosOf } from '../../../base/kubernetes/index.js';
 import type { IResourceQuota } from 'kubernetes-models/v1/ResourceQuota';
 import type {
+  Amounts,
   KubernetesObject,
   Pod,
   ResourceType,
   UnstructuredObject,
 } from '../../../base/kubernetes/index.js';
-import { addAmounts, nanosOf, pickAmounts, subtractAmounts } from '../amounts.js';
-import type { Amounts } from '../amounts.js';
+import { addAmounts, pickAmounts, subtractAmounts } from '../amounts.js';
 import { isInScope } from './scopes.js';
 import { usageOf } from './usage.js';
 

@@ -1,13 +1,12 @@
 import { ConcurrencyLimit } from '../../../base/concurrency/index.js';
 import { errorMessage } from '../../../base/errors/index.js';
 import { qualifiedResource, sameJson } from '../../../base/kubernetes/index.js';
-import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
+import type { Amounts, UnstructuredObject } from '../../../base/kubernetes/index.js';
 import type { Logger } from '../../../base/logging/index.js';
 import { isStorageConflict, isStorageNotFound, isStorageUnavailable, pagesOf } from '../../storage/index.js';
 import type { FollowedObjects, Storage } from '../../storage/index.js';
 import type { KindDefinition, KindRegistry } from '../../kinds/index.js';
 import { addAmounts } from '../amounts.js';
-import type { Amounts } from '../amounts.js';
 import { refused } from '../attributes.js';
 import type { Attributes } from '../attributes.js';
 import { differenceOf, excessOf, statusAfter, vaguenessOf } from './decide-charge.js';

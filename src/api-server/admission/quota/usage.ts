@@ -1,9 +1,14 @@
 import type { IPersistentVolumeClaimSpec } from 'kubernetes-models/v1/PersistentVolumeClaimSpec';
 import type { IServiceSpec } from 'kubernetes-models/v1/ServiceSpec';
-import { qualifiedResource } from '../../../base/kubernetes/index.js';
-import type { Pod, PodSpec, ResourceType, UnstructuredObject } from '../../../base/kubernetes/index.js';
+import { qualifiedResource, isPodFinished } from '../../../base/kubernetes/index.js';
+import type {
+  Amounts,
+  Pod,
+  PodSpec,
+  ResourceType,
+  UnstructuredObject,
+} from '../../../base/kubernetes/index.js';
 import { addAmounts, greaterAmounts } from '../amounts.js';
-import type { Amounts } from '../amounts.js';
 
 /** Kinds that are also counted by their plain name, as before there was `count/`. */
 const PLAIN = new Set([
@@ -43,7 +48,7 @@ export function resourceCountedBy(name: string): string | undefined {
 }
 
 function usageOfPod({ spec, status }: Readonly<Pod>): Amounts {
-  if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return {};
+  if (isPodFinished({ status })) return {};
   const used: Record<string, string | number> = { pods: 1 };
   for (const [name, amount] of Object.entries(totalOf(spec, 'requests'))) {
     if (COMPUTE.includes(name) || name.startsWith('hugepages-')) used[name] = amount;

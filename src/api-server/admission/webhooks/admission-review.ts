@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { apiVersionOf } from '../../../base/kubernetes/index.js';
+
 import type { ResourceType, UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { StatusError } from '../../errors/index.js';
 import type { StatusDetails } from '../../errors/index.js';
@@ -35,11 +35,38 @@ const OPTIONS: Readonly<Record<Operation, string>> = {
   CONNECT: 'CreateOptions',
 };
 
-/** @param shown the kind in whose form the webhook wants to see the objects */
-export function reviewRequest(attributes: Attributes, shown: KindDefinition): ReviewRequest {
+/** Shows an object of one kind in the form of another version or group of it. */
+export type Conversion = (
+  wanted: KindDefinition,
+  own: KindDefinition,
+  object: Readonly<UnstructuredObject>,
+) => Promise<UnstructuredObject>;
+
+/** For as long as the objects stay as they are: each is converted once into each form. */
+export function convertedOnce(convert: Conversion): Conversion {
+  const known = new Map<KindDefinition, Map<object, Promise<UnstructuredObject>>>();
+  return (wanted, own, object) => {
+    const forms = known.get(wanted) ?? new Map<object, Promise<UnstructuredObject>>();
+    known.set(wanted, forms);
+    const form = forms.get(object) ?? convert(wanted, own, object);
+    forms.set(object, form);
+    return form;
+  };
+}
+
+/**
+ * @param shown the kind in whose form the webhook wants to see the objects
+ * @throws StatusError 500 when they cannot be converted
+ */
+export async function reviewRequest(
+  attributes: Attributes,
+  shown: KindDefinition,
+  convert: Conversion,
+): Promise<ReviewRequest> {
   const { caller, dryRun, kind, name, namespace, object, oldObject, operation, subresource } = attributes;
   const form = (state: Readonly<UnstructuredObject> | undefined): unknown =>
-    state ? inFormOf(shown, kind, state) : null;
+    state ? convert(shown, kind, state) : null;
+  const [before, after] = await Promise.all([form(oldObject), form(object)]);
   return {
     uid: randomUUID(),
     kind: kindOf(shown.type),
@@ -52,8 +79,8 @@ export function reviewRequest(attributes: Attributes, shown: KindDefinition): Re
     ...(namespace !== '' && { namespace }),
     operation,
     userInfo: caller.user,
-    object: form(object),
-    oldObject: form(oldObject),
+    object: after,
+    oldObject: before,
     dryRun,
     options: {
       kind: OPTIONS[operation],
@@ -61,17 +88,6 @@ export function reviewRequest(attributes: Attributes, shown: KindDefinition): Re
       ...(dryRun && { dryRun: ['All'] }),
     },
   };
-}
-
-/** The same object, as it is shown under another version or group. */
-export function inFormOf(
-  wanted: KindDefinition,
-  own: KindDefinition,
-  object: Readonly<UnstructuredObject>,
-): UnstructuredObject {
-  if (wanted === own) return object;
-  const stored = own.view ? own.view.toStored(object) : object;
-  return wanted.view ? wanted.view.fromStored(stored) : { ...stored, apiVersion: apiVersionOf(wanted.type) };
 }
 
 function kindOf({ group, kind, version }: ResourceType): object {

@@ -1,23 +1,25 @@
 import type { KindDefinition, KindRegistry } from '../../kinds/index.js';
+import { errorMessage } from '../../../base/errors/index.js';
 import type { Logger } from '../../../base/logging/index.js';
-import { cloneJson, sameJson } from '../../../base/kubernetes/index.js';
+import { cloneJson, sameJson, stringifyJson } from '../../../base/kubernetes/index.js';
 import type { Namespace, UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { badRequest, internalError, StatusError } from '../../errors/index.js';
 import { applyPatch } from '../../patch/index.js';
 import { normalizeObject } from '../../schema/index.js';
 import type { SchemaRegistry } from '../../schema/index.js';
+import { WebhookCallError } from '../../webhook-client/index.js';
+import type { WebhookClient } from '../../webhook-client/index.js';
 import { refused } from '../attributes.js';
 import type { Attributes } from '../attributes.js';
 import type { FollowedObjects } from '../../storage/index.js';
 import { matchConditions, requestBudget } from '../policies/request-expressions.js';
-import type { RequestValues } from '../policies/request-expressions.js';
-import { denialBy, inFormOf, reviewRequest } from './admission-review.js';
-import type { ReviewResponse } from './admission-review.js';
+import { authorizerFor } from '../policies/request-authority.js';
+import type { AccessDecider } from '../policies/request-authority.js';
+import { convertedOnce, denialBy, readReview, reviewRequest } from './admission-review.js';
+import type { Conversion, ReviewRequest, ReviewResponse } from './admission-review.js';
 import { matchRequest } from './match-request.js';
 import { webhooksOf } from './webhook.js';
 import type { Webhook, WebhookConfiguration } from './webhook.js';
-import { WebhookCallError } from './webhook-client.js';
-import type { WebhookClient } from './webhook-client.js';
 
 export interface WebhookKnowledge {
   readonly mutating: FollowedObjects<WebhookConfiguration>;
@@ -25,6 +27,8 @@ export interface WebhookKnowledge {
   readonly namespaces: FollowedObjects<Namespace>;
   readonly kinds: KindRegistry;
   readonly schemas: SchemaRegistry;
+  readonly access: AccessDecider;
+  readonly convert: Conversion;
   readonly logger: Logger;
 }
 
@@ -52,7 +56,7 @@ export class WebhookPlugin {
     const asked: Webhook[] = [];
     const again = new Set<Webhook>();
     let hasChanged = false;
-    for (const one of this.matching(webhooksOf(configurations), attributes)) {
+    for (const one of await this.matching(webhooksOf(configurations), attributes, this.known.convert)) {
       if (await this.mutateBy(one, attributes)) {
         hasChanged = true;
         // Who has been asked before has not seen this.
@@ -66,7 +70,7 @@ export class WebhookPlugin {
     if (!sameJson(before, attributes.object)) for (const webhook of asked) again.add(webhook);
     if (again.size === 0) return;
     let hasChangedAgain = false;
-    for (const one of this.matching([...again], attributes))
+    for (const one of await this.matching([...again], attributes, this.known.convert))
       hasChangedAgain = (await this.mutateBy(one, attributes)) || hasChangedAgain;
     if (hasChangedAgain) await complete();
   }
@@ -75,87 +79,126 @@ export class WebhookPlugin {
   async validate(attributes: Attributes): Promise<void> {
     const configurations = this.known.validating.list('');
     if (configurations.length === 0) return;
-    const all = this.matching(webhooksOf(configurations), attributes);
-    const outcomes = await Promise.allSettled(all.map((one) => this.ask(one, attributes)));
+    const convert = convertedOnce(this.known.convert);
+    const all = await this.matching(webhooksOf(configurations), attributes, convert);
+    const outcomes = await Promise.allSettled(all.map((one) => this.ask(one, attributes, convert)));
     const refusal = outcomes.find((outcome) => outcome.status === 'rejected');
     if (refusal) throw refusal.reason;
   }
 
-  private matching(webhooks: readonly Webhook[], attributes: Attributes): readonly Asked[] {
+  private async matching(
+    webhooks: readonly Webhook[],
+    attributes: Attributes,
+    convert: Conversion,
+  ): Promise<readonly Asked[]> {
     const { kinds, namespaces } = this.known;
     const labelsOf = (name: string) => namespaces.get('', name)?.metadata.labels ?? {};
-    return webhooks.flatMap((webhook) => {
+    const all: Asked[] = [];
+    for (const webhook of webhooks) {
       const shown = matchRequest(webhook.selection, attributes, kinds, labelsOf);
-      if (!shown) return [];
-      return this.meetsConditions(webhook, shown, attributes) ? [{ webhook, shown }] : [];
-    });
+      if (shown && (await this.meetsConditions(webhook, shown, attributes, convert)))
+        all.push({ webhook, shown });
+    }
+    return all;
   }
 
   /** @throws StatusError 403 when they cannot be judged, unless the webhook may fail */
-  private meetsConditions(
+  private async meetsConditions(
     { failsOpen, matchConditions: conditions }: Webhook,
     shown: KindDefinition,
     attributes: Attributes,
-  ): boolean {
-    const values = (): RequestValues => {
-      const { object, oldObject, ...request } = reviewRequest(attributes, shown);
-      return { object, oldObject, request };
-    };
-    const match = matchConditions(conditions, values, requestBudget());
+    convert: Conversion,
+  ): Promise<boolean> {
+    if (conditions.length === 0) return true;
+    const { object, oldObject, ...request } = await reviewRequest(attributes, shown, convert);
+    const authorizer = authorizerFor(attributes, this.known.access);
+    const match = matchConditions(conditions, { object, oldObject, request, authorizer }, requestBudget());
     if (match.isMatch === undefined && !failsOpen) throw refused(attributes, match.problem);
     return match.isMatch ?? false;
   }
 
   /** @returns whether it has changed the object */
   private async mutateBy(one: Asked, attributes: Attributes): Promise<boolean> {
-    const answer = await this.ask(one, attributes);
+    const answer = await this.ask(one, attributes, this.known.convert);
     if (answer?.patch === undefined) return false;
     const { object } = attributes;
     if (!object)
       throw internalError(
         `admission webhook ${JSON.stringify(one.webhook.name)} attempted to modify the object, which is not supported for this operation`,
       );
-    const patched = this.patched(one, attributes.kind, object, answer.patch);
+    const patched = await this.patched(one, attributes.kind, object, answer.patch);
     if (sameJson(patched, object)) return false;
     replaceContents(object, patched);
     return true;
   }
 
-  private patched(
+  /** The patch is for the form that the webhook has seen; what comes of it is converted back. */
+  private async patched(
     { shown }: Asked,
     kind: KindDefinition,
     object: UnstructuredObject,
     patch: string,
-  ): UnstructuredObject {
-    const { schemas } = this.known;
+  ): Promise<UnstructuredObject> {
+    const { convert, schemas } = this.known;
     const { schema } = shown;
-    try {
-      const patched = applyPatch(inFormOf(shown, kind, object), { type: 'json', patch, schemas, schema });
-      normalizeObject(patched, schemas, schema);
-      return inFormOf(kind, shown, patched);
-    } catch (error) {
-      throw internalError(problemOf(error as Error), error);
+    const seen = await convert(shown, kind, object);
+    return convert(kind, shown, patchedBy(patch, seen));
+    function patchedBy(text: string, form: UnstructuredObject): UnstructuredObject {
+      try {
+        const patched = applyPatch(form, { type: 'json', patch: text, schemas, schema });
+        normalizeObject(patched, schemas, schema);
+        return patched;
+      } catch (error) {
+        throw internalError(problemOf(error as Error), error);
+      }
     }
   }
 
   /** @returns undefined when the webhook failed, and may fail */
-  private async ask({ shown, webhook }: Asked, attributes: Attributes): Promise<ReviewResponse | undefined> {
+  private async ask(
+    { shown, webhook }: Asked,
+    attributes: Attributes,
+    convert: Conversion,
+  ): Promise<ReviewResponse | undefined> {
     const { caller, dryRun } = attributes;
     const { name } = webhook;
     if (dryRun && webhook.hasSideEffectsOnDryRun)
       throw badRequest(`admission webhook ${JSON.stringify(name)} does not support dry run`);
     try {
-      const answer = await this.client.ask(webhook, reviewRequest(attributes, shown));
+      const answer = await this.review(webhook, await reviewRequest(attributes, shown, convert));
       for (const warning of answer.warnings) caller.warn(warning);
       if (answer.allowed) return answer;
       throw denialBy(name, answer.status);
     } catch (error) {
       if (!(error instanceof WebhookCallError)) throw error;
-      if (!webhook.failsOpen) throw internalError(error.message, error);
-      this.known.logger.warn('a webhook failed, and the request goes on without it', {
-        error: error.message,
-      });
+      const problem = `failed calling webhook ${JSON.stringify(name)}: ${error.message}`;
+      if (!webhook.failsOpen) throw internalError(problem, error);
+      this.known.logger.warn('a webhook failed, and the request goes on without it', { error: problem });
       return undefined;
+    }
+  }
+
+  /** @throws WebhookCallError when it could not be asked, or did not answer so that anybody would understand */
+  private async review(webhook: Webhook, request: ReviewRequest): Promise<ReviewResponse> {
+    const { reviewVersion } = webhook;
+    if (!reviewVersion)
+      throw new WebhookCallError('could not get REST client: unsupported admission review versions');
+    const apiVersion = `admission.k8s.io/${reviewVersion}`;
+    const answer = await this.post(webhook, stringifyJson({ kind: 'AdmissionReview', apiVersion, request }));
+    try {
+      return readReview(answer, request.uid, reviewVersion);
+    } catch (error) {
+      throw new WebhookCallError(`received invalid webhook response: ${errorMessage(error)}`, {
+        cause: error,
+      });
+    }
+  }
+
+  private async post(webhook: Webhook, body: string): Promise<unknown> {
+    try {
+      return await this.client.post(webhook, body);
+    } catch (error) {
+      throw new WebhookCallError(`failed to call webhook: ${errorMessage(error)}`, { cause: error });
     }
   }
 }

@@ -2,8 +2,9 @@ import type { IMutatingWebhook } from 'kubernetes-models/admissionregistration.k
 import type { IRuleWithOperations } from 'kubernetes-models/admissionregistration.k8s.io/v1/RuleWithOperations';
 import { compileLabelSelector, isEmptySelector } from '../../../base/kubernetes/index.js';
 import type { KubernetesObject, LabelMatcher } from '../../../base/kubernetes/index.js';
-import { compileRequestExpression } from '../policies/request-expressions.js';
-import type { RequestExpression } from '../policies/request-expressions.js';
+import { compileRequestExpression } from '../../kinds/index.js';
+import type { RequestExpression } from '../../kinds/index.js';
+import type { WebhookTarget } from '../../webhook-client/index.js';
 
 /** A MutatingWebhookConfiguration or a ValidatingWebhookConfiguration. A mutating webhook has all that a validating one has. */
 export interface WebhookConfiguration extends KubernetesObject {
@@ -22,17 +23,18 @@ export interface Selection {
 }
 
 /** A webhook as it is called. */
-export interface Webhook {
+export interface Webhook extends WebhookTarget {
   readonly name: string;
-  readonly client: IMutatingWebhook['clientConfig'];
   readonly selection: Selection;
   readonly matchConditions: readonly RequestExpression[];
   readonly failsOpen: boolean;
   readonly hasSideEffectsOnDryRun: boolean;
   readonly isReinvoked: boolean;
-  readonly timeoutSeconds: number;
   readonly reviewVersion: 'v1' | 'v1beta1' | undefined;
 }
+
+/** As much as a request may have. */
+const MAX_ANSWER_BYTES = 3 * 1024 * 1024;
 
 const compiled = new WeakMap<object, readonly Webhook[]>();
 
@@ -61,6 +63,7 @@ function compileWebhook(hook: IMutatingWebhook): Webhook {
     hasSideEffectsOnDryRun: hook.sideEffects !== 'None' && hook.sideEffects !== 'NoneOnDryRun',
     isReinvoked: hook.reinvocationPolicy === 'IfNeeded',
     timeoutSeconds: hook.timeoutSeconds ?? 10,
+    maxAnswerBytes: MAX_ANSWER_BYTES,
     reviewVersion: (['v1', 'v1beta1'] as const).find((version) =>
       hook.admissionReviewVersions.includes(version),
     ),

@@ -49,7 +49,7 @@ export function registerMacros(environment: Environment): void {
  * What `has` is called in the expressions that the library gets: its own one knows no fields of list items or of results.
  * As long as the word it stands for, so that all places stay the same.
  */
-const OWN_HAS = 'haS';
+export const OWN_HAS = 'haS';
 /** Texts and comments, in which nothing is called, or the word. */
 const HAS_CALLS =
   /[rR][bB]?(?:'''[^]*?'''|"""[^]*?"""|'[^'\n]*'|"[^"\n]*")|'''[^]*?'''|"""[^]*?"""|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|\/\/[^\n]*|(?<![\w.])has(?=\s*\()/g;

@@ -1,9 +1,8 @@
-import { parseQuantity } from '../../../base/kubernetes/index.js';
+import { NANOS, parseQuantity } from '../../../base/kubernetes/index.js';
 import type { Environment } from '@marcbachmann/cel-js';
 import { EvaluationError } from '@marcbachmann/cel-js';
 import { register } from './register.js';
 
-const NANOS = 1_000_000_000n;
 const TYPE = 'kubernetes.Quantity';
 
 class QuantityValue {

@@ -11,6 +11,7 @@ import { validateLabelSelector } from '../validation/labels.js';
 import { checkDns1123Subdomain, checkPathSegment, checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 import { validateMatchConditions } from './match-conditions.js';
+import { compileRequestExpression, validateExpression } from './request-expression.js';
 import { ADMISSION_GROUP, validateRule } from './rules.js';
 
 type Policy = IValidatingAdmissionPolicy & UnstructuredObject;
@@ -81,20 +82,42 @@ function validatePolicy(spec: IValidatingAdmissionPolicySpec, errors: FieldError
     validateMatch(matchConstraints, 'spec.matchConstraints', errors);
     if (!matchConstraints.resourceRules?.length) errors.push(required('spec.matchConstraints.resourceRules'));
   }
+  const names = (variables ?? []).map(({ name }) => name);
   variables?.forEach(({ name, expression }, index) => {
     const path = `spec.variables[${index}]`;
     if (!name) errors.push(required(`${path}.name`, 'name is not specified'));
     else if (!IDENTIFIER.test(name))
       errors.push(invalid(`${path}.name`, name, 'name is not a valid CEL identifier'));
     if (!expression?.trim()) errors.push(required(`${path}.expression`, 'expression is not specified'));
+    else
+      validateExpression(
+        compileRequestExpression(expression, { variables: names.slice(0, index) }),
+        `${path}.expression`,
+        undefined,
+        errors,
+      );
   });
   if (validations.length === 0 && auditAnnotations.length === 0) {
     errors.push(required('spec.validations', 'validations or auditAnnotations must be specified'));
     errors.push(required('spec.auditAnnotations', 'validations or auditAnnotations must be specified'));
   }
-  validations.forEach(({ expression, message, reason }, index) => {
+  validations.forEach(({ expression, message, messageExpression, reason }, index) => {
     const path = `spec.validations[${index}]`;
     if (!expression?.trim()) errors.push(required(`${path}.expression`, 'expression is not specified'));
+    else
+      validateExpression(
+        compileRequestExpression(expression, { variables: names }),
+        `${path}.expression`,
+        'bool',
+        errors,
+      );
+    if (messageExpression?.trim())
+      validateExpression(
+        compileRequestExpression(messageExpression, { variables: names, hasAuthorizer: false }),
+        `${path}.messageExpression`,
+        'string',
+        errors,
+      );
     if (message !== undefined && message.trim() === '' && message !== '')
       errors.push(invalid(`${path}.message`, message, 'message must be non-empty if specified'));
     if (message?.includes('\n'))
@@ -103,11 +126,12 @@ function validatePolicy(spec: IValidatingAdmissionPolicySpec, errors: FieldError
       errors.push(notSupported(`${path}.reason`, reason, REASONS));
   });
   validateMatchConditions(spec.matchConditions, 'spec.matchConditions', errors);
-  validateAudits(auditAnnotations, errors);
+  validateAudits(auditAnnotations, names, errors);
 }
 
 function validateAudits(
   annotations: NonNullable<IValidatingAdmissionPolicySpec['auditAnnotations']>,
+  variables: readonly string[],
   errors: FieldError[],
 ): void {
   const keys = new Set<string>();
@@ -116,6 +140,13 @@ function validateAudits(
     if (!key) errors.push(required(`${path}.key`));
     else validateSyntax(key, checkQualifiedName, `${path}.key`, errors);
     if (!valueExpression?.trim()) errors.push(required(`${path}.valueExpression`));
+    else
+      validateExpression(
+        compileRequestExpression(valueExpression, { variables }),
+        `${path}.valueExpression`,
+        undefined,
+        errors,
+      );
     if (keys.has(key)) errors.push(duplicate(`${path}.key`, key));
     keys.add(key);
   });

@@ -1,11 +1,12 @@
 import type { FieldError } from '../kind-definition.js';
+import { compileRequestExpression, validateExpression } from './request-expression.js';
 import { duplicate, required, tooMany } from '../validation/field-errors.js';
 import { checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 
 const MAX_CONDITIONS = 64;
 
-/** Named expressions that all must hold. Source: validateMatchConditions; the expressions are not compiled here. */
+/** Named expressions that all must hold. Source: validateMatchConditions. */
 export function validateMatchConditions(
   conditions: readonly { readonly name?: string; readonly expression?: string }[] | undefined,
   path: string,
@@ -17,6 +18,7 @@ export function validateMatchConditions(
   conditions.forEach(({ name, expression }, index) => {
     const at = `${path}[${index}]`;
     if (!expression?.trim()) errors.push(required(`${at}.expression`));
+    else validateExpression(compileRequestExpression(expression), `${at}.expression`, 'bool', errors);
     if (!name) {
       errors.push(required(`${at}.name`));
       return;

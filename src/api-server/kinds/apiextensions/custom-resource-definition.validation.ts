@@ -3,10 +3,9 @@ import type { ICustomResourceDefinition } from 'kubernetes-models/apiextensions.
 import type { ICustomResourceDefinitionNames } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinitionNames';
 import type { ICustomResourceDefinitionSpec } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinitionSpec';
 import type { ICustomResourceDefinitionVersion } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinitionVersion';
-import { sameJson } from '../../../base/kubernetes/index.js';
+import { sameJson, semanticEqual } from '../../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import type { StructuralSchema } from '../../schema/index.js';
-import { semanticEqual } from '../common/semantic-equal.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { FIELD_IMMUTABLE, checkDns1035Label, checkDns1123Subdomain } from '../validation/syntax.js';

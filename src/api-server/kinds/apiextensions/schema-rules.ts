@@ -3,9 +3,11 @@ import type { ValidationRule } from '../custom/rules/compile-rule.js';
 import { compileRule, isRuleProblem } from '../custom/rules/compile-rule.js';
 import { checkRelativePath } from '../custom/rules/relative-path.js';
 import { ruleTypeOf } from '../custom/rules/rule-types.js';
+import { SchemaSizes } from '../custom/rules/schema-sizes.js';
 import { isSchema } from '../custom/structural-defaults.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported, required } from '../validation/field-errors.js';
+import { RuleCosts, repetitionsBelow } from './rule-costs.js';
 
 const REASONS = ['FieldValueRequired', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueDuplicate'];
 /** Nobody writes more, and compiling each takes a moment of everybody's. */
@@ -18,6 +20,10 @@ interface Place {
   readonly isResource: boolean;
   /** The list whose items cannot be told apart, so that no old value of what is below it is known. */
   readonly uncorrelated?: string;
+  /** How many of the values an object may have, as far as the schema says; Infinity where it does not. */
+  readonly repetitions: number;
+  /** Undefined below `allOf`, where the genuine server does not estimate either. */
+  readonly costs?: RuleCosts;
 }
 
 /** Source: ValidateCustomResourceDefinitionOpenAPISchema in apiextensions-apiserver/pkg/apis/apiextensions/validation. */
@@ -27,7 +33,10 @@ export function validateSchemaRules(schema: StructuralSchema, path: string, erro
     errors.push(invalid(path, count, `must not have more than ${MAX_RULES} validation rules`));
     return;
   }
-  if (count > 0) visit(schema, schema, { path, isResource: true }, errors);
+  if (count === 0) return;
+  const costs = new RuleCosts(new SchemaSizes());
+  visit(schema, schema, { path, isResource: true, repetitions: 1, costs }, errors);
+  costs.judgeTotal(path, errors);
 }
 
 function countRules(schema: StructuralSchema): number {
@@ -47,7 +56,8 @@ function visit(
   place: Place,
   errors: FieldError[],
 ): void {
-  const { path, uncorrelated } = place;
+  const { path, uncorrelated, costs } = place;
+  const repetitions = repetitionsBelow(schema, place.repetitions);
   judging['x-kubernetes-validations']?.forEach((rule, index) =>
     validateRule(rule, `${path}.x-kubernetes-validations[${index}]`, schema, place, errors),
   );
@@ -56,7 +66,12 @@ function visit(
       visit(
         part,
         described,
-        { ...below, isResource: described['x-kubernetes-embedded-resource'] === true },
+        {
+          ...below,
+          isResource: described['x-kubernetes-embedded-resource'] === true,
+          repetitions,
+          ...(costs && { costs }),
+        },
         errors,
       );
   };
@@ -72,8 +87,9 @@ function visit(
   });
   for (const [name, property] of Object.entries(judging.properties ?? {}))
     descend(property, schema.properties?.[name], { path: `${path}.properties[${name}]`, ...known });
+  const { costs: _costs, ...uncosted } = place;
   judging.allOf?.forEach((part, index) =>
-    visit(part, schema, { ...place, path: `${path}.allOf[${index}]` }, errors),
+    visit(part, schema, { ...uncosted, path: `${path}.allOf[${index}]` }, errors),
   );
 }
 
@@ -81,7 +97,7 @@ function validateRule(
   rule: ValidationRule,
   path: string,
   schema: StructuralSchema,
-  { isResource, uncorrelated }: Place,
+  { isResource, uncorrelated, repetitions, costs }: Place,
   errors: FieldError[],
 ): void {
   const { message = '', reason, fieldPath } = rule;
@@ -111,6 +127,7 @@ function validateRule(
     errors.push(invalid(`${path}.${compiled.field}`, shownRule(rule), compiled.problem));
     return;
   }
+  costs?.judge(compiled, path, { schema, isResource, repetitions }, errors);
   if (rule.optionalOldSelf && !compiled.usesOldSelf)
     errors.push(
       invalid(`${path}.optionalOldSelf`, true, 'may not be set to true if oldSelf is not used in rule'),

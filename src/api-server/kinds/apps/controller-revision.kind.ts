@@ -1,8 +1,7 @@
 import type { IControllerRevision } from 'kubernetes-models/apps/v1/ControllerRevision';
-import { controllerOf } from '../../../base/kubernetes/index.js';
+import { controllerOf, semanticEqual } from '../../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
-import { semanticEqual } from '../common/semantic-equal.js';
 import { defineKind } from '../define-kind.js';
 import { invalid, required } from '../validation/field-errors.js';
 import { FIELD_IMMUTABLE, NON_NEGATIVE } from '../validation/syntax.js';

@@ -1,16 +1,14 @@
 import type { IDaemonSet } from 'kubernetes-models/apps/v1/DaemonSet';
 import type { IDaemonSetSpec } from 'kubernetes-models/apps/v1/DaemonSetSpec';
 import type { IDaemonSetStatus } from 'kubernetes-models/apps/v1/DaemonSetStatus';
-import { isEmptySelector } from '../../../base/kubernetes/index.js';
+import { isEmptySelector, semanticEqual } from '../../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
-import { labelsText } from '../common/format-selector.js';
+import { labelsText, WORKLOAD_COLUMNS, workloadCells } from '../common/columns.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import type { PrintedColumn } from '../common/printed-columns.js';
-import { semanticEqual } from '../common/semantic-equal.js';
-import { WORKLOAD_COLUMNS, workloadCells } from '../common/workload-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
-import { defaultPodTemplate } from '../pod-template/pod-spec-defaults.js';
+import { defaultPodTemplate } from '../../../base/defaults/index.js';
 import {
   validateLongRunning,
   validatePodTemplate,
@@ -19,7 +17,7 @@ import {
 import { invalid, notSupported, required } from '../validation/field-errors.js';
 import { shownSelector, validateLabelSelector } from '../validation/labels.js';
 import { validateNonNegative } from '../validation/numbers.js';
-import { numberIn, validateIntOrPercent, validateNotAboveAll } from '../validation/percent.js';
+import { numberIn, validateIntOrPercent, validateNotAboveAll } from '../validation/quantities.js';
 import { FIELD_IMMUTABLE } from '../validation/syntax.js';
 
 type DaemonSet = IDaemonSet & UnstructuredObject;

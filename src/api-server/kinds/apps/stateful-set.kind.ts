@@ -1,14 +1,12 @@
 import type { IStatefulSet } from 'kubernetes-models/apps/v1/StatefulSet';
 import type { IStatefulSetSpec } from 'kubernetes-models/apps/v1/StatefulSetSpec';
 import type { IStatefulSetStatus } from 'kubernetes-models/apps/v1/StatefulSetStatus';
-import { isEmptySelector } from '../../../base/kubernetes/index.js';
+import { isEmptySelector, semanticEqual } from '../../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown, wide } from '../common/printed-columns.js';
 import { REPLICAS_SCALE } from '../common/scale.js';
-import { semanticEqual } from '../common/semantic-equal.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
-import { defaultPodTemplate } from '../pod-template/pod-spec-defaults.js';
 import {
   validateLongRunning,
   validateOwnSelector,
@@ -16,9 +14,9 @@ import {
 } from '../pod-template/validate-template.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { shownSelector, validateAnnotations, validateLabels } from '../validation/labels.js';
-import { validateAtMost, validateNonNegative } from '../validation/numbers.js';
-import { validateIntOrPercent } from '../validation/percent.js';
-import { defaultClaimSpec } from '../volumes/claim-spec.js';
+import { validateReplicaCounts, validateNonNegative } from '../validation/numbers.js';
+import { validateIntOrPercent } from '../validation/quantities.js';
+import { defaultClaimSpec, defaultPodTemplate } from '../../../base/defaults/index.js';
 
 type StatefulSet = IStatefulSet & UnstructuredObject;
 type Spec = Partial<IStatefulSetSpec>;
@@ -177,24 +175,13 @@ const COUNTS = [
   'observedGeneration',
   'collisionCount',
 ] as const;
-const ALL = 'cannot be greater than status.replicas';
 
 function validateStatus(status: IStatefulSetStatus, errors: FieldError[]): void {
   validateNonNegative(status, COUNTS, 'status', errors);
-  validateAtMost(
+  validateReplicaCounts(
     status,
-    [
-      { smaller: 'readyReplicas', greater: 'replicas', problem: ALL },
-      { smaller: 'currentReplicas', greater: 'replicas', problem: ALL },
-      { smaller: 'updatedReplicas', greater: 'replicas', problem: ALL },
-      { smaller: 'availableReplicas', greater: 'replicas', problem: ALL },
-      {
-        smaller: 'availableReplicas',
-        greater: 'readyReplicas',
-        problem: 'cannot be greater than status.readyReplicas',
-      },
-    ],
-    'status',
+    ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'],
     errors,
+    'cannot be greater than status.readyReplicas',
   );
 }

@@ -1,3 +1,4 @@
+import { nanosOf } from '../../../base/kubernetes/index.js';
 import type { IHorizontalPodAutoscalerSpec } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscalerSpec';
 import type { IHPAScalingRules } from 'kubernetes-models/autoscaling/v2/HPAScalingRules';
 import type { IMetricIdentifier } from 'kubernetes-models/autoscaling/v2/MetricIdentifier';
@@ -6,7 +7,6 @@ import type { IMetricTarget } from 'kubernetes-models/autoscaling/v2/MetricTarge
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
-import { nanosOf } from '../validation/quantities.js';
 import { checkPathSegment } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 

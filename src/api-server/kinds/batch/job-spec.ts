@@ -1,7 +1,7 @@
 import type { IJobSpec } from 'kubernetes-models/batch/v1/JobSpec';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
-import { defaultPodTemplate } from '../pod-template/pod-spec-defaults.js';
+import { defaultPodTemplate } from '../../../base/defaults/index.js';
 import { validatePodTemplate } from '../pod-template/validate-template.js';
 import { invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';

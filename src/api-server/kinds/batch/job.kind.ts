@@ -1,11 +1,11 @@
 import type { IJob } from 'kubernetes-models/batch/v1/Job';
 import type { IJobSpec } from 'kubernetes-models/batch/v1/JobSpec';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
+import { semanticEqual } from '../../../base/kubernetes/index.js';
 import { humanDuration } from '../common/human-duration.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import type { PrintedColumn } from '../common/printed-columns.js';
-import { semanticEqual } from '../common/semantic-equal.js';
-import { WORKLOAD_COLUMNS, workloadCells } from '../common/workload-columns.js';
+import { WORKLOAD_COLUMNS, workloadCells } from '../common/columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { validateSelects } from '../pod-template/validate-template.js';

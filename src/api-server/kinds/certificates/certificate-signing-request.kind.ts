@@ -7,7 +7,7 @@ import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
-import { validateDomainPath } from '../validation/domain-path.js';
+import { validateDomainPath } from '../validation/paths.js';
 import { checkPathSegment } from '../validation/syntax.js';
 
 type Request = ICertificateSigningRequest & UnstructuredObject;
@@ -50,8 +50,6 @@ export const CERTIFICATE_SIGNING_REQUEST_KIND = defineKind<Request>({
   },
   prepareForCreate(object) {
     object.status = {};
-    // Who asks is the server's to say.
-    for (const field of ['username', 'uid', 'groups', 'extra'] as const) delete object.spec?.[field];
   },
   prepareForUpdate(object, old, subresource) {
     object.spec = old.spec;

@@ -1,6 +1,6 @@
 import type { DeepReadonly, LabelSelector } from '../../../base/kubernetes/index.js';
+import { selectorText } from '../../../base/kubernetes/index.js';
 import type { ScaleMapping } from '../kind-definition.js';
-import { selectorText } from './format-selector.js';
 
 interface Scalable {
   spec?: { replicas?: number; selector?: DeepReadonly<LabelSelector> };
@@ -9,6 +9,7 @@ interface Scalable {
 
 /** The Scale view of everything that keeps its numbers in `spec.replicas` and `status.replicas`. */
 export const REPLICAS_SCALE: ScaleMapping = {
+  replicasPath: ['spec', 'replicas'],
   read(object) {
     const { spec, status } = object as unknown as Scalable;
     return {

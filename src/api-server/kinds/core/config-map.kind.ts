@@ -1,7 +1,7 @@
 import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
+import { semanticEqual } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
-import { semanticEqual } from '../common/semantic-equal.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, tooLong } from '../validation/field-errors.js';

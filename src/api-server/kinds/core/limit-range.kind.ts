@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { ILimitRange } from 'kubernetes-models/v1/LimitRange';
 import type { ILimitRangeItem } from 'kubernetes-models/v1/LimitRangeItem';
-import { ownField } from '../../../base/kubernetes/index.js';
-import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
+import { nanosOf, ownField } from '../../../base/kubernetes/index.js';
+import type { Amounts, UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, forbidden, invalid, required } from '../validation/field-errors.js';
-import { nanosOf } from '../validation/quantities.js';
-import type { Amounts } from '../validation/quantities.js';
 import {
   validateContainerResourceName,
   validateQualifiedResourceName,

@@ -1,15 +1,14 @@
+import { nanosOf, semanticEqual } from '../../../base/kubernetes/index.js';
 import type { IPersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
 import type { IPersistentVolumeClaimSpec } from 'kubernetes-models/v1/PersistentVolumeClaimSpec';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown, wide } from '../common/printed-columns.js';
-import { semanticEqual } from '../common/semantic-equal.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid } from '../validation/field-errors.js';
-import { nanosOf } from '../validation/quantities.js';
 import { FIELD_IMMUTABLE } from '../validation/syntax.js';
-import { accessModesText } from '../volumes/access-modes-text.js';
-import { defaultClaimSpec, validateClaimSpec } from '../volumes/claim-spec.js';
+import { accessModesText, validateClaimSpec } from '../volumes/claim-spec.js';
+import { defaultClaimSpec } from '../../../base/defaults/index.js';
 
 type Claim = IPersistentVolumeClaim & UnstructuredObject;
 

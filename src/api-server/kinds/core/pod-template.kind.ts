@@ -1,9 +1,9 @@
 import type { IPodTemplate } from 'kubernetes-models/v1/PodTemplate';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
-import { labelsText } from '../common/format-selector.js';
+import { labelsText } from '../common/columns.js';
 import { NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
-import { defaultPodTemplate } from '../pod-template/pod-spec-defaults.js';
+import { defaultPodTemplate } from '../../../base/defaults/index.js';
 import { validatePodTemplate } from '../pod-template/validate-template.js';
 
 type PodTemplate = IPodTemplate & UnstructuredObject;

@@ -3,17 +3,17 @@ import type { IReplicationControllerStatus } from 'kubernetes-models/v1/Replicat
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import type { PrintedColumn } from '../common/printed-columns.js';
-import { WORKLOAD_COLUMNS, workloadCells } from '../common/workload-columns.js';
+import { WORKLOAD_COLUMNS, workloadCells } from '../common/columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
-import { defaultPodTemplate } from '../pod-template/pod-spec-defaults.js';
+import { defaultPodTemplate } from '../../../base/defaults/index.js';
 import {
   validateLongRunning,
   validatePodTemplate,
   validateSelects,
 } from '../pod-template/validate-template.js';
 import { required } from '../validation/field-errors.js';
-import { validateAtMost, validateNonNegative } from '../validation/numbers.js';
+import { validateReplicaCounts, validateNonNegative } from '../validation/numbers.js';
 
 type ReplicationController = IReplicationController & UnstructuredObject;
 
@@ -52,6 +52,7 @@ export const REPLICATION_CONTROLLER_KIND = defineKind<ReplicationController>({
     WORKLOAD,
   ),
   scale: {
+    replicasPath: ['spec', 'replicas'],
     read(object) {
       const { spec, status } = object as ReplicationController;
       const pairs = Object.entries(spec?.selector ?? {}).map(([key, value]) => `${key}=${value}`);
@@ -106,23 +107,8 @@ const COUNTS = [
   'availableReplicas',
   'observedGeneration',
 ] as const;
-const ALL = 'cannot be greater than status.replicas';
 
 function validateStatus(status: IReplicationControllerStatus, errors: FieldError[]): void {
   validateNonNegative(status, COUNTS, 'status', errors);
-  validateAtMost(
-    status,
-    [
-      { smaller: 'fullyLabeledReplicas', greater: 'replicas', problem: ALL },
-      { smaller: 'readyReplicas', greater: 'replicas', problem: ALL },
-      { smaller: 'availableReplicas', greater: 'replicas', problem: ALL },
-      {
-        smaller: 'availableReplicas',
-        greater: 'readyReplicas',
-        problem: 'cannot be greater than readyReplicas',
-      },
-    ],
-    'status',
-    errors,
-  );
+  validateReplicaCounts(status, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'], errors);
 }

@@ -1,13 +1,12 @@
+import { NANOS, nanosOf, semanticEqual } from '../../../base/kubernetes/index.js';
 import type { IResourceQuota } from 'kubernetes-models/v1/ResourceQuota';
 import type { IResourceQuotaSpec } from 'kubernetes-models/v1/ResourceQuotaSpec';
-import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
+import type { Amounts, UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
-import { semanticEqual } from '../common/semantic-equal.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported, required } from '../validation/field-errors.js';
-import { NANOS, nanosOf, validateNonNegativeAmount } from '../validation/quantities.js';
-import type { Amounts } from '../validation/quantities.js';
+import { validateNonNegativeAmount } from '../validation/quantities.js';
 import {
   isIntegerResource,
   isQuotaResource,

@@ -1,8 +1,7 @@
 import type { ISecret } from 'kubernetes-models/v1/Secret';
-import { parseJson, setField } from '../../../base/kubernetes/index.js';
+import { parseJson, setField, semanticEqual } from '../../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
-import { semanticEqual } from '../common/semantic-equal.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, required, tooLong } from '../validation/field-errors.js';

@@ -205,13 +205,17 @@ function validateByRules(
   else validateRules(rules, object, old, errors);
 }
 
-/** Objects are stored in one version of theirs; without conversion, the others differ in the name of the version alone. */
+/** Objects are stored in one version of theirs; without a webhook, the others differ in the name of the version alone. */
 function storedView(spec: Spec, version: string, defaulted: StructuralSchema | undefined): StoredView {
   const storage = spec.versions.find((candidate) => candidate.storage)?.name ?? version;
   const stored = apiVersionOf({ group: spec.group, version: storage });
   const shown = apiVersionOf({ group: spec.group, version });
+  const { strategy, webhook } = spec.conversion ?? {};
+  const client = strategy === 'Webhook' ? webhook?.clientConfig : undefined;
+  const reviewVersions = webhook?.conversionReviewVersions ?? [];
   return {
     resource: qualifiedResource({ group: spec.group, resource: spec.names.plural }),
+    ...(client && { conversion: { client, reviewVersions, stored, shown } }),
     toStored: (object) => ({ ...object, apiVersion: stored }),
     fromStored(object) {
       if (!defaulted) return { ...object, apiVersion: shown };

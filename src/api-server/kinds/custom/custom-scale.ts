@@ -9,15 +9,17 @@ export function customScale({
   statusReplicasPath,
   labelSelectorPath,
 }: ICustomResourceSubresourceScale): ScaleMapping {
+  const replicasPath = namesOf(specReplicasPath);
   return {
+    replicasPath,
     read: (object) => ({
       specReplicas: asNumber(valueAt(object, specReplicasPath)),
       statusReplicas: asNumber(valueAt(object, statusReplicasPath)),
       selector: asText(labelSelectorPath ? valueAt(object, labelSelectorPath) : undefined),
     }),
     write(object, specReplicas) {
-      const names = namesOf(specReplicasPath);
-      const last = names.pop() ?? '';
+      const names = replicasPath.slice(0, -1);
+      const last = replicasPath.at(-1) ?? '';
       let fields: Record<string, unknown> = object;
       for (const name of names) {
         const below = ownField(fields, name);

@@ -1,3 +1,4 @@
+import { DNS_1123_LABEL, MAX_LABEL_LENGTH } from '../../../base/kubernetes/index.js';
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 
 type Check = (text: string) => boolean;
@@ -8,7 +9,7 @@ const matches =
     pattern.test(text);
 
 const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
-const HOST_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/i;
+const HOST_LABEL = new RegExp(`^${DNS_1123_LABEL}$`, 'i');
 const DURATION =
   /^[-+]?(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)(((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))*)$/;
 const WORDED_DURATION =
@@ -32,7 +33,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
     text
       .replace(/(?<=.)\.$/, '')
       .split('.')
-      .every((label) => HOST_LABEL.test(label)),
+      .every((label) => label.length <= MAX_LABEL_LENGTH && HOST_LABEL.test(label)),
   ipv4: isIPv4,
   ipv6: isIPv6,
   mac: matches(/^([0-9a-fA-F]{2}[:-]){5}([0-9a-fA-F]{2})$|^([0-9a-fA-F]{4}\.){2}[0-9a-fA-F]{4}$/),

@@ -1,6 +1,6 @@
 import type { IEvent as IEventView } from 'kubernetes-models/events.k8s.io/v1/Event';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
-import { semanticEqual } from '../common/semantic-equal.js';
+import { semanticEqual } from '../../../base/kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';
 import { FIELD_IMMUTABLE, checkQualifiedName } from '../validation/syntax.js';

@@ -11,7 +11,7 @@ import {
   checkDns1123Subdomain,
   checkPathSegment,
 } from '../validation/syntax.js';
-import { validateDomainPath } from '../validation/domain-path.js';
+import { validateDomainPath } from '../validation/paths.js';
 import { validateSyntax } from '../validation/words.js';
 
 type IngressClass = IIngressClass & UnstructuredObject;

@@ -3,7 +3,7 @@ import type { INetworkPolicyPeer } from 'kubernetes-models/networking.k8s.io/v1/
 import type { INetworkPolicyPort } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicyPort';
 import type { INetworkPolicySpec } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicySpec';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
-import { formatSelector } from '../common/format-selector.js';
+import { formatSelector } from '../common/columns.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';

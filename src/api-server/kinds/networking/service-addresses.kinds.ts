@@ -1,8 +1,8 @@
 import type { IIPAddress } from 'kubernetes-models/networking.k8s.io/v1/IPAddress';
 import type { IServiceCIDR } from 'kubernetes-models/networking.k8s.io/v1/ServiceCIDR';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
+import { semanticEqual } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
-import { semanticEqual } from '../common/semantic-equal.js';
 import { defineKind } from '../define-kind.js';
 import { checkCidr, checkIp, parseCidr } from '../validation/addresses.js';
 import { invalid, required } from '../validation/field-errors.js';

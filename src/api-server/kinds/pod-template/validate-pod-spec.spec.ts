@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PodSpec } from '../../../base/kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
-import { defaultPodSpec } from './pod-spec-defaults.js';
+import { defaultPodSpec } from '../../../base/defaults/index.js';
 import { validatePodSpec } from './validate-pod-spec.js';
 
 function problems(change: object): string[] {

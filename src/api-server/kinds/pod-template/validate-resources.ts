@@ -1,9 +1,8 @@
 import type { IContainerResizePolicy } from 'kubernetes-models/v1/ContainerResizePolicy';
 import type { IResourceRequirements } from 'kubernetes-models/v1/ResourceRequirements';
-import { ownField } from '../../../base/kubernetes/index.js';
+import { nanosOf, ownField } from '../../../base/kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { duplicate, invalid, notFound, notSupported, required } from '../validation/field-errors.js';
-import { nanosOf } from '../validation/quantities.js';
 import { NON_NEGATIVE, checkQualifiedName } from '../validation/syntax.js';
 import { validateSyntax } from '../validation/words.js';
 

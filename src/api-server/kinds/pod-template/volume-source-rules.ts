@@ -1,9 +1,9 @@
+import { nanosOf } from '../../../base/kubernetes/index.js';
 import type { IVolume } from 'kubernetes-models/v1/Volume';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, required } from '../validation/field-errors.js';
 import { validateAnnotations, validateLabels } from '../validation/labels.js';
 import { validateFileMode, validateLocalPath } from '../validation/paths.js';
-import { nanosOf } from '../validation/quantities.js';
 import { validateClaimSpec } from '../volumes/claim-spec.js';
 import {
   validateAzureDisk,

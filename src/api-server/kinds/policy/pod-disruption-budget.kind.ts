@@ -7,7 +7,7 @@ import type { FieldError } from '../kind-definition.js';
 import { invalid, notSupported } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
 import { validateNonNegative } from '../validation/numbers.js';
-import { validateIntOrPercent, validateNotAboveAll } from '../validation/percent.js';
+import { validateIntOrPercent, validateNotAboveAll } from '../validation/quantities.js';
 import { checkPathSegment } from '../validation/syntax.js';
 
 type Budget = IPodDisruptionBudget & UnstructuredObject;

@@ -1,8 +1,8 @@
 import type { IClusterRoleBinding } from 'kubernetes-models/rbac.authorization.k8s.io/v1/ClusterRoleBinding';
 import type { IRoleBinding } from 'kubernetes-models/rbac.authorization.k8s.io/v1/RoleBinding';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
+import { semanticEqual } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown, wide } from '../common/printed-columns.js';
-import { semanticEqual } from '../common/semantic-equal.js';
 import { defineKind } from '../define-kind.js';
 import type { KindRules } from '../define-kind.js';
 import { invalid } from '../validation/field-errors.js';

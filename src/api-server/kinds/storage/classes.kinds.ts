@@ -1,8 +1,8 @@
 import type { IStorageClass } from 'kubernetes-models/storage.k8s.io/v1/StorageClass';
 import type { IVolumeAttributesClass } from 'kubernetes-models/storage.k8s.io/v1/VolumeAttributesClass';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
+import { DEFAULT_STORAGE_CLASS, semanticEqual } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
-import { semanticEqual } from '../common/semantic-equal.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import {
@@ -21,7 +21,6 @@ type StorageClass = IStorageClass & UnstructuredObject;
 type AttributesClass = IVolumeAttributesClass & UnstructuredObject;
 
 export const STORAGE_GROUP = 'storage.k8s.io';
-const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 const RECLAIM = ['Delete', 'Retain'];
 const BINDING = ['Immediate', 'WaitForFirstConsumer'];
 const MAX_PARAMETERS = 512;
@@ -43,7 +42,9 @@ export const STORAGE_CLASS_KIND = defineKind<StorageClass>({
     {
       ...NAME,
       cells: ({ metadata }) => [
-        metadata.annotations?.[DEFAULT_CLASS] === 'true' ? `${metadata.name} (default)` : metadata.name,
+        metadata.annotations?.[DEFAULT_STORAGE_CLASS] === 'true'
+          ? `${metadata.name} (default)`
+          : metadata.name,
       ],
     },
     shown('Provisioner', 'Who makes its volumes.', ({ provisioner }) => provisioner ?? ''),

@@ -1,7 +1,7 @@
 import type { IVolumeAttachment } from 'kubernetes-models/storage.k8s.io/v1/VolumeAttachment';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
+import { semanticEqual } from '../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
-import { semanticEqual } from '../common/semantic-equal.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid, required } from '../validation/field-errors.js';

@@ -16,23 +16,30 @@ export function validateNonNegative<T extends object>(
   }
 }
 
-/** `smaller` must not be above `greater`. */
-export interface AtMostRule<T> {
-  readonly smaller: keyof T & string;
-  readonly greater: keyof T & string;
-  readonly problem: string;
+const NOT_MORE_THAN_ALL = 'cannot be greater than status.replicas';
+
+interface ReplicaCounts {
+  readonly replicas?: number;
+  readonly readyReplicas?: number;
+  readonly availableReplicas?: number;
 }
 
-/** Absent numbers count as zero. */
-export function validateAtMost<T extends object>(
-  object: T,
-  rules: readonly AtMostRule<T>[],
-  path: string,
+/**
+ * In the status of a workload none of `parts` may be more than all of its pods, nor may more be available than are ready. Absent
+ * numbers count as zero.
+ * @param notReady the words of the latter, which differ among kinds
+ */
+export function validateReplicaCounts<T extends ReplicaCounts>(
+  status: T,
+  parts: readonly (keyof T & string)[],
   errors: FieldError[],
+  notReady = 'cannot be greater than readyReplicas',
 ): void {
-  for (const { smaller, greater, problem } of rules) {
-    const value = (object[smaller] as number | undefined) ?? 0;
-    const limit = (object[greater] as number | undefined) ?? 0;
-    if (value > limit) errors.push(invalid(`${path}.${smaller}`, value, problem));
+  const { availableReplicas = 0, readyReplicas = 0, replicas = 0 } = status;
+  for (const part of parts) {
+    const value = (status[part] as number | undefined) ?? 0;
+    if (value > replicas) errors.push(invalid(`status.${part}`, value, NOT_MORE_THAN_ALL));
   }
+  if (availableReplicas > readyReplicas)
+    errors.push(invalid('status.availableReplicas', availableReplicas, notReady));
 }

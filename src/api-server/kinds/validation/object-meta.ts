@@ -1,6 +1,6 @@
 import type { ObjectMeta, OwnerReference, UnstructuredObject } from '../../../base/kubernetes/index.js';
+import { semanticEqual } from '../../../base/kubernetes/index.js';
 import { shortened } from '../../errors/index.js';
-import { semanticEqual } from '../common/semantic-equal.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, required } from './field-errors.js';
 import { validateAnnotations, validateLabels } from './labels.js';

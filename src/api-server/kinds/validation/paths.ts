@@ -1,5 +1,6 @@
 import type { FieldError } from '../kind-definition.js';
-import { invalid } from './field-errors.js';
+import { invalid, required } from './field-errors.js';
+import { checkDns1123Subdomain } from './syntax.js';
 
 /** Paths of files as they stand in volumes and mounts. */
 const RELATIVE = 'must be a relative path';
@@ -26,4 +27,24 @@ export function validateLocalFile(path: string, field: string, errors: FieldErro
 export function validateFileMode(mode: number | undefined, field: string, errors: FieldError[]): void {
   if (mode !== undefined && (mode < 0 || mode > 0o777))
     errors.push(invalid(field, mode, 'must be a number between 0 and 0777 (octal), both inclusive'));
+}
+
+/** What may stand in a path of a URL, as Go's `url.Parse` and HTTP know it. */
+const SEGMENT = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
+
+/** `example.com/some/path`: a domain, and what it calls its own. Source: IsDomainPrefixedPath. */
+export function validateDomainPath(text: string, field: string, errors: FieldError[]): void {
+  if (text === '') {
+    errors.push(required(field));
+    return;
+  }
+  const at = text.indexOf('/');
+  const domain = text.slice(0, at);
+  const path = text.slice(at + 1);
+  if (at < 1 || path === '') {
+    errors.push(invalid(field, text, 'must be a domain-prefixed path (such as "acme.io/foo")'));
+    return;
+  }
+  for (const problem of checkDns1123Subdomain(domain)) errors.push(invalid(field, domain, problem));
+  if (!SEGMENT.test(path)) errors.push(invalid(field, path, 'Invalid path'));
 }

@@ -1,17 +1,8 @@
-import { parseQuantity } from '../../../base/kubernetes/index.js';
+import { nanosOf } from '../../../base/kubernetes/index.js';
+import type { Amount } from '../../../base/kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { invalid } from './field-errors.js';
-import { NON_NEGATIVE } from './syntax.js';
-
-export type Amount = string | number;
-export type Amounts = Readonly<Record<string, Amount>>;
-
-/** In billionths; what is absent is nothing. */
-export function nanosOf(amount: Amount | undefined): bigint {
-  return parseQuantity(String(amount ?? '0'))?.nanos ?? 0n;
-}
-
-export const NANOS = 1_000_000_000n;
+import { NON_NEGATIVE, checkPercent } from './syntax.js';
 
 export function validateNonNegativeAmount(amount: Amount, field: string, errors: FieldError[]): void {
   if (nanosOf(amount) < 0n) errors.push(invalid(field, String(amount), NON_NEGATIVE));
@@ -23,4 +14,26 @@ export function validatePositiveAmount(
   errors: FieldError[],
 ): void {
   if (nanosOf(amount) <= 0n) errors.push(invalid(field, String(amount ?? '0'), 'must be greater than zero'));
+}
+
+type IntOrPercent = number | string;
+
+/** A number that is not negative, or a percentage. Source: ValidatePositiveIntOrPercent. */
+export function validateIntOrPercent(value: IntOrPercent, field: string, errors: FieldError[]): void {
+  if (typeof value === 'number') {
+    if (value < 0) errors.push(invalid(field, value, NON_NEGATIVE));
+    return;
+  }
+  for (const problem of checkPercent(value)) errors.push(invalid(field, value, problem));
+}
+
+/** The number in it; text that is no percentage counts as 0, and has been refused already. */
+export function numberIn(value: IntOrPercent): number {
+  if (typeof value === 'number') return value;
+  return checkPercent(value).length === 0 ? Number.parseInt(value, 10) : 0;
+}
+
+export function validateNotAboveAll(value: IntOrPercent, field: string, errors: FieldError[]): void {
+  if (typeof value === 'string' && numberIn(value) > 100)
+    errors.push(invalid(field, value, 'must not be greater than 100%'));
 }

@@ -1,20 +1,20 @@
+import { DNS_1035_LABEL, DNS_1123_LABEL } from '../../../base/kubernetes/index.js';
+
 /**
  * The syntax of names, labels and ports, in the words of k8s.io/apimachinery/pkg/util/validation. Each check
  * returns what is wrong; an empty list means that the text is right.
  */
-const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
-const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
+const SUBDOMAIN = `${DNS_1123_LABEL}(\\.${DNS_1123_LABEL})*`;
 const QUALIFIED = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 const LABEL_VALUE = `(${QUALIFIED})?`;
-const LABEL_1035 = '[a-z]([-a-z0-9]*[a-z0-9])?';
 const CONFIG_KEY = '[-._a-zA-Z0-9]+';
 const PERCENT = '[0-9]+%';
 
-const LABEL_PATTERN = whole(LABEL);
+const LABEL_PATTERN = whole(DNS_1123_LABEL);
 const SUBDOMAIN_PATTERN = whole(SUBDOMAIN);
 const QUALIFIED_PATTERN = whole(QUALIFIED);
 const LABEL_VALUE_PATTERN = whole(LABEL_VALUE);
-const LABEL_1035_PATTERN = whole(LABEL_1035);
+const LABEL_1035_PATTERN = whole(DNS_1035_LABEL);
 const WILDCARD_PATTERN = whole(`\\*\\.${SUBDOMAIN}`);
 const CONFIG_KEY_PATTERN = whole(CONFIG_KEY);
 const ENV_NAME_PATTERN = /^[\x20-\x3c\x3e-\x7e]+$/;
@@ -24,7 +24,7 @@ const OK: readonly string[] = [];
 
 const LABEL_PROBLEM = syntaxProblem(
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
-  LABEL,
+  DNS_1123_LABEL,
   'my-name',
   '123-abc',
 );
@@ -49,7 +49,7 @@ const LABEL_VALUE_PROBLEM = syntaxProblem(
 );
 const LABEL_1035_PROBLEM = syntaxProblem(
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
-  LABEL_1035,
+  DNS_1035_LABEL,
   'my-name',
   'abc-123',
 );

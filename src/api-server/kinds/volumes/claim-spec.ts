@@ -65,7 +65,16 @@ function validateDataSources(
     validateSyntax(dataSourceRef.namespace, checkDns1123Label, `${path}.dataSourceRef.namespace`, errors);
 }
 
-/** Source: SetDefaults_PersistentVolumeClaimSpec in pkg/apis/core/v1/defaults.go. */
-export function defaultClaimSpec(spec: Partial<IPersistentVolumeClaimSpec>): void {
-  spec.volumeMode ??= 'Filesystem';
+const SHORT: readonly (readonly [string, string])[] = [
+  ['ReadWriteOnce', 'RWO'],
+  ['ReadOnlyMany', 'ROX'],
+  ['ReadWriteMany', 'RWX'],
+  ['ReadWriteOncePod', 'RWOP'],
+];
+
+/** Access modes as `kubectl get` shows them: `RWO,ROX`. */
+export function accessModesText(modes: readonly string[] = []): string {
+  return SHORT.filter(([mode]) => modes.includes(mode))
+    .map(([, short]) => short)
+    .join(',');
 }

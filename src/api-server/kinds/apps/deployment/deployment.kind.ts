@@ -1,11 +1,32 @@
-import { DEPLOYMENTS } from '../../../../base/kubernetes/index.js';
+import { DEPLOYMENTS, semanticEqual } from '../../../../base/kubernetes/index.js';
 import type { Deployment } from '../../../../base/kubernetes/index.js';
 import { REPLICAS_SCALE } from '../../common/scale.js';
-import { semanticEqual } from '../../common/semantic-equal.js';
 import { carryOver, defineKind } from '../../define-kind.js';
-import { DEPLOYMENT_COLUMNS, deploymentRow } from './deployment.columns.js';
-import { defaultDeployment } from './deployment.defaults.js';
+import { defaultDeployment } from '../../../../base/defaults/index.js';
 import { validateDeployment, validateDeploymentUpdate } from './deployment.validation.js';
+import { AGE_COLUMN, NAME_COLUMN, column, WORKLOAD_COLUMNS, workloadCells } from '../../common/columns.js';
+import { ageSince } from '../../common/human-duration.js';
+import type { TableCell, TableColumn } from '../../kind-definition.js';
+
+const DEPLOYMENT_COLUMNS: readonly TableColumn[] = [
+  NAME_COLUMN,
+  column('Ready', 'Ready pods of the wanted number.'),
+  column('Up-to-date', 'Pods of the current template.'),
+  column('Available', 'Pods that have been ready for at least minReadySeconds.'),
+  AGE_COLUMN,
+  ...WORKLOAD_COLUMNS,
+];
+
+function deploymentRow({ metadata, spec, status }: Deployment, nowMs: number): TableCell[] {
+  return [
+    metadata.name,
+    `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`,
+    status?.updatedReplicas ?? 0,
+    status?.availableReplicas ?? 0,
+    ageSince(metadata.creationTimestamp, nowMs),
+    ...workloadCells(spec),
+  ];
+}
 
 /** Source of the preparations: pkg/registry/apps/deployment/strategy.go. */
 export const DEPLOYMENT_KIND = defineKind({

@@ -1,11 +1,10 @@
 import type { Deployment, DeploymentSpec, DeploymentStatus } from '../../../../base/kubernetes/index.js';
-import { semanticEqual } from '../../common/semantic-equal.js';
+import { semanticEqual } from '../../../../base/kubernetes/index.js';
 import type { FieldError, Subresource } from '../../kind-definition.js';
 import { validateSelectorAndTemplate } from '../../pod-template/validate-template.js';
 import { invalid } from '../../validation/field-errors.js';
 import { shownSelector } from '../../validation/labels.js';
-import { validateAtMost, validateNonNegative } from '../../validation/numbers.js';
-import type { AtMostRule } from '../../validation/numbers.js';
+import { validateNonNegative, validateReplicaCounts } from '../../validation/numbers.js';
 import { FIELD_IMMUTABLE } from '../../validation/syntax.js';
 import { validateStrategy } from './strategy.validation.js';
 
@@ -19,14 +18,6 @@ const STATUS_NUMBERS = [
   'unavailableReplicas',
   'collisionCount',
 ] as const;
-
-const NOT_MORE_THAN_ALL = 'cannot be greater than status.replicas';
-const STATUS_RELATIONS: readonly AtMostRule<DeploymentStatus>[] = [
-  { smaller: 'updatedReplicas', greater: 'replicas', problem: NOT_MORE_THAN_ALL },
-  { smaller: 'readyReplicas', greater: 'replicas', problem: NOT_MORE_THAN_ALL },
-  { smaller: 'availableReplicas', greater: 'replicas', problem: NOT_MORE_THAN_ALL },
-  { smaller: 'availableReplicas', greater: 'readyReplicas', problem: 'cannot be greater than readyReplicas' },
-];
 
 /** Source: ValidateDeploymentSpec in pkg/apis/apps/validation/validation.go. */
 export function validateDeployment({ spec }: Deployment, errors: FieldError[]): void {
@@ -66,7 +57,7 @@ export function validateDeploymentUpdate(
 
 function validateStatus(status: DeploymentStatus, old: DeploymentStatus, errors: FieldError[]): void {
   validateNonNegative(status, STATUS_NUMBERS, 'status', errors);
-  validateAtMost(status, STATUS_RELATIONS, 'status', errors);
+  validateReplicaCounts(status, ['updatedReplicas', 'readyReplicas', 'availableReplicas'], errors);
   const count = status.collisionCount ?? 0;
   if (count < (old.collisionCount ?? 0)) {
     errors.push(invalid('status.collisionCount', count, 'cannot be decremented'));

@@ -1,7 +1,7 @@
 import type { DeploymentSpec } from '../../../../base/kubernetes/index.js';
 import type { FieldError } from '../../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
-import { numberIn, validateIntOrPercent, validateNotAboveAll } from '../../validation/percent.js';
+import { numberIn, validateIntOrPercent, validateNotAboveAll } from '../../validation/quantities.js';
 
 type Strategy = NonNullable<DeploymentSpec['strategy']>;
 type RollingUpdate = NonNullable<Strategy['rollingUpdate']>;

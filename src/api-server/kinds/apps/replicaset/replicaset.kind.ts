@@ -1,12 +1,32 @@
-import { REPLICA_SETS } from '../../../../base/kubernetes/index.js';
+import { REPLICA_SETS, semanticEqual } from '../../../../base/kubernetes/index.js';
 import type { ReplicaSet, ReplicaSetSpec } from '../../../../base/kubernetes/index.js';
-import { omitZero } from '../../common/omit-zero.js';
 import { REPLICAS_SCALE } from '../../common/scale.js';
-import { semanticEqual } from '../../common/semantic-equal.js';
 import { carryOver, defineKind } from '../../define-kind.js';
-import { defaultPodTemplate } from '../../pod-template/pod-spec-defaults.js';
-import { REPLICA_SET_COLUMNS, replicaSetRow } from './replicaset.columns.js';
+import { defaultPodTemplate, omitZero } from '../../../../base/defaults/index.js';
 import { validateReplicaSet, validateReplicaSetUpdate } from './replicaset.validation.js';
+import { AGE_COLUMN, NAME_COLUMN, column, WORKLOAD_COLUMNS, workloadCells } from '../../common/columns.js';
+import { ageSince } from '../../common/human-duration.js';
+import type { TableCell, TableColumn } from '../../kind-definition.js';
+
+const REPLICA_SET_COLUMNS: readonly TableColumn[] = [
+  NAME_COLUMN,
+  column('Desired', 'The wanted number of pods.', 'integer'),
+  column('Current', 'The number of pods last seen.', 'integer'),
+  column('Ready', 'The number of pods that are ready.', 'integer'),
+  AGE_COLUMN,
+  ...WORKLOAD_COLUMNS,
+];
+
+function replicaSetRow({ metadata, spec, status }: ReplicaSet, nowMs: number): TableCell[] {
+  return [
+    metadata.name,
+    spec?.replicas ?? 0,
+    status?.replicas ?? 0,
+    status?.readyReplicas ?? 0,
+    ageSince(metadata.creationTimestamp, nowMs),
+    ...workloadCells(spec),
+  ];
+}
 
 /** Source of the preparations: pkg/registry/apps/replicaset/strategy.go. */
 export const REPLICA_SET_KIND = defineKind({

@@ -1,11 +1,10 @@
-import type { ReplicaSet, ReplicaSetStatus } from '../../../../base/kubernetes/index.js';
-import { semanticEqual } from '../../common/semantic-equal.js';
+import type { ReplicaSet } from '../../../../base/kubernetes/index.js';
+import { semanticEqual } from '../../../../base/kubernetes/index.js';
 import type { FieldError, Subresource } from '../../kind-definition.js';
 import { validateSelectorAndTemplate } from '../../pod-template/validate-template.js';
 import { invalid } from '../../validation/field-errors.js';
 import { shownSelector } from '../../validation/labels.js';
-import { validateAtMost, validateNonNegative } from '../../validation/numbers.js';
-import type { AtMostRule } from '../../validation/numbers.js';
+import { validateNonNegative, validateReplicaCounts } from '../../validation/numbers.js';
 import { FIELD_IMMUTABLE } from '../../validation/syntax.js';
 
 const STATUS_NUMBERS = [
@@ -16,14 +15,6 @@ const STATUS_NUMBERS = [
   'terminatingReplicas',
   'observedGeneration',
 ] as const;
-
-const NOT_MORE_THAN_ALL = 'cannot be greater than status.replicas';
-const STATUS_RELATIONS: readonly AtMostRule<ReplicaSetStatus>[] = [
-  { smaller: 'fullyLabeledReplicas', greater: 'replicas', problem: NOT_MORE_THAN_ALL },
-  { smaller: 'readyReplicas', greater: 'replicas', problem: NOT_MORE_THAN_ALL },
-  { smaller: 'availableReplicas', greater: 'replicas', problem: NOT_MORE_THAN_ALL },
-  { smaller: 'availableReplicas', greater: 'readyReplicas', problem: 'cannot be greater than readyReplicas' },
-];
 
 /** Source: ValidateReplicaSetSpec in pkg/apis/apps/validation/validation.go. */
 export function validateReplicaSet({ spec }: ReplicaSet, errors: FieldError[]): void {
@@ -40,7 +31,7 @@ export function validateReplicaSetUpdate(
   if (subresource === 'status') {
     const status = replicaSet.status ?? { replicas: 0 };
     validateNonNegative(status, STATUS_NUMBERS, 'status', errors);
-    validateAtMost(status, STATUS_RELATIONS, 'status', errors);
+    validateReplicaCounts(status, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'], errors);
     return;
   }
   validateReplicaSet(replicaSet, errors);

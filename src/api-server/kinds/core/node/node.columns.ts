@@ -1,4 +1,5 @@
 import type { Node } from '../../../../base/kubernetes/index.js';
+import { readyConditionOf } from '../../../../base/kubernetes/index.js';
 import { AGE_COLUMN, NAME_COLUMN, NONE, column, wideColumn } from '../../common/columns.js';
 import { ageSince } from '../../common/human-duration.js';
 import type { TableCell, TableColumn } from '../../kind-definition.js';
@@ -37,10 +38,10 @@ export function nodeRow(node: Node, nowMs: number): TableCell[] {
   ];
 }
 
-function statusOf({ spec, status }: Node): string {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+function statusOf(node: Node): string {
+  const ready = readyConditionOf(node);
   const word = !ready ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady';
-  return spec?.unschedulable ? `${word},SchedulingDisabled` : word;
+  return node.spec?.unschedulable ? `${word},SchedulingDisabled` : word;
 }
 
 function rolesOf({ metadata }: Node): string {

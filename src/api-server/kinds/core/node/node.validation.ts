@@ -1,5 +1,5 @@
 import type { Node } from '../../../../base/kubernetes/index.js';
-import { semanticEqual } from '../../common/semantic-equal.js';
+import { semanticEqual } from '../../../../base/kubernetes/index.js';
 import type { FieldError } from '../../kind-definition.js';
 import { checkCidr, parseCidr } from '../../validation/addresses.js';
 import { duplicate, forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';

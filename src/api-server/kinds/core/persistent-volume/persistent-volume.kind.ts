@@ -2,8 +2,8 @@ import type { IPersistentVolume } from 'kubernetes-models/v1/PersistentVolume';
 import type { UnstructuredObject } from '../../../../base/kubernetes/index.js';
 import { AGE, NAME, printed, shown, wide } from '../../common/printed-columns.js';
 import { defineKind } from '../../define-kind.js';
-import { accessModesText } from '../../volumes/access-modes-text.js';
-import { defaultSourceOf } from '../../pod-template/volume-defaults.js';
+import { accessModesText } from '../../volumes/claim-spec.js';
+import { defaultSourceOf } from '../../../../base/defaults/index.js';
 import { validateVolume, validateVolumeUpdate } from './persistent-volume.validation.js';
 
 type Volume = IPersistentVolume & UnstructuredObject;

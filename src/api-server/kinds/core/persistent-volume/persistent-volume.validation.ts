@@ -1,5 +1,5 @@
+import { semanticEqual } from '../../../../base/kubernetes/index.js';
 import type { IPersistentVolumeSpec } from 'kubernetes-models/v1/PersistentVolumeSpec';
-import { semanticEqual } from '../../common/semantic-equal.js';
 import type { FieldError } from '../../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../../validation/field-errors.js';
 import { validateNodeSelector } from '../../validation/node-selectors.js';

@@ -1,5 +1,6 @@
 import type { IContainerStatus } from 'kubernetes-models/v1/ContainerStatus';
 import type { Pod } from '../../../../base/kubernetes/index.js';
+import { isPodFinished } from '../../../../base/kubernetes/index.js';
 
 /** What `kubectl get pods` says of a pod. */
 export interface PodSummary {
@@ -32,7 +33,7 @@ export function summarizePod(pod: Pod): PodSummary {
   if (!isInitializing || hasCondition(pod, 'Initialized')) tallyContainers(pod, tally);
   const sidecars = (pod.spec?.initContainers ?? []).filter((one) => one.restartPolicy === 'Always').length;
   return {
-    word: terminationWord(pod, phase) ?? tally.word,
+    word: terminationWord(pod) ?? tally.word,
     readyContainers: tally.ready,
     totalContainers: (pod.spec?.containers?.length ?? 0) + sidecars,
     restarts: tally.restarts,
@@ -40,10 +41,10 @@ export function summarizePod(pod: Pod): PodSummary {
   };
 }
 
-function terminationWord(pod: Pod, phase: string): string | undefined {
+function terminationWord(pod: Pod): string | undefined {
   if (!pod.metadata.deletionTimestamp) return undefined;
   if (pod.status?.reason === 'NodeLost') return 'Unknown';
-  return phase === 'Failed' || phase === 'Succeeded' ? undefined : 'Terminating';
+  return isPodFinished(pod) ? undefined : 'Terminating';
 }
 
 /** @returns whether an init container is still to be waited for */

@@ -1,7 +1,7 @@
-import { PODS } from '../../../../base/kubernetes/index.js';
+import { PODS, isPodFinished } from '../../../../base/kubernetes/index.js';
 import type { Pod, PodSpec } from '../../../../base/kubernetes/index.js';
 import { carryOver, defineKind } from '../../define-kind.js';
-import { defaultPodOnly, defaultPodSpec } from '../../pod-template/pod-spec-defaults.js';
+import { defaultPodOnly, defaultPodSpec } from '../../../../base/defaults/index.js';
 import { POD_COLUMNS, podRow } from './pod.columns.js';
 import { validatePod, validatePodUpdate } from './pod.validation.js';
 import { qosClassOf } from './qos-class.js';
@@ -42,8 +42,9 @@ export const POD_KIND = defineKind({
   validateUpdate: (object, old, subresource, errors) =>
     validatePodUpdate(object as unknown as Pod, old as unknown as Pod, subresource, errors),
   graceSeconds(object, requested) {
-    const { spec, status } = object as unknown as Pod;
-    const isRunning = spec?.nodeName && status?.phase !== 'Succeeded' && status?.phase !== 'Failed';
+    const pod = object as unknown as Pod;
+    const { spec } = pod;
+    const isRunning = spec?.nodeName && !isPodFinished(pod);
     if (!isRunning) return 0;
     const seconds = requested ?? spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
     return seconds < 0 ? 1 : seconds;

@@ -1,7 +1,7 @@
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IToleration } from 'kubernetes-models/v1/Toleration';
 import type { Pod, PodSpec } from '../../../../base/kubernetes/index.js';
-import { semanticEqual } from '../../common/semantic-equal.js';
+import { semanticEqual } from '../../../../base/kubernetes/index.js';
 import type { FieldError, Subresource } from '../../kind-definition.js';
 import { validatePodSpec } from '../../pod-template/validate-pod-spec.js';
 import { forbidden, invalid } from '../../validation/field-errors.js';

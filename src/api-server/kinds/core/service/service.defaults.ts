@@ -65,6 +65,7 @@ export function keepAllocated(spec: IServiceSpec, old: IServiceSpec): void {
     for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'] as const)
       delete spec[field];
   }
+  dropForeign(spec, old);
   if (wantsNodePorts(spec) && wantsNodePorts(old)) keepNodePorts(spec, old);
   if (wantsHealthPort(spec) && wantsHealthPort(old)) spec.healthCheckNodePort ??= old.healthCheckNodePort;
   withPlainAddresses(spec);
@@ -76,6 +77,26 @@ export function wantsNodePorts({ type, allocateLoadBalancerNodePorts }: IService
 
 export function wantsHealthPort({ type, externalTrafficPolicy }: IServiceSpec): boolean {
   return type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
+}
+
+/**
+ * What only the former type has goes with it, unless somebody has just changed it: whoever changes the type says no more than that.
+ * Source: dropTypeDependentFields in pkg/registry/core/service/strategy.go.
+ */
+function dropForeign(spec: IServiceSpec, old: IServiceSpec): void {
+  const isLeft = (has: (one: IServiceSpec) => boolean): boolean => has(old) && !has(spec);
+  const drop = (field: keyof IServiceSpec): void => {
+    if (spec[field] === old[field]) delete spec[field];
+  };
+  const before = new Set((old.ports ?? []).map(({ nodePort }) => nodePort));
+  const hasNewPorts = (spec.ports ?? []).some(({ nodePort }) => nodePort && !before.has(nodePort));
+  if (isLeft(wantsNodePorts) && !hasNewPorts) for (const port of spec.ports ?? []) delete port.nodePort;
+  if (isLeft(wantsHealthPort)) drop('healthCheckNodePort');
+  if (isLeft(isExternal)) drop('externalTrafficPolicy');
+  if (isLeft(({ type }) => type === 'LoadBalancer')) {
+    drop('allocateLoadBalancerNodePorts');
+    drop('loadBalancerClass');
+  }
 }
 
 function keepNodePorts(spec: IServiceSpec, old: IServiceSpec): void {

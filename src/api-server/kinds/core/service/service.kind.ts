@@ -1,7 +1,7 @@
 import type { UnstructuredObject } from '../../../../base/kubernetes/index.js';
 import type { IService } from 'kubernetes-models/v1/Service';
 import type { IServicePort } from 'kubernetes-models/v1/ServicePort';
-import { labelsText } from '../../common/format-selector.js';
+import { labelsText } from '../../common/columns.js';
 import { AGE, NAME, printed, shown, wide } from '../../common/printed-columns.js';
 import { defineKind } from '../../define-kind.js';
 import { checkDns1035Label } from '../../validation/syntax.js';

@@ -46,6 +46,11 @@ export function ruleTypeOf(schema: StructuralSchema, isResource: boolean): CelTy
   }
 }
 
+/** What expressions may say of whole resources of a kind that a user defines. */
+export function structuralType(schema: StructuralSchema): CelType | undefined {
+  return ruleTypeOf(schema, true);
+}
+
 /** How an expression writes the name of a field; undefined for one that it cannot. Source: Escape in apiserver/pkg/cel/escaping.go. */
 export function escapedName(name: string): string | undefined {
   if (RESERVED.has(name)) return `__${name}__`;

@@ -1,1 +1,0 @@
-export { ensureApiEndpoints, ensureInitialObjects } from './ensure-initial-objects.js';

@@ -1,0 +1,367 @@
+import type { ExpressionNode } from '../cost.js';
+import { OWN_HAS } from '../library/macros.js';
+import type { Operand, OperandType } from './estimate-call.js';
+import { estimateCall, estimateOperator } from './estimate-call.js';
+import type { DeclaredSizes, Size } from './size.js';
+import { UNKNOWN_SIZE, exactly, times, unionOf } from './size.js';
+
+/** A checked node of the library's. */
+interface CheckedNode extends ExpressionNode {
+  readonly checkedType?: CheckedType;
+}
+interface CheckedType extends OperandType {
+  readonly valueType?: CheckedType;
+}
+
+/**
+ * Where the declared sizes have led to so far: nowhere, as what is named is not declared; or nothing has been looked up yet.
+ * The genuine estimate takes the first step of any way for the name of a variable, whatever it is, and so does this one.
+ */
+type Way = DeclaredSizes | 'nowhere' | 'start';
+
+/** Sizes of what is in a list or a map. */
+interface EntrySizes {
+  readonly keys: Size;
+  readonly values: Size;
+}
+
+interface Estimate {
+  /** The most that the evaluation may cost. */
+  readonly cost: number;
+  readonly way: Way;
+  /** Undefined where nothing is known. */
+  readonly size?: Size | undefined;
+  readonly entries?: EntrySizes | undefined;
+}
+
+const NEW_LIST = 10;
+const NEW_MAP = 30;
+const ONE = exactly(1);
+/** Of the types that cannot be large. */
+const SCALARS = new Set([
+  'bool', 'double', 'int', 'uint', 'google.protobuf.Duration', 'google.protobuf.Timestamp',
+]); // prettier-ignore
+const UNKNOWN_TYPE: CheckedType = { kind: 'dyn', name: 'dyn' };
+
+/**
+ * What the evaluation of a checked expression may cost at most, given how large its variables may be.
+ * Source: cel-go/checker/cost.go, with the options of apiserver/pkg/cel/environment/base.go.
+ * @param root the checked expression
+ * @param sizes of each of its variables
+ * @returns units, Infinity where nothing bounds them
+ */
+export function estimateCost(root: ExpressionNode, sizes: DeclaredSizes): number {
+  return new Estimator(sizes).estimate(root).cost;
+}
+
+class Estimator {
+  /** What macros have named, the innermost last. */
+  private readonly locals = new Map<string, Estimate[]>();
+
+  constructor(private readonly root: DeclaredSizes) {}
+
+  estimate(node: CheckedNode): Estimate {
+    const { op, args } = node;
+    switch (op) {
+      case 'value':
+        return { cost: 0, way: 'start', size: literalSize(args) };
+      case 'id':
+        return this.name(args as string, node);
+      case '.':
+        return this.select(args as [CheckedNode, string], node);
+      case '.?':
+      case '[?]':
+        return this.computed(this.sumOf(nodesOf(args)) + 1, node);
+      case '[]':
+        return this.index(args as [CheckedNode, CheckedNode], node);
+      case 'list':
+        return this.list(args as CheckedNode[]);
+      case 'map':
+        return this.map(args as [CheckedNode, CheckedNode][]);
+      case '||':
+      case '&&':
+        return this.computed(this.sumOf(nodesOf(args)), node);
+      case '?:':
+        return this.choice(args as [CheckedNode, CheckedNode, CheckedNode]);
+      case '!_':
+        return this.computed(this.estimate(args as CheckedNode).cost + 1, node);
+      case '-_':
+        return this.negation(args as CheckedNode, node);
+      case 'call': {
+        const [name, given] = args as [string, CheckedNode[]];
+        return this.call(name, undefined, given, node);
+      }
+      case 'rcall': {
+        const [name, target, given] = args as [string, CheckedNode, CheckedNode[]];
+        return this.macro(name, target, given, node) ?? this.call(name, target, given, node);
+      }
+      default:
+        return this.operator(op, args as [CheckedNode, CheckedNode], node);
+    }
+  }
+
+  private sumOf(nodes: readonly CheckedNode[]): number {
+    return nodes.reduce((sum, node) => sum + this.estimate(node).cost, 0);
+  }
+
+  /** A result of which only the type can tell the size. */
+  private computed(cost: number, node: CheckedNode, size?: Size): Estimate {
+    return { cost, way: 'start', size: size ?? typeSize(typeOf(node)) };
+  }
+
+  /** What has been looked up, with the size that is declared for it. */
+  private found(cost: number, way: Way, node: CheckedNode, size?: Size): Estimate {
+    const declared = typeof way === 'string' ? undefined : { min: 0, max: way.max };
+    return { cost, way, size: declared ?? typeSize(typeOf(node)) ?? size };
+  }
+
+  private step(way: Way, next: (sizes: DeclaredSizes) => DeclaredSizes | undefined): Way {
+    if (way === 'start') return this.root;
+    return way === 'nowhere' ? way : (next(way) ?? 'nowhere');
+  }
+
+  private name(name: string, node: CheckedNode): Estimate {
+    const local = this.locals.get(name)?.at(-1);
+    if (!local) return this.found(1, this.root, node);
+    return { ...this.found(1, local.way, node, local.size), entries: local.entries };
+  }
+
+  private select([owner, name]: [CheckedNode, string], node: CheckedNode): Estimate {
+    const from = this.estimate(owner);
+    const { kind } = typeOf(owner);
+    const cost = kind === 'map' || kind === 'message' || kind === 'param' ? 1 : 0;
+    const way = this.step(from.way, (sizes) => sizes.field(name));
+    return this.found(from.cost + cost, way, node);
+  }
+
+  private index([owner, key]: [CheckedNode, CheckedNode], node: CheckedNode): Estimate {
+    const from = this.estimate(owner);
+    const cost = from.cost + this.estimate(key).cost + 1;
+    const way = this.step(from.way, (sizes) => sizes.items());
+    return from.entries ? { cost, way, size: from.entries.values } : this.found(cost, way, node);
+  }
+
+  private list(items: readonly CheckedNode[]): Estimate {
+    const estimates = items.map((item) => this.estimate(item));
+    return {
+      cost: totalOf(estimates) + NEW_LIST,
+      way: 'start',
+      size: exactly(items.length),
+      entries: { keys: ONE, values: sizeOfAny(estimates) },
+    };
+  }
+
+  private map(entries: readonly [CheckedNode, CheckedNode][]): Estimate {
+    const keys = entries.map(([key]) => this.estimate(key));
+    const values = entries.map(([, value]) => this.estimate(value));
+    return {
+      cost: totalOf(keys) + totalOf(values) + NEW_MAP,
+      way: 'start',
+      size: exactly(entries.length),
+      entries: { keys: sizeOfAny(keys), values: sizeOfAny(values) },
+    };
+  }
+
+  private choice([condition, yes, no]: [CheckedNode, CheckedNode, CheckedNode]): Estimate {
+    const [first, second] = [this.estimate(yes), this.estimate(no)];
+    return {
+      cost: this.estimate(condition).cost + Math.max(first.cost, second.cost),
+      way: 'start',
+      size: unionOf(sizeOf(first), sizeOf(second)),
+      entries: entriesOfEither(first.entries, second.entries),
+    };
+  }
+
+  /** A negative number is a literal. */
+  private negation(operand: CheckedNode, node: CheckedNode): Estimate {
+    const estimate = this.estimate(operand);
+    return operand.op === 'value' ? estimate : this.computed(estimate.cost + 1, node);
+  }
+
+  private operator(op: string, [left, right]: [CheckedNode, CheckedNode], node: CheckedNode): Estimate {
+    const [first, second] = [this.estimate(left), this.estimate(right)];
+    const { cost, size } = estimateOperator(op, this.operand(left, first), this.operand(right, second));
+    const result = this.computed(first.cost + second.cost + cost, node, size);
+    return op === '+' ? { ...result, entries: entriesOfEither(first.entries, second.entries) } : result;
+  }
+
+  private call(
+    name: string,
+    target: CheckedNode | undefined,
+    args: readonly CheckedNode[],
+    node: CheckedNode,
+  ): Estimate {
+    if (name === OWN_HAS && !target) return this.presence(args[0]!, node);
+    const estimates = args.map((arg) => this.estimate(arg));
+    // Of the genuine environment, too, this one looks through to what it is given.
+    if (name === 'dyn' && !target && estimates[0])
+      return { ...estimates[0], way: 'start', cost: estimates[0].cost + 1 };
+    const operands = args.map((arg, index) => this.operand(arg, estimates[index]!));
+    const isNamed = target !== undefined && isNamespace(target);
+    const receiver = target === undefined || isNamed ? undefined : this.estimate(target);
+    const { cost, size } = estimateCall(
+      isNamed ? `${target.args as string}.${name}` : name,
+      receiver && this.operand(target!, receiver),
+      operands,
+    );
+    return this.computed(totalOf(estimates) + (receiver?.cost ?? 0) + cost, node, size);
+  }
+
+  /** Whether a field is there costs what it takes to find its owner. */
+  private presence(field: CheckedNode, node: CheckedNode): Estimate {
+    return this.computed(this.estimate((field.args as [CheckedNode])[0]).cost, node);
+  }
+
+  /** Calls that stand for loops and names; undefined for others. */
+  private macro(
+    name: string,
+    target: CheckedNode,
+    args: readonly CheckedNode[],
+    node: CheckedNode,
+  ): Estimate | undefined {
+    const [variable, first, second] = args;
+    if (variable?.op !== 'id' || !first) return undefined;
+    const local = variable.args as string;
+    if (name === 'bind' && isNamespace(target) && second) {
+      const value = this.estimate(first);
+      const result = this.within(local, value, second);
+      return { ...result, way: 'start', cost: NEW_LIST + value.cost + result.cost };
+    }
+    switch (`${name}/${args.length}`) {
+      case 'all/2':
+        return this.loop(target, local, { before: 1, ofEach: 3, predicate: first });
+      case 'exists/2':
+        return this.loop(target, local, { before: 1, ofEach: 4, predicate: first });
+      case 'exists_one/2':
+        return this.loop(target, local, { before: 2, ofEach: 2, predicate: first });
+      case 'filter/2':
+        return this.loop(target, local, { ...COLLECTING, predicate: first, item: variable });
+      case 'map/2':
+        return this.loop(target, local, { ...COLLECTING, item: first });
+      case 'map/3':
+        return this.loop(target, local, { ...COLLECTING, predicate: first, item: second! });
+      case 'optMap/2':
+      case 'optFlatMap/2':
+        return this.optional(name, target, local, first, node);
+      default:
+        return undefined;
+    }
+  }
+
+  private within(local: string, value: Estimate, node: CheckedNode): Estimate {
+    const stack = this.locals.get(local) ?? [];
+    this.locals.set(local, [...stack, value]);
+    try {
+      return this.estimate(node);
+    } finally {
+      this.locals.set(local, stack);
+    }
+  }
+
+  private loop(target: CheckedNode, local: string, { before, ofEach, predicate, item }: Loop): Estimate {
+    const range = this.estimate(target);
+    const size = sizeOf(range);
+    const isMap = typeOf(target).kind === 'map';
+    const variable: Estimate = {
+      cost: 1,
+      way: this.step(range.way, (sizes) => (isMap ? sizes.keys() : sizes.items())),
+      size: isMap ? range.entries?.keys : range.entries?.values,
+    };
+    const judged = predicate ? this.within(local, variable, predicate).cost : 0;
+    const made = item && this.within(local, variable, item);
+    const cost = range.cost + before + times(size.max, ofEach + judged + (made?.cost ?? 0));
+    if (!made) return { cost, way: 'start', size: ONE };
+    const values = unionOf(exactly(0), sizeOf(made));
+    return { cost, way: 'start', size, entries: { keys: ONE, values } };
+  }
+
+  private optional(
+    name: string,
+    target: CheckedNode,
+    local: string,
+    expression: CheckedNode,
+    node: CheckedNode,
+  ): Estimate {
+    const from = this.estimate(target).cost + 1;
+    const { valueType } = typeOf(target);
+    const value: Estimate = { cost: 1, way: 'start', size: valueType && typeSize(valueType) };
+    const result = this.within(local, value, expression).cost;
+    const wrapped = name === 'optMap' ? 1 : 0;
+    return this.computed(from + wrapped + NEW_LIST + from + result, node, UNKNOWN_SIZE);
+  }
+
+  private operand(node: CheckedNode, estimate: Estimate): Operand {
+    const type = typeOf(node);
+    const literal = node.op === 'value' && typeof node.args === 'bigint' ? Number(node.args) : undefined;
+    return {
+      size: sizeOf(estimate),
+      type,
+      ...(type.kind === 'list' && type.valueType && { items: this.items(estimate, type.valueType) }),
+      ...(literal !== undefined && { literal }),
+    };
+  }
+
+  /** The genuine estimate knows nothing of the items of lists that the expression makes, and refuses what works on them. */
+  private items(list: Estimate, type: CheckedType): NonNullable<Operand['items']> {
+    const way = list.way === 'start' ? 'nowhere' : this.step(list.way, (sizes) => sizes.items());
+    const size = typeof way === 'string' ? list.entries?.values : { min: 0, max: way.max };
+    return { type, size: size ?? UNKNOWN_SIZE };
+  }
+}
+
+interface Loop {
+  /** Once, beside finding what is looped over. */
+  readonly before: number;
+  /** For every item, beside the expressions. */
+  readonly ofEach: number;
+  readonly predicate?: CheckedNode;
+  /** What is collected. */
+  readonly item?: CheckedNode;
+}
+
+/** Every item is added as a list of its own. */
+const COLLECTING = { before: NEW_LIST + 1, ofEach: 2 + NEW_LIST };
+
+function nodesOf(args: unknown): CheckedNode[] {
+  return (args as unknown[]).filter((arg): arg is CheckedNode => typeof arg === 'object' && arg !== null);
+}
+
+function totalOf(estimates: readonly Estimate[]): number {
+  return estimates.reduce((sum, { cost }) => sum + cost, 0);
+}
+
+function sizeOf({ size }: Estimate): Size {
+  return size ?? UNKNOWN_SIZE;
+}
+
+function sizeOfAny(estimates: readonly Estimate[]): Size {
+  const [first, ...rest] = estimates.map(sizeOf);
+  return first ? rest.reduce(unionOf, first) : exactly(0);
+}
+
+function entriesOfEither(
+  left: EntrySizes | undefined,
+  right: EntrySizes | undefined,
+): EntrySizes | undefined {
+  if (!left || !right) return undefined;
+  return { keys: unionOf(left.keys, right.keys), values: unionOf(left.values, right.values) };
+}
+
+function typeOf({ checkedType }: CheckedNode): CheckedType {
+  return checkedType ?? UNKNOWN_TYPE;
+}
+
+function typeSize({ kind, name, valueType }: CheckedType): Size | undefined {
+  if (kind === 'optional' && valueType) return typeSize(valueType);
+  return SCALARS.has(name) ? ONE : undefined;
+}
+
+/** What stands before the point of functions such as `sets.contains`. */
+function isNamespace({ op, checkedType }: CheckedNode): boolean {
+  return op === 'id' && checkedType?.name.endsWith('Namespace') === true;
+}
+
+function literalSize(value: unknown): Size {
+  if (typeof value === 'string') return exactly([...value].length);
+  return exactly(value instanceof Uint8Array ? value.length : 1);
+}

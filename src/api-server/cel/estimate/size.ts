@@ -1,0 +1,51 @@
+/** How many characters, items or entries a value has: at least and at most. */
+export interface Size {
+  readonly min: number;
+  /** Infinity where nothing is known. */
+  readonly max: number;
+}
+
+/**
+ * How large the values of a declared type may be. What stands below is found step by step, so that a large schema costs what an
+ * expression uses of it.
+ */
+export interface DeclaredSizes {
+  /** Most characters, items or entries; 0 for what has none of them. */
+  readonly max: number;
+  /** Fewest characters of the JSON of a value. */
+  readonly minJson: number;
+  /** Of the items of a list, or the values of a map. */
+  items(): DeclaredSizes | undefined;
+  /** Of the keys of a map. */
+  keys(): DeclaredSizes | undefined;
+  /** Of a field, by its name in expressions. */
+  field(name: string): DeclaredSizes | undefined;
+}
+
+export const UNKNOWN_SIZE: Size = { min: 0, max: Number.POSITIVE_INFINITY };
+
+export function exactly(size: number): Size {
+  return { min: size, max: size };
+}
+
+export function unionOf(left: Size, right: Size): Size {
+  return { min: Math.min(left.min, right.min), max: Math.max(left.max, right.max) };
+}
+
+export function sumOf(left: Size, right: Size): Size {
+  return { min: left.min + right.min, max: left.max + right.max };
+}
+
+export function productOf(left: Size, right: Size): Size {
+  return { min: times(left.min, right.min), max: times(left.max, right.max) };
+}
+
+/** A product of which nothing times anything is nothing, however much is unknown. */
+export function times(left: number, right: number): number {
+  return left === 0 || right === 0 ? 0 : left * right;
+}
+
+/** The cost of so much for each unit of a size, in whole units. */
+export function scaled(size: number, factor: number): number {
+  return Math.ceil(times(size, factor));
+}

@@ -1,0 +1,1 @@
+export { VersionConverter } from './version-converter.js';

@@ -1,1 +1,0 @@
-export { CustomResources } from './custom-resources.js';

@@ -1,2 +1,0 @@
-export { kubeconfigText, writeKubeconfig } from './write-kubeconfig.js';
-export type { KubeconfigContent, KubeconfigOptions } from './write-kubeconfig.js';

@@ -1,1 +1,0 @@
-export { OpenApiDocuments } from './openapi-documents.js';

@@ -1,0 +1,1 @@
+export { PolicyStatus } from './policy-status.js';

@@ -1,1 +1,0 @@
-export { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from './decode-protobuf.js';

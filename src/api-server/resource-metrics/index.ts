@@ -1,2 +1,0 @@
-export { handleMetrics } from './handle-metrics.js';
-export { findMetricsKind, METRICS_TYPES } from './metrics-kinds.js';

@@ -1,1 +1,0 @@
-export { checkView, presentList, presentObject } from './present.js';

@@ -1,1 +1,0 @@
-export { SharedEvent, SharedEvents } from './shared-events.js';
