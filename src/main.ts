@@ -8,6 +8,8 @@ if (problem) {
   process.stderr.write(`rollkeeper: ${problem}\n`);
   process.exitCode = 1;
 } else {
+  const { keepHeapSmallWhileLoading } = await import('./base/process/heap-while-loading.js');
+  keepHeapSmallWhileLoading();
   const { keepStringsFast } = await import('./base/process/fast-strings.js');
   keepStringsFast();
   await import('reflect-metadata');

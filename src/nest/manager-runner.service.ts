@@ -4,9 +4,12 @@ import { DiscoveryService } from '@nestjs/core';
 import { ControllerManager, ShutdownError } from '../kit/index.js';
 import { controllerOfProvider } from './reconciles.decorator.js';
 
+/** Whether the application's start is the manager's. */
+export const AUTO_RUN = Symbol('rollkeeper:autoRun');
+
 /**
- * Runs the manager for as long as the application does: starts it when all modules are there, with every provider that
- * {@link Reconciles} something; stops it in the first phase of the shutdown, while what reconcilers use is still there. The
+ * Runs the manager for as long as the application does: starts it when all modules are there, with every provider that is a
+ * controller; stops it in the first phase of the shutdown, while what reconcilers use is still there. The
  * application waits for the keys that are being worked on.
  */
 @Injectable()
@@ -18,6 +21,7 @@ export class ManagerRunner implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
     @Inject(ControllerManager) private readonly manager: ControllerManager,
     @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
+    @Inject(AUTO_RUN) private readonly autoRun: boolean,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -25,18 +29,22 @@ export class ManagerRunner implements OnApplicationBootstrap, OnModuleDestroy {
       .getProviders()
       .map(({ instance }) => controllerOfProvider(instance))
       .filter((controller) => controller !== undefined);
-    this.manager.add(...controllers);
+    this.manager.add(...controllers).assemble();
+    if (this.autoRun) this.run();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.stopper.abort(new ShutdownError('the application stops'));
+    await (this.running ?? this.manager.close());
+  }
+
+  private run(): void {
     // A manager that has ended does not come back: the process has to be started again.
     this.manager.health.add('livez', { name: 'manager', check: () => this.assertNotFailed() });
     this.running = this.manager.run(this.stopper.signal).catch((error: unknown) => {
       this.failure = error as Error;
       this.manager.logger.error('the manager has failed; the process must be started again', { error });
     });
-  }
-
-  async onModuleDestroy(): Promise<void> {
-    this.stopper.abort(new ShutdownError('the application stops'));
-    await (this.running ?? this.manager.close());
   }
 
   private assertNotFailed(): void {

@@ -40,9 +40,15 @@ export function Reconciles<T extends KubernetesObject>(kind: Kind<T>, options: R
   };
 }
 
+/** A controller that was defined without Nest, as a provider. */
+export class DefinedController {
+  constructor(readonly definition: ControllerDefinition) {}
+}
+
 /** The controller that a provider is, if its class says so. @throws InvalidOptionError naming the option */
 export function controllerOfProvider(instance: unknown): ControllerDefinition | undefined {
   if (typeof instance !== 'object' || instance === null) return undefined;
+  if (instance instanceof DefinedController) return instance.definition;
   const declared = Reflect.getMetadata(METADATA, instance.constructor) as Declared | undefined;
   if (!declared) return undefined;
   const reconciler = instance as Reconciler;

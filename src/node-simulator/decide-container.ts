@@ -1,6 +1,6 @@
 import { toRfc3339 } from '../base/clock/index.js';
 import type { DeepReadonly, Pod } from '../base/kubernetes/index.js';
-import type { ContainerBehaviour } from './pod-behaviour.js';
+import type { ContainerBehaviour, ContainerEnd } from './pod-behaviour.js';
 
 export type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];
 type ReadableStatus = DeepReadonly<ContainerStatus>;
@@ -16,6 +16,10 @@ export interface ContainerFacts {
   /** When the node began with the pod. */
   readonly podStartedMs: number;
   readonly readyAfterMs: number;
+  /** @default it runs on */
+  readonly end?: ContainerEnd;
+  /** Of the pod. @default 'Always' */
+  readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never';
   /** When the running container started, where it is known more exactly than to the second. */
   readonly startedMs?: number;
 }
@@ -33,20 +37,25 @@ const MAX_BACKOFF_MS = 300_000;
 const PULL_ERROR_SHOWN_MS = 2_000;
 /** How long a crashing container lives. */
 const CRASHES_AFTER_MS = 1_000;
+const CRASH: ContainerEnd = { afterMs: CRASHES_AFTER_MS, exitCode: 1 };
 
 /** What becomes of one container now. */
 export function decideContainer(facts: ContainerFacts): ContainerPlan {
+  const { current, restartPolicy = 'Always' } = facts;
+  // A failure that is tried again waits for that in another state.
+  if (current?.state?.terminated && restartPolicy !== 'Always') return { status: current as ContainerStatus };
   switch (facts.behaviour) {
     case 'invalid-image':
       return { status: waiting(facts, 'InvalidImageName', invalidImageMessage(facts.image)) };
     case 'image-pull-error':
       return pullImage(facts);
     case 'crash-loop':
-      return crash(facts);
+      return fail(facts, CRASH);
     case 'never-ready':
       return { status: { ...running(facts).status, ready: false } };
     case 'run':
-      return runToReady(facts);
+      if (!facts.end) return runToReady(facts);
+      return facts.end.exitCode === 0 ? succeed(facts, facts.end) : fail(facts, facts.end);
   }
 }
 
@@ -77,12 +86,22 @@ function running(facts: ContainerFacts): { status: ContainerStatus; startedMs: n
     containerID: containerIdOf(facts, restartCount),
     started: true,
     state: { running: { startedAt: toRfc3339(nowMs) } },
-    ...(startedAt !== undefined && current ? { lastState: exited(current, nowMs, 0, 'Completed') } : {}),
+    ...(startedAt !== undefined && current ? { lastState: exited(current, nowMs, 0) } : {}),
   };
   return { status, startedMs: nowMs };
 }
 
-function crash(facts: ContainerFacts): ContainerPlan {
+/** The container is over, by itself. */
+function succeed(facts: ContainerFacts, { afterMs }: ContainerEnd): ContainerPlan {
+  const { status, startedMs } = running(facts);
+  const endsAtMs = startedMs + afterMs;
+  if (facts.nowMs >= endsAtMs) return { status: stopped(status, facts.nowMs, 0) };
+  const { status: shown, wakeAtMs = endsAtMs } = runToReady(facts);
+  return { status: shown, wakeAtMs: Math.min(wakeAtMs, endsAtMs) };
+}
+
+/** The container fails, and is started again after a while, or not. */
+function fail(facts: ContainerFacts, { afterMs, exitCode }: ContainerEnd): ContainerPlan {
   const { current, nowMs } = facts;
   const finishedAt = current?.lastState?.terminated?.finishedAt;
   const backsOff = current?.state?.waiting?.reason === 'CrashLoopBackOff' && current.image === facts.image;
@@ -97,11 +116,12 @@ function crash(facts: ContainerFacts): ContainerPlan {
       started: true,
       state: { running: { startedAt: toRfc3339(nowMs) } },
     };
-    return { status: restarted, wakeAtMs: nowMs + CRASHES_AFTER_MS };
+    return { status: restarted, wakeAtMs: nowMs + afterMs };
   }
   const { status, startedMs } = running(facts);
-  const crashesAtMs = startedMs + CRASHES_AFTER_MS;
+  const crashesAtMs = startedMs + afterMs;
   if (nowMs < crashesAtMs) return { status: { ...status, ready: false }, wakeAtMs: crashesAtMs };
+  if (facts.restartPolicy === 'Never') return { status: stopped(status, nowMs, exitCode) };
   const backoffMs = crashBackoffMs(status.restartCount);
   return {
     status: {
@@ -114,7 +134,7 @@ function crash(facts: ContainerFacts): ContainerPlan {
           message: `back-off ${backoffMs / 1000}s restarting failed container=${facts.name}`,
         },
       },
-      lastState: exited(status, nowMs, 1, 'Error'),
+      lastState: exited(status, nowMs, exitCode),
     },
     wakeAtMs: nowMs + backoffMs,
   };
@@ -145,11 +165,11 @@ function pullImage(facts: ContainerFacts): ContainerPlan {
 
 function waiting(facts: ContainerFacts, reason: string, message: string): ContainerStatus {
   const { current, nowMs } = facts;
-  const stopped = current?.state?.running ? exited(current, nowMs, 0, 'Completed') : current?.lastState;
+  const lastState = current?.state?.running ? exited(current, nowMs, 0) : current?.lastState;
   return {
     ...blank(facts, current?.restartCount ?? 0),
     state: { waiting: { reason, message } },
-    ...(stopped ? { lastState: stopped } : {}),
+    ...(lastState ? { lastState } : {}),
   };
 }
 
@@ -157,16 +177,21 @@ function blank({ name, image }: ContainerFacts, restartCount: number): Container
   return { name, image, imageID: '', ready: false, started: false, restartCount, lastState: {} };
 }
 
+/** The container as it is once it has stopped for good. */
+export function stopped(status: ReadableStatus, nowMs: number, exitCode: number): ContainerStatus {
+  const state = exited(status, nowMs, exitCode);
+  return { ...(status as ContainerStatus), ready: false, started: false, state };
+}
+
 function exited(
   status: ReadableStatus,
   nowMs: number,
   exitCode: number,
-  reason: string,
 ): NonNullable<ContainerStatus['lastState']> {
   return {
     terminated: {
       exitCode,
-      reason,
+      reason: exitCode === 0 ? 'Completed' : 'Error',
       startedAt: status.state?.running?.startedAt ?? toRfc3339(nowMs),
       finishedAt: toRfc3339(nowMs),
       ...(status.containerID === undefined ? {} : { containerID: status.containerID }),

@@ -5,6 +5,8 @@ import type { PodLifecycleFacts, PodPlan } from './decide-pod-lifecycle.js';
 import { decidePodLifecycle } from './decide-pod-lifecycle.js';
 import {
   BEHAVIOUR_ANNOTATION,
+  ENDS_AFTER_ANNOTATION,
+  EXIT_CODE_ANNOTATION,
   POD_BEHAVIOURS,
   READY_AFTER_ANNOTATION,
   parseDuration,
@@ -180,6 +182,60 @@ describe('a pod that fails', () => {
   });
 });
 
+describe('a pod that is not restarted always', () => {
+  const once = (restartPolicy: 'Never' | 'OnFailure', annotations: Record<string, string> = {}) =>
+    aPod({ annotations }, { restartPolicy, containers: [{ name: 'main', image: 'busybox' }] });
+  const stateOf = (pod: Pod) => pod.status?.containerStatuses?.[0];
+
+  it('runs, ends well after a second, and stays so', () => {
+    const { pod, written } = play(once('Never'), 90_000);
+    expect(written.map(({ atMs, status }) => [atMs, status.phase])).toEqual([
+      [0, 'Running'],
+      [1_000, 'Succeeded'],
+    ]);
+    expect(pod.status?.phase).toBe('Succeeded');
+    expect(stateOf(pod)?.state?.terminated).toMatchObject({ exitCode: 0, reason: 'Completed' });
+    expect(condition(pod.status, 'Ready')).toMatchObject({ status: 'False', reason: 'PodCompleted' });
+    expect(decide(pod, 90_000)).toEqual({ action: 'rest' });
+  });
+
+  it.each<{ annotations: Record<string, string>; exitCode: number }>([
+    { annotations: { [EXIT_CODE_ANNOTATION]: '3' }, exitCode: 3 },
+    { annotations: { [EXIT_CODE_ANNOTATION]: '3', [`${EXIT_CODE_ANNOTATION}.main`]: '4' }, exitCode: 4 },
+    { annotations: { [BEHAVIOUR_ANNOTATION]: 'crash-loop' }, exitCode: 1 },
+  ])('fails with the code that $annotations asks for', ({ annotations, exitCode }) => {
+    const { pod } = play(once('Never', annotations), 90_000);
+    expect(pod.status?.phase).toBe('Failed');
+    expect(stateOf(pod)?.state?.terminated).toMatchObject({ exitCode, reason: 'Error' });
+    expect(stateOf(pod)?.restartCount).toBe(0);
+  });
+
+  it('is started again where it shall be after a failure', () => {
+    const failing = play(once('OnFailure', { [EXIT_CODE_ANNOTATION]: '3' }), 1_000).pod;
+    expect(failing.status?.phase).toBe('Running');
+    expect(stateOf(failing)).toMatchObject({
+      state: { waiting: { reason: 'CrashLoopBackOff' } },
+      lastState: { terminated: { exitCode: 3 } },
+    });
+    expect(stateOf(play(failing, 11_000).pod)?.restartCount).toBe(1);
+  });
+
+  it('runs as long as it is asked to, for ever too', () => {
+    const endOf = (endsAfter: string) =>
+      play(once('Never', { [ENDS_AFTER_ANNOTATION]: endsAfter }), 3_600_000).written.at(-1);
+    expect(endOf('1m')).toMatchObject({ atMs: 60_000, status: { phase: 'Succeeded' } });
+    expect(endOf('never')).toMatchObject({ atMs: 0, status: { phase: 'Running' } });
+  });
+
+  it('has failed when it is deleted before its end', () => {
+    const { pod } = play(aPod({ finalizers: ['example.com/hold'] }, { restartPolicy: 'Never' }), 0);
+    pod.metadata.deletionTimestamp = new Date(START + 30_000).toISOString();
+    const { pod: left } = play(pod, 500);
+    expect(left.status?.phase).toBe('Failed');
+    expect(stateOf(left)?.state?.terminated?.exitCode).toBe(143);
+  });
+});
+
 describe('a pod that is deleted', () => {
   const leaving = {
     deletionTimestamp: new Date(START + 30_000).toISOString(),
@@ -226,16 +282,21 @@ describe('every decision', () => {
   it('is at rest after its own write, and never asks to be woken in the past', () => {
     const pods = fc.record({
       behaviour: fc.constantFrom(undefined, ...POD_BEHAVIOURS),
+      restartPolicy: fc.constantFrom('Always', 'OnFailure', 'Never'),
+      exitCode: fc.constantFrom('0', '1'),
       image: fc.constantFrom('nginx', 'nginx:broken', 'crash:1', 'BAD::', 'nginx:2'),
       readyDelayMs: fc.constantFrom(0, 40, 2_500),
       times: fc.array(fc.nat(400_000), { maxLength: 12 }),
     });
     fc.assert(
-      fc.property(pods, ({ behaviour, image, readyDelayMs, times }) => {
-        const annotations: Record<string, string> = behaviour ? { [BEHAVIOUR_ANNOTATION]: behaviour } : {};
+      fc.property(pods, ({ behaviour, exitCode, image, readyDelayMs, restartPolicy, times }) => {
+        const annotations: Record<string, string> = {
+          [EXIT_CODE_ANNOTATION]: exitCode,
+          ...(behaviour && { [BEHAVIOUR_ANNOTATION]: behaviour }),
+        };
         // What the node remembers, because the API keeps whole seconds.
         const startedMs = new Map<string, number>();
-        let pod = aPod({ annotations }, { containers: [{ name: 'main', image }] });
+        let pod = aPod({ annotations }, { restartPolicy, containers: [{ name: 'main', image }] });
         for (const atMs of times.toSorted((a, b) => a - b)) {
           const plan = decide(pod, atMs, { readyDelayMs, startedMs });
           if (plan.action === 'write-status') {

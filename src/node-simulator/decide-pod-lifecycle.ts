@@ -1,10 +1,16 @@
 import { toRfc3339 } from '../base/clock/index.js';
 import type { DeepReadonly, Pod, PodStatus } from '../base/kubernetes/index.js';
-import { sameJson, toDouble } from '../base/kubernetes/index.js';
+import { cloneJson, isPodFinished, sameJson, toDouble } from '../base/kubernetes/index.js';
 import type { ContainerStatus } from './decide-container.js';
-import { decideContainer } from './decide-container.js';
-import { decidePodConditions, notReadyBecausePodCompleted } from './pod-conditions.js';
-import { behaviourOf, containerBehaviour, readyAfterMs } from './pod-behaviour.js';
+import { decideContainer, stopped } from './decide-container.js';
+import { conditionsOfEnded, decidePodConditions } from './pod-conditions.js';
+import {
+  behaviourOf,
+  containerBehaviour,
+  containerEnd,
+  readyAfterMs,
+  restartsAlways,
+} from './pod-behaviour.js';
 
 export interface PodLifecycleFacts {
   readonly nowMs: number;
@@ -30,13 +36,9 @@ type ReadablePod = DeepReadonly<Pod>;
 /** What the node on which `pod` is does next. Everything that lasts is read from the pod itself. */
 export function decidePodLifecycle(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
   if (pod.metadata.deletionTimestamp !== undefined) return terminate(pod, facts);
-  if (isTerminal(pod)) return { action: 'rest' };
+  if (isPodFinished(pod)) return { action: 'rest' };
   if (behaviourOf(pod) === 'reject') return { action: 'write-status', status: rejected(pod, facts) };
   return run(pod, facts);
-}
-
-export function isTerminal(pod: ReadablePod): boolean {
-  return pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded';
 }
 
 function run(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
@@ -55,14 +57,21 @@ function run(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
       nowMs: facts.nowMs,
       podStartedMs,
       readyAfterMs: readyAfterMs(pod, facts.readyDelayMs),
+      end: containerEnd(pod, container.name),
+      restartPolicy: pod.spec.restartPolicy,
       startedMs: facts.startedMs?.get(current?.containerID ?? ''),
     });
   });
   const containerStatuses = plans.map(({ status }) => status);
+  const phase = phaseOf(containerStatuses);
+  const now = toRfc3339(facts.nowMs);
   const status: PodStatus = {
     ...(pod.status as PodStatus | undefined),
-    phase: phaseOf(containerStatuses),
-    conditions: decidePodConditions(pod, containerStatuses, toRfc3339(facts.nowMs)),
+    phase,
+    conditions:
+      phase === 'Pending' || phase === 'Running'
+        ? decidePodConditions(pod, containerStatuses, now)
+        : conditionsOfEnded(pod, phase, now),
     hostIP: facts.hostIp,
     hostIPs: [{ ip: facts.hostIp }],
     podIP: facts.podIp,
@@ -78,10 +87,12 @@ function run(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
     : { action: 'write-status', status, wakeAtMs };
 }
 
-/** Source: `getPhase` in k/k pkg/kubelet/kubelet_pods.go, for pods that restart always. */
-function phaseOf(statuses: readonly ContainerStatus[]): 'Pending' | 'Running' {
+/** Source: `getPhase` in k/k pkg/kubelet/kubelet_pods.go. What has ended and is started again says so by waiting. */
+function phaseOf(statuses: readonly ContainerStatus[]): 'Pending' | 'Running' | 'Succeeded' | 'Failed' {
   const unborn = statuses.some(({ state, lastState }) => state?.waiting && !lastState?.terminated);
-  return unborn ? 'Pending' : 'Running';
+  if (unborn) return 'Pending';
+  if (statuses.length === 0 || statuses.some(({ state }) => !state?.terminated)) return 'Running';
+  return statuses.every(({ state }) => state?.terminated?.exitCode === 0) ? 'Succeeded' : 'Failed';
 }
 
 function rejected(pod: ReadablePod, { nowMs }: PodLifecycleFacts): PodStatus {
@@ -99,7 +110,7 @@ function rejected(pod: ReadablePod, { nowMs }: PodLifecycleFacts): PodStatus {
  */
 function terminate(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
   const { deletionTimestamp = '', deletionGracePeriodSeconds = 0, finalizers = [] } = pod.metadata;
-  if (finalizers.length > 0 && !isTerminal(pod) && pod.status?.containerStatuses?.length) {
+  if (finalizers.length > 0 && !isPodFinished(pod) && pod.status?.containerStatuses?.length) {
     return { action: 'write-status', status: ended(pod, facts.nowMs) };
   }
   // Without time left the server removes it by itself, as soon as no finalizer holds it.
@@ -110,27 +121,17 @@ function terminate(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
   return facts.nowMs >= dueMs ? { action: 'delete' } : { action: 'rest', wakeAtMs: dueMs };
 }
 
+/** A server that is told to stop does so in good order; what was to come to an end by itself has not. */
+const EXIT_CODE_OF_TERMINATED = 143;
+
 function ended(pod: ReadablePod, nowMs: number): PodStatus {
-  const now = toRfc3339(nowMs);
-  const status = structuredClone(pod.status) as PodStatus;
-  return {
-    ...status,
-    phase: 'Succeeded',
-    conditions: notReadyBecausePodCompleted(pod, now),
-    containerStatuses: (status.containerStatuses ?? []).map((container) => ({
-      ...container,
-      ready: false,
-      started: false,
-      state: {
-        terminated: {
-          exitCode: 0,
-          reason: 'Completed',
-          startedAt: container.state?.running?.startedAt ?? now,
-          finishedAt: now,
-        },
-      },
-    })),
-  };
+  const status = cloneJson(pod.status) as PodStatus;
+  const exitCode = restartsAlways(pod) ? 0 : EXIT_CODE_OF_TERMINATED;
+  const containerStatuses = (status.containerStatuses ?? []).map((container) =>
+    container.state?.terminated ? container : stopped(container, nowMs, exitCode),
+  );
+  const phase = exitCode === 0 ? 'Succeeded' : 'Failed';
+  return { ...status, phase, conditions: conditionsOfEnded(pod, phase, toRfc3339(nowMs)), containerStatuses };
 }
 
 /** Init containers succeed at once. */

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { Node, Pod, PodSpec } from '../base/kubernetes/index.js';
 import type { Candidate, NodeLoad } from './decide-scheduling.js';
 import { decideScheduling, wantsScheduling } from './decide-scheduling.js';
-import { parseQuantity } from './quantity.js';
 
 function aNode(index: number, load: Partial<NodeLoad> = {}, spec: Node['spec'] = {}): Candidate {
   const node: Node = {
@@ -86,20 +85,5 @@ describe('wantsScheduling', () => {
     const leaving = aPod();
     leaving.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
     expect(wantsScheduling(leaving)).toBe(false);
-  });
-});
-
-describe('parseQuantity', () => {
-  it.each([
-    ['100m', 0.1],
-    ['2', 2],
-    ['1Gi', 2 ** 30],
-    ['1.5k', 1500],
-    ['1e3', 1000],
-    ['nonsense', 0],
-    [undefined, 0],
-    [3, 3],
-  ])('reads %j as %j', (quantity, number) => {
-    expect(parseQuantity(quantity)).toBeCloseTo(number);
   });
 });

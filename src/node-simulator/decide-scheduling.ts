@@ -1,5 +1,5 @@
-import type { DeepReadonly, Node, Pod } from '../base/kubernetes/index.js';
-import { parseQuantity } from './quantity.js';
+import { NANOS, isNodeSelected, isPodActive, nanosOf, tolerates } from '../base/kubernetes/index.js';
+import type { Amount, DeepReadonly, Node, Pod, Taint } from '../base/kubernetes/index.js';
 
 /** What a pod takes of a node. */
 export interface Requests {
@@ -20,40 +20,53 @@ export interface Candidate {
 export type SchedulingDecision = { readonly node: string } | { readonly unschedulable: string };
 
 type ReadablePod = DeepReadonly<Pod>;
-type Taint = DeepReadonly<NonNullable<NonNullable<Node['spec']>['taints']>[number]>;
 
 /** Pods that are ours to place. Gates and other schedulers' pods are left to whom they belong. */
 export function wantsScheduling(pod: ReadablePod): boolean {
   const { nodeName, schedulerName = 'default-scheduler', schedulingGates = [] } = pod.spec;
   return (
-    !nodeName &&
-    schedulerName === 'default-scheduler' &&
-    schedulingGates.length === 0 &&
-    pod.metadata.deletionTimestamp === undefined &&
-    pod.status?.phase !== 'Failed' &&
-    pod.status?.phase !== 'Succeeded'
+    !nodeName && schedulerName === 'default-scheduler' && schedulingGates.length === 0 && isPodActive(pod)
   );
+}
+
+export interface SchedulingOptions {
+  /** Why the pod's volumes keep it from a node. @default nothing does */
+  readonly volumeObstacleOn?: (node: DeepReadonly<Node>) => string | undefined;
+  /** The node that has been chosen before, which the pod's volumes wait for. @default none */
+  readonly preferred?: string | undefined;
 }
 
 /**
  * The node with the fewest pods among those that take the pod; of several the first. Looks at cordons, taints,
- * nodeSelector and requests; affinity and topology spread are not looked at.
+ * nodeSelector, what node affinity requires, requests and volumes; other affinities and topology spread are not looked at.
  */
-export function decideScheduling(pod: ReadablePod, candidates: readonly Candidate[]): SchedulingDecision {
+export function decideScheduling(
+  pod: ReadablePod,
+  candidates: readonly Candidate[],
+  { preferred, volumeObstacleOn = () => undefined }: SchedulingOptions = {},
+): SchedulingDecision {
   const requests = requestsOf(pod);
   const obstacles = new Map<string, number>();
   let best: Candidate | undefined;
   for (const candidate of candidates) {
+    const { node } = candidate;
     const found = obstaclesOf(pod, requests, candidate);
+    const volumes = found.length === 0 ? volumeObstacleOn(node) : undefined;
+    if (volumes !== undefined) found.push(volumes);
     for (const obstacle of found) obstacles.set(obstacle, (obstacles.get(obstacle) ?? 0) + 1);
-    if (found.length === 0 && (!best || candidate.load.pods < best.load.pods)) best = candidate;
+    if (found.length > 0) continue;
+    if (node.metadata.name === preferred) return { node: preferred };
+    if (!best || candidate.load.pods < best.load.pods) best = candidate;
   }
   if (best) return { node: best.node.metadata.name };
   const reasons = [...obstacles].map(([text, count]) => `${count} ${text}`).sort();
-  const why = reasons.length === 0 ? 'no nodes available to schedule pods' : `${reasons.join(', ')}.`;
-  return {
-    unschedulable: candidates.length === 0 ? why : `0/${candidates.length} nodes are available: ${why}`,
-  };
+  return refusalBy(candidates, reasons.join(', '));
+}
+
+/** What is told of a pod that none of the nodes takes, for these reasons. */
+export function refusalBy(candidates: readonly Candidate[], reasons: string): SchedulingDecision {
+  if (candidates.length === 0) return { unschedulable: 'no nodes available to schedule pods' };
+  return { unschedulable: `0/${candidates.length} nodes are available: ${reasons}.` };
 }
 
 /** What all containers of a pod ask for together. */
@@ -61,28 +74,31 @@ export function requestsOf(pod: ReadablePod): Requests {
   let cpu = 0;
   let memory = 0;
   for (const { resources } of pod.spec.containers ?? []) {
-    cpu += parseQuantity(resources?.requests?.['cpu']);
-    memory += parseQuantity(resources?.requests?.['memory']);
+    cpu += valueOf(resources?.requests?.['cpu']);
+    memory += valueOf(resources?.requests?.['memory']);
   }
   return { cpu, memory };
+}
+
+/** CPUs, bytes or pieces: as a number, near enough for a scheduler. */
+function valueOf(amount: Amount | undefined): number {
+  return Number(nanosOf(amount)) / Number(NANOS);
 }
 
 /** In the words of kube-scheduler. */
 function obstaclesOf(pod: ReadablePod, requests: Requests, { node, load }: Candidate): string[] {
   const found: string[] = [];
-  if (node.spec?.unschedulable === true) found.push('node(s) were unschedulable');
-  const taint = node.spec?.taints?.find((each) => repels(each) && !tolerates(pod, each));
-  if (taint && taint.key !== 'node.kubernetes.io/unschedulable') {
+  if (node.spec?.unschedulable === true && !isTolerated(pod, CORDON))
+    found.push('node(s) were unschedulable');
+  const taint = node.spec?.taints?.find((each) => repels(each) && !isTolerated(pod, each));
+  if (taint && taint.key !== CORDON.key) {
     found.push(`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`);
   }
-  const wanted = Object.entries(pod.spec.nodeSelector ?? {});
-  if (wanted.some(([name, value]) => node.metadata.labels?.[name] !== value)) {
-    found.push("node(s) didn't match Pod's node affinity/selector");
-  }
+  if (!isNodeSelected(pod.spec, node)) found.push("node(s) didn't match Pod's node affinity/selector");
   const { cpu, memory, pods } = node.status?.allocatable ?? {};
-  if (load.pods + 1 > parseQuantity(pods)) found.push('Too many pods');
-  if (requests.cpu > 0 && load.cpu + requests.cpu > parseQuantity(cpu)) found.push('Insufficient cpu');
-  if (requests.memory > 0 && load.memory + requests.memory > parseQuantity(memory)) {
+  if (load.pods + 1 > valueOf(pods)) found.push('Too many pods');
+  if (requests.cpu > 0 && load.cpu + requests.cpu > valueOf(cpu)) found.push('Insufficient cpu');
+  if (requests.memory > 0 && load.memory + requests.memory > valueOf(memory)) {
     found.push('Insufficient memory');
   }
   return found;
@@ -92,11 +108,9 @@ function repels({ effect }: Taint): boolean {
   return effect === 'NoSchedule' || effect === 'NoExecute';
 }
 
-function tolerates(pod: ReadablePod, taint: Taint): boolean {
-  return (pod.spec.tolerations ?? []).some(
-    ({ key, operator = 'Equal', value = '', effect }) =>
-      (!effect || effect === taint.effect) &&
-      (key ? key === taint.key : operator === 'Exists') &&
-      (operator === 'Exists' || value === (taint.value ?? '')),
-  );
+/** A cordon counts as the taint that it becomes. */
+const CORDON: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+
+function isTolerated({ spec }: ReadablePod, taint: Taint): boolean {
+  return (spec.tolerations ?? []).some((toleration) => tolerates(toleration, taint));
 }

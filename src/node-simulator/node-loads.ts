@@ -1,7 +1,7 @@
 import type { DeepReadonly, Pod } from '../base/kubernetes/index.js';
+import { isPodFinished } from '../base/kubernetes/index.js';
 import type { NodeLoad } from './decide-scheduling.js';
 import { requestsOf } from './decide-scheduling.js';
-import { isTerminal } from './decide-pod-lifecycle.js';
 
 const NOTHING: NodeLoad = { cpu: 0, memory: 0, pods: 0 };
 
@@ -16,9 +16,9 @@ export class NodeLoads {
 
   /** The pod is on `node`, or about to be. One that has ended takes nothing. */
   place(key: string, pod: DeepReadonly<Pod>, node: string): void {
-    if (this.placed.get(key)?.node === node && !isTerminal(pod)) return;
+    if (this.placed.get(key)?.node === node && !isPodFinished(pod)) return;
     this.remove(key);
-    if (isTerminal(pod)) return;
+    if (isPodFinished(pod)) return;
     const requests = requestsOf(pod);
     this.placed.set(key, { node, ...requests });
     this.change(node, requests.cpu, requests.memory, 1);

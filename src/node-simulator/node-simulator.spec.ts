@@ -1,7 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../base/clock/index.js';
-import type { Lease, Node, Pod, PodSpec } from '../base/kubernetes/index.js';
-import { LEASES, NODES, PODS } from '../base/kubernetes/index.js';
+import type {
+  Lease,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  PodSpec,
+  StorageClass,
+} from '../base/kubernetes/index.js';
+import {
+  LEASES,
+  NODES,
+  PERSISTENT_VOLUMES,
+  PERSISTENT_VOLUME_CLAIMS,
+  PODS,
+  STORAGE_CLASSES,
+} from '../base/kubernetes/index.js';
 import { silentLogger } from '../base/logging/index.js';
 import { FakeCluster } from '../testing/fake-cluster.js';
 import { FakeInformers } from '../testing/fake-informers.js';
@@ -33,6 +48,9 @@ async function start(options: NodeSimulatorOptions = {}) {
       client: cluster,
       pods: informers.informerFor<Pod>(PODS),
       nodes: informers.informerFor<Node>(NODES),
+      claims: informers.informerFor<PersistentVolumeClaim>(PERSISTENT_VOLUME_CLAIMS),
+      volumes: informers.informerFor<PersistentVolume>(PERSISTENT_VOLUMES),
+      classes: informers.informerFor<StorageClass>(STORAGE_CLASSES),
       events,
       clock,
       logger: silentLogger,
@@ -163,6 +181,33 @@ describe('NodeSimulator', () => {
     await clock.advance(0);
     expect(pod('pod')?.spec.nodeName).toBeUndefined();
     await cordon(false);
+    await clock.advance(100);
+    expect(isReady('pod')).toBe(true);
+  });
+
+  it('lets a pod wait for its claim and for the volume of it, and runs it then', async () => {
+    await start({ nodes: 1 });
+    const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }];
+    putPod('pod', { volumes });
+    await clock.advance(0);
+    const reason = () => pod('pod')?.status?.conditions?.[0]?.message;
+    expect(reason()).toBe('0/1 nodes are available: persistentvolumeclaim "data" not found.');
+    cluster.seed<PersistentVolumeClaim>(PERSISTENT_VOLUME_CLAIMS, {
+      ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim' },
+      metadata: {
+        ...{ name: 'data', namespace: 'default' },
+        annotations: { 'pv.kubernetes.io/bind-completed': 'yes' },
+      },
+      spec: { volumeName: 'disk' },
+    });
+    await clock.advance(0);
+    expect(reason()).toContain(
+      '1 node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s).',
+    );
+    cluster.seed<PersistentVolume>(PERSISTENT_VOLUMES, {
+      ...{ apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: 'disk' } },
+      spec: {},
+    });
     await clock.advance(100);
     expect(isReady('pod')).toBe(true);
   });

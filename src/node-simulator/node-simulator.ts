@@ -4,8 +4,15 @@ import type { Clock, TimerHandle } from '../base/clock/index.js';
 import { IllegalStateError } from '../base/errors/index.js';
 import type { EventRecorder } from '../kit/events/index.js';
 import type { Informer, ResourceEvent } from '../kit/informer/index.js';
-import type { DeepReadonly, Node, Pod } from '../base/kubernetes/index.js';
-import { keyOf, sameJson } from '../base/kubernetes/index.js';
+import type {
+  DeepReadonly,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  StorageClass,
+} from '../base/kubernetes/index.js';
+import { claimNamesOf, keyOf, parseKey, sameJson } from '../base/kubernetes/index.js';
 import type { Logger } from '../base/logging/index.js';
 import { wantsScheduling } from './decide-scheduling.js';
 import { KeyedExecutor } from './keyed-executor.js';
@@ -16,6 +23,7 @@ import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
 import { PodAddresses } from './pod-addresses.js';
 import { PodRunner } from './pod-runner.js';
 import { PodScheduler } from './pod-scheduler.js';
+import { storageViewOf } from './pod-volumes.js';
 import { WrittenPods } from './written-pods.js';
 
 export interface NodeSimulatorDependencies {
@@ -23,6 +31,9 @@ export interface NodeSimulatorDependencies {
   /** Of all namespaces, untrimmed. */
   readonly pods: Informer<Pod>;
   readonly nodes: Informer<Node>;
+  readonly claims: Informer<PersistentVolumeClaim>;
+  readonly volumes: Informer<PersistentVolume>;
+  readonly classes: Informer<StorageClass>;
   readonly events: EventRecorder;
   /** The time that nodes and pods live by. */
   readonly clock: Clock;
@@ -47,13 +58,14 @@ export class NodeSimulator {
   private readonly newest: WrittenPods;
   private readonly pauses: Clock;
   private rescheduling: TimerHandle | undefined;
+  private isEverybodyDue = false;
   private started = false;
 
   constructor(
     private readonly dependencies: NodeSimulatorDependencies,
     private readonly options: CompiledNodeSimulatorOptions,
   ) {
-    const { client, clock, logger, pods, nodes } = dependencies;
+    const { claims, classes, client, clock, logger, pods, nodes, volumes } = dependencies;
     this.pauses = dependencies.pauses ?? clock;
     const indexes = Array.from({ length: options.nodes }, (_, index) => index);
     this.nodeIndexes = new Map(indexes.map((index) => [nodeName(index), index]));
@@ -67,6 +79,11 @@ export class NodeSimulator {
       nodes: nodes.lister,
       nodeNames: [...this.nodeIndexes.keys()],
       loads: this.loads,
+      storage: storageViewOf({
+        claims: claims.lister,
+        volumes: volumes.lister,
+        classes: classes.lister,
+      }),
     });
     this.runner = new PodRunner({ ...dependencies, addresses: this.addresses, options });
     this.executor = new KeyedExecutor((key, signal) => this.play(key, signal), {
@@ -91,10 +108,13 @@ export class NodeSimulator {
   async run(signal: AbortSignal): Promise<void> {
     if (this.started) throw new IllegalStateError('the simulated nodes run already');
     this.started = true;
-    const { pods, nodes } = this.dependencies;
+    const { claims, classes, pods, nodes, volumes } = this.dependencies;
     const removals = [
       pods.addEventHandler((event) => this.onPod(event)),
       nodes.addEventHandler((event) => this.onNode(event)),
+      claims.addEventHandler(({ object }) => this.onClaim(object)),
+      volumes.addEventHandler(() => this.rescheduleSoon('claimants')),
+      classes.addEventHandler(() => this.rescheduleSoon('claimants')),
     ];
     try {
       const heartbeats = this.registrars.map((registrar) => registrar.run(signal));
@@ -155,7 +175,7 @@ export class NodeSimulator {
     this.newest.delete(key);
     this.loads.remove(key);
     this.runner.forget(pod.metadata.uid ?? '');
-    this.scheduler.unschedulable.delete(key);
+    this.scheduler.forget(key);
     this.rescheduleSoon();
   }
 
@@ -172,18 +192,33 @@ export class NodeSimulator {
     this.rescheduleSoon();
   }
 
+  private onClaim({ metadata: { name, namespace } }: DeepReadonly<PersistentVolumeClaim>): void {
+    for (const key of this.scheduler.waiting)
+      if (parseKey(key).namespace === namespace && this.claimsOf(key).includes(name)) this.executor.add(key);
+  }
+
   /** What happened to its pods while a node was silent, it has not seen. */
   private resume(node: string): void {
     for (const { metadata, spec } of this.dependencies.pods.lister.list())
       if (spec.nodeName === node) this.executor.add(keyOf(metadata));
   }
 
-  private rescheduleSoon(): void {
-    if (this.scheduler.unschedulable.size === 0 || this.rescheduling) return;
-    this.rescheduling = this.pauses.setTimeout(() => {
+  /** Volumes are nothing to pods without claims, of which a full cluster may have many waiting. */
+  private rescheduleSoon(whose: 'all' | 'claimants' = 'all'): void {
+    if (this.scheduler.waiting.size === 0) return;
+    if (whose === 'all') this.isEverybodyDue = true;
+    this.rescheduling ??= this.pauses.setTimeout(() => {
+      const isEverybodyDue = this.isEverybodyDue;
       this.rescheduling = undefined;
-      for (const key of this.scheduler.unschedulable) this.executor.add(key);
+      this.isEverybodyDue = false;
+      for (const key of this.scheduler.waiting)
+        if (isEverybodyDue || this.claimsOf(key).length > 0) this.executor.add(key);
     }, RESCHEDULE_DELAY_MS);
+  }
+
+  private claimsOf(key: string): readonly string[] {
+    const pod = this.newest.get(key);
+    return pod ? claimNamesOf(pod) : [];
   }
 
   /** A net below the events: nothing waits for ever for a chance that was missed. */
@@ -194,7 +229,7 @@ export class NodeSimulator {
       } catch {
         return;
       }
-      for (const key of this.scheduler.unschedulable) this.executor.add(key);
+      for (const key of this.scheduler.waiting) this.executor.add(key);
     }
   }
 }

@@ -1,3 +1,4 @@
+import { containerAnnotation } from '../base/kubernetes/index.js';
 import type { DeepReadonly, Pod } from '../base/kubernetes/index.js';
 import { judgeImage } from './image-reference.js';
 
@@ -5,6 +6,11 @@ import { judgeImage } from './image-reference.js';
 export const BEHAVIOUR_ANNOTATION = 'node.rollkeeper.dev/behaviour';
 /** Time from a container's start until it is ready, as `5s`, `1m30s` or `200ms`. */
 export const READY_AFTER_ANNOTATION = 'node.rollkeeper.dev/ready-after';
+
+/** With which code the containers of a pod that ends exit; `…/exit-code.CONTAINER`: that one alone. */
+export const EXIT_CODE_ANNOTATION = 'node.rollkeeper.dev/exit-code';
+/** How long the containers of a pod that ends run, as {@link READY_AFTER_ANNOTATION}; `never`: they run on. */
+export const ENDS_AFTER_ANNOTATION = 'node.rollkeeper.dev/ends-after';
 
 export const POD_BEHAVIOURS = ['image-pull-error', 'crash-loop', 'never-ready', 'reject', 'slow'] as const;
 export type PodBehaviour = (typeof POD_BEHAVIOURS)[number];
@@ -36,6 +42,36 @@ export function readyAfterMs(pod: DeepReadonly<Pod>, defaultMs: number): number 
   const text = pod.metadata.annotations?.[READY_AFTER_ANNOTATION];
   const asked = text === undefined ? undefined : parseDuration(text);
   return asked ?? (behaviourOf(pod) === 'slow' ? SLOW_READY_AFTER_MS : defaultMs);
+}
+
+/** How a container ends by itself. */
+export interface ContainerEnd {
+  readonly afterMs: number;
+  readonly exitCode: number;
+}
+
+/** Without an annotation that says otherwise: soon, but late enough to be seen running. */
+const ENDS_AFTER_MS = 1_000;
+
+/**
+ * Whoever says that containers are not to be restarted always has made them to end, and most end well. Undefined where they run on.
+ */
+export function containerEnd(pod: DeepReadonly<Pod>, container: string): ContainerEnd | undefined {
+  if (restartsAlways(pod)) return undefined;
+  const { annotations = {} } = pod.metadata;
+  const asked = annotations[ENDS_AFTER_ANNOTATION]?.trim() ?? '';
+  if (asked === 'never') return undefined;
+  const code = containerAnnotation(pod.metadata, EXIT_CODE_ANNOTATION, container) ?? '';
+  return { afterMs: parseDuration(asked) ?? ENDS_AFTER_MS, exitCode: parseExitCode(code) };
+}
+
+export function restartsAlways({ spec }: DeepReadonly<Pod>): boolean {
+  return (spec.restartPolicy ?? 'Always') === 'Always';
+}
+
+/** 0 for what is none. */
+function parseExitCode(text: string): number {
+  return /^\d{1,3}$/.test(text.trim()) ? Math.min(Number(text), 255) : 0;
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };

@@ -30,10 +30,17 @@ export function decidePodConditions(
 }
 
 /** The conditions of a pod whose containers have all ended. */
-export function notReadyBecausePodCompleted(pod: ReadablePod, now: string): PodCondition[] {
+export function conditionsOfEnded(
+  pod: ReadablePod,
+  phase: 'Succeeded' | 'Failed',
+  now: string,
+): PodCondition[] {
+  const reason = phase === 'Succeeded' ? 'PodCompleted' : 'PodFailed';
   return withVerdicts(pod, now, [
-    { type: 'ContainersReady', status: 'False', reason: 'PodCompleted' },
-    { type: 'Ready', status: 'False', reason: 'PodCompleted' },
+    { type: 'PodScheduled', status: 'True' },
+    { type: 'Initialized', status: 'True', ...(phase === 'Succeeded' && { reason }) },
+    { type: 'ContainersReady', status: 'False', reason },
+    { type: 'Ready', status: 'False', reason },
   ]);
 }
 

@@ -6,9 +6,13 @@ import type { EventRecorder } from '../kit/events/index.js';
 import type { Lister } from '../kit/informer/index.js';
 import type { DeepReadonly, KubernetesObject, Node, Pod } from '../base/kubernetes/index.js';
 import { PODS, keyOf, sameJson } from '../base/kubernetes/index.js';
-import { decideScheduling } from './decide-scheduling.js';
+import type { Candidate, SchedulingDecision } from './decide-scheduling.js';
+import { decideScheduling, refusalBy } from './decide-scheduling.js';
+import type { StorageView, VolumeNeeds } from './decide-volumes.js';
+import { planVolumes, volumeNeedsOf, volumeObstacleOn } from './decide-volumes.js';
 import type { NodeLoads } from './node-loads.js';
 import { unschedulableConditions } from './pod-conditions.js';
+import { startBinding } from './pod-volumes.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
@@ -18,40 +22,71 @@ export interface PodSchedulerDependencies {
   /** The nodes that are played here, in their order. */
   readonly nodeNames: readonly string[];
   readonly loads: NodeLoads;
+  readonly storage: StorageView;
   readonly events: EventRecorder;
   readonly clock: Clock;
 }
 
 /** Plays the scheduler: puts a pending pod on one of our nodes, or says why none takes it. */
 export class PodScheduler {
-  /** Keys of pods that no node took. */
-  readonly unschedulable = new Set<string>();
+  /** Keys of pods that no node took, or whose volumes are still to come. */
+  readonly waiting = new Set<string>();
+  /** The node by the key of the pod whose volumes are made for it. */
+  private readonly chosen = new Map<string, string>();
 
   constructor(private readonly dependencies: PodSchedulerDependencies) {}
 
-  /** Returns the pod as it is once bound; undefined if it could not be placed. */
+  /** Returns the pod as it is once bound; undefined if it could not be placed, or not yet. */
   async schedule(key: string, pod: ReadablePod, signal: AbortSignal): Promise<ReadablePod | undefined> {
-    const { loads, nodes, nodeNames } = this.dependencies;
-    const candidates = nodeNames.flatMap((name) => {
-      const node = nodes.get(name);
-      return node ? [{ node, load: loads.of(name) }] : [];
-    });
-    const decision = decideScheduling(pod, candidates);
+    const { client, loads, nodes, storage } = this.dependencies;
+    const needs = volumeNeedsOf(pod, storage);
+    const decision = this.decide(key, pod, needs);
     if ('unschedulable' in decision) {
-      this.unschedulable.add(key);
+      this.waiting.add(key);
       await this.explain(pod, decision.unschedulable, signal);
       return undefined;
     }
-    this.unschedulable.delete(key);
+    const { node } = decision;
+    const chosen = nodes.get(node);
+    if ('delayed' in needs && needs.delayed.length > 0 && chosen) {
+      this.waiting.add(key);
+      this.chosen.set(key, node);
+      await startBinding(client, planVolumes(chosen, needs.delayed, storage) ?? [], node, signal);
+      return undefined;
+    }
+    this.forget(key);
     // Counted before the answer, so that pods placed meanwhile see it.
-    loads.place(key, pod, decision.node);
+    loads.place(key, pod, node);
     try {
-      await this.bind(pod, decision.node, signal);
+      await this.bind(pod, node, signal);
     } catch (error) {
       loads.remove(key);
       throw error;
     }
-    return { ...pod, spec: { ...pod.spec, nodeName: decision.node } };
+    return { ...pod, spec: { ...pod.spec, nodeName: node } };
+  }
+
+  /** The pod is gone, or has its node. */
+  forget(key: string): void {
+    this.waiting.delete(key);
+    this.chosen.delete(key);
+  }
+
+  private decide(
+    key: string,
+    pod: ReadablePod,
+    needs: VolumeNeeds | { readonly unschedulable: string },
+  ): SchedulingDecision {
+    const { loads, nodeNames, nodes, storage } = this.dependencies;
+    const candidates = nodeNames.flatMap((name): Candidate[] => {
+      const node = nodes.get(name);
+      return node ? [{ node, load: loads.of(name) }] : [];
+    });
+    if ('unschedulable' in needs) return refusalBy(candidates, needs.unschedulable);
+    return decideScheduling(pod, candidates, {
+      preferred: this.chosen.get(key),
+      volumeObstacleOn: (node) => volumeObstacleOn(node, needs, storage),
+    });
   }
 
   private async bind(pod: ReadablePod, node: string, signal: AbortSignal): Promise<void> {
@@ -81,7 +116,7 @@ export class PodScheduler {
       );
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      this.unschedulable.delete(keyOf(pod.metadata));
+      this.forget(keyOf(pod.metadata));
     }
   }
 }

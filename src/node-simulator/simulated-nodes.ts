@@ -1,7 +1,19 @@
 import type { Clock, RandomSource } from '../base/clock/index.js';
 import { ShutdownError } from '../base/errors/index.js';
-import type { Node, Pod } from '../base/kubernetes/index.js';
-import { NODES, PODS } from '../base/kubernetes/index.js';
+import type {
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  StorageClass,
+} from '../base/kubernetes/index.js';
+import {
+  NODES,
+  PERSISTENT_VOLUMES,
+  PERSISTENT_VOLUME_CLAIMS,
+  PODS,
+  STORAGE_CLASSES,
+} from '../base/kubernetes/index.js';
 import type { Logger } from '../base/logging/index.js';
 import type { ApiClient } from '../kit/api-client/index.js';
 import { ApiEventRecorder } from '../kit/events/index.js';
@@ -26,6 +38,9 @@ const COMPONENT = 'rollkeeper-node';
 export class SimulatedNodes {
   private readonly pods: SharedInformer<Pod>;
   private readonly nodes: SharedInformer<Node>;
+  private readonly claims: SharedInformer<PersistentVolumeClaim>;
+  private readonly volumes: SharedInformer<PersistentVolume>;
+  private readonly classes: SharedInformer<StorageClass>;
   private readonly events: ApiEventRecorder;
   private readonly simulator: NodeSimulator;
 
@@ -37,22 +52,25 @@ export class SimulatedNodes {
     const cached = { ...shared, clock: machineClock, trim: dropManagedFields };
     this.pods = new SharedInformer<Pod>({ ...cached, type: PODS });
     this.nodes = new SharedInformer<Node>({ ...cached, type: NODES });
+    this.claims = new SharedInformer<PersistentVolumeClaim>({ ...cached, type: PERSISTENT_VOLUME_CLAIMS });
+    this.volumes = new SharedInformer<PersistentVolume>({ ...cached, type: PERSISTENT_VOLUMES });
+    this.classes = new SharedInformer<StorageClass>({ ...cached, type: STORAGE_CLASSES });
     this.events = new ApiEventRecorder({
       ...shared,
       clock: machineClock,
       component: COMPONENT,
       host: COMPONENT,
     });
-    const { pods, nodes, events } = this;
+    const { claims, classes, pods, nodes, events, volumes } = this;
     this.simulator = new NodeSimulator(
-      { ...shared, clock, pauses: machineClock, pods, nodes, events },
+      { ...shared, clock, pauses: machineClock, pods, nodes, claims, volumes, classes, events },
       options,
     );
   }
 
   /** What the nodes know of the API. */
   get informers(): readonly Informer[] {
-    return [this.pods, this.nodes];
+    return [this.pods, this.nodes, this.claims, this.volumes, this.classes] as readonly Informer[];
   }
 
   /**
@@ -60,16 +78,16 @@ export class SimulatedNodes {
    * @param onReady told once, when the nodes are registered and the pods known
    */
   async run(signal: AbortSignal, onReady: () => void): Promise<void> {
-    const { events, nodes, pods, simulator } = this;
+    const { events, informers, simulator } = this;
     // One part that fails stops the others, and all are waited for.
     const stopper = new AbortController();
     const onAbort = (): void => stopper.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
-    const running = [pods.run(stopper.signal), nodes.run(stopper.signal), events.run(stopper.signal)];
+    const running = [events, ...informers].map((part) => part.run(stopper.signal));
     try {
       await simulator.register(stopper.signal);
-      await Promise.all([pods.waitForSync(stopper.signal), nodes.waitForSync(stopper.signal)]);
+      await Promise.all(informers.map((informer) => informer.waitForSync(stopper.signal)));
       const playing = simulator.run(stopper.signal);
       this.dependencies.logger.info('simulated nodes are ready', { nodes: this.options.nodes });
       onReady();

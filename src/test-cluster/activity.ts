@@ -1,10 +1,10 @@
 import type { Clock, TimerHandle } from '../base/clock/index.js';
-import { sleepOn } from '../base/clock/sleep-on.js';
+import { sleepOn } from '../base/clock/clock.js';
 import { TimeoutError } from '../base/errors/index.js';
 import { qualifiedResource } from '../base/kubernetes/index.js';
 import type { ApiClient } from '../kit/api-client/index.js';
 import type { Informer } from '../kit/informer/index.js';
-import type { WorkQueue } from '../kit/work-queue/index.js';
+import type { WorkQueue, WorkQueueInspector } from '../kit/work-queue/index.js';
 
 /** A pause that is shorter is work under way: a burst that is held back, a retry. Longer ones wait for something. */
 const SHORT_PAUSE_MS = 500;
@@ -15,7 +15,7 @@ const DELAYED_LOOKED_AT = 50;
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 export interface Workers {
-  readonly queues: readonly Pick<WorkQueue, 'name' | 'counts' | 'inspect'>[];
+  readonly queues: readonly (Pick<WorkQueue, 'name'> & Pick<WorkQueueInspector, 'counts' | 'inspect'>)[];
   readonly caches: readonly CacheOf[];
 }
 

@@ -1,11 +1,11 @@
-import { LinkedAbort } from '../base/cancellation/index.js';
+import { LinkedAbort, abortable } from '../base/cancellation/index.js';
 import type { Clock, RandomSource } from '../base/clock/index.js';
 import { ShutdownError, TimeoutError } from '../base/errors/index.js';
 import type { DeepReadonly, KubernetesObject } from '../base/kubernetes/index.js';
 import { keyOf } from '../base/kubernetes/index.js';
 import type { Logger } from '../base/logging/index.js';
 import type { ApiClient, DeleteOptions } from '../kit/api-client/index.js';
-import { isNotFound } from '../kit/api-client/index.js';
+import { isNotFound, unlessGone } from '../kit/api-client/index.js';
 import { SharedInformer } from '../kit/informer/index.js';
 import type { Manifests } from './manifests.js';
 import { readManifests } from './manifests.js';
@@ -67,12 +67,7 @@ export class ClusterObjects {
   async get<T extends KubernetesObject>(name: ObjectName): Promise<T | undefined> {
     const { client, ended: signal } = this.dependencies;
     const { ref, type } = await this.names.objectOf(name, signal);
-    try {
-      return await client.get<T>(type, ref, { signal });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+    return unlessGone(client.get<T>(type, ref, { signal }));
   }
 
   async list<T extends KubernetesObject>(resource: ResourceName, filter: ListFilter = {}): Promise<T[]> {
@@ -157,7 +152,7 @@ export class ClusterObjects {
     const over = new AbortController();
     const stop = new LinkedAbort(signal, over.signal);
     try {
-      return await new Promise((resolve, reject) => {
+      const met = new Promise<DeepReadonly<T> | undefined>((resolve, reject) => {
         const look = (object: DeepReadonly<T> | undefined): void => {
           try {
             seen.last = object;
@@ -166,8 +161,6 @@ export class ClusterObjects {
             reject(error instanceof Error ? error : new Error(String(error)));
           }
         };
-        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-        if (signal.aborted) reject(signal.reason as Error);
         informer.addEventHandler((event) => look(event.type === 'deleted' ? undefined : event.object));
         informer.run(stop.signal).catch(reject);
         // Of what does not exist no event tells.
@@ -176,6 +169,7 @@ export class ClusterObjects {
           () => undefined,
         );
       });
+      return await abortable(met, signal);
     } finally {
       over.abort(new ShutdownError('nobody waits any more'));
       stop.close();

@@ -15,6 +15,7 @@ import type { Clock, RandomSource } from '../base/clock/index.js';
 import { ShutdownError } from '../base/errors/index.js';
 import type { Logger } from '../base/logging/index.js';
 import { createAuthority, createServerCertificate } from '../base/tls/certificates.js';
+import type { KeyPair } from '../base/tls/index.js';
 
 export interface ControlPlaneOptions {
   readonly storage: Storage;
@@ -52,6 +53,8 @@ const DRAIN_TIMEOUT_MS = 1000;
 export class ControlPlane {
   private constructor(
     readonly access: ClusterAccess,
+    /** Behind the server's certificate, and those of clients. */
+    readonly authority: KeyPair,
     /** Settles when the server does: rejects when it has failed. */
     readonly ended: Promise<void>,
     private readonly parts: {
@@ -96,7 +99,7 @@ export class ControlPlane {
     try {
       const dir = await makeFolder();
       const access = await writeAccess({ url, ca, token }, join(dir, 'kubeconfig'));
-      return new ControlPlane(access, ended, { ...stops, dir });
+      return new ControlPlane(access, authority.pem, ended, { ...stops, dir });
     } catch (error) {
       stops.server.abort();
       await ended;

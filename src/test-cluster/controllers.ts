@@ -1,6 +1,7 @@
 import { trace } from '@opentelemetry/api';
 import type { Clock, RandomSource } from '../base/clock/index.js';
 import type { Logger } from '../base/logging/index.js';
+import type { ControllerQueue, QueuePair } from '../kit/actor-queue/index.js';
 import type { ApiClient } from '../kit/api-client/index.js';
 import type { ControllerDefinition } from '../kit/controller/index.js';
 import { noControllerMetrics } from '../kit/controller/index.js';
@@ -10,9 +11,8 @@ import type { Elector, ManagedController } from '../kit/manager/index.js';
 import { Manager, missingOf } from '../kit/manager/index.js';
 import type { SharedParts } from '../kit/operator/assemble-controller.js';
 import { assembleController } from '../kit/operator/assemble-controller.js';
-import type { Coordination, QueuePair } from '../kit/operator/coordination.js';
+import type { Coordination } from '../kit/operator/coordination.js';
 import { localQueue } from '../kit/operator/local-queue.js';
-import type { WorkQueue } from '../kit/work-queue/index.js';
 import type { CacheOf } from './activity.js';
 import { cachesOf } from './activity.js';
 import { requeueOnClock } from './requeue-on-clock.js';
@@ -40,7 +40,7 @@ const CAUGHT_UP_TIMEOUT_MS = 10_000;
 
 /** The one replica of a test cluster's controller manager. Runs once. */
 export class Controllers {
-  readonly queues: readonly WorkQueue[];
+  readonly queues: readonly ControllerQueue[];
   private readonly factory: InformerFactory;
   private readonly controllers: readonly ManagedController[];
   private readonly watching = new Map<ManagedController, Promise<void>>();
@@ -70,7 +70,7 @@ export class Controllers {
       caughtUpTimeoutMs: CAUGHT_UP_TIMEOUT_MS,
     };
     this.controllers = definitions.map((each) => this.noted(assembleController(each, parts)));
-    this.queues = this.controllers.map(({ controller }) => controller.queue);
+    this.queues = this.controllers.map(({ queue }) => queue);
     this.manager = new Manager({
       informers: this.factory,
       elector: soleElector,

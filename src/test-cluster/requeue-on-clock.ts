@@ -1,6 +1,7 @@
 import type { Clock, TimerHandle } from '../base/clock/index.js';
 import type { Logger } from '../base/logging/index.js';
-import type { AddOptions, DelayedKey, KeyView, WorkQueue } from '../kit/work-queue/index.js';
+import type { ControllerQueue } from '../kit/actor-queue/index.js';
+import type { AddOptions, DelayedKey, KeyView } from '../kit/work-queue/index.js';
 
 interface Requeue {
   readonly dueMs: number;
@@ -11,7 +12,7 @@ interface Requeue {
  * `queue`, in which what reconcilers ask for by `requeueAfterMs` waits on another clock than retries: the one by which
  * they judge that the time has come. Within one process, which is all that a test cluster has.
  */
-export function requeueOnClock(queue: WorkQueue, clock: Clock, logger: Logger): WorkQueue {
+export function requeueOnClock(queue: ControllerQueue, clock: Clock, logger: Logger): ControllerQueue {
   const requeues = new Map<string, Requeue>();
   const cancel = (key: string): boolean => {
     requeues.get(key)?.timer.cancel();
@@ -43,7 +44,6 @@ export function requeueOnClock(queue: WorkQueue, clock: Clock, logger: Logger): 
   return {
     name: queue.name,
     add: (key, options) => queue.add(key, options),
-    ...(queue.addWithCauses && { addWithCauses: queue.addWithCauses.bind(queue) }),
     beginTerm: (term) => queue.beginTerm(term),
     addAfter: async (key, delayMs, options = {}) => {
       if (options.reason !== 'requeue' || delayMs <= 0) return queue.addAfter(key, delayMs, options);

@@ -1,10 +1,10 @@
 import { InvalidOptionError } from '../base/errors/index.js';
 import type { KubernetesObject, ObjectRef, ResourceType } from '../base/kubernetes/index.js';
-import { apiVersionOf, qualifiedResource } from '../base/kubernetes/index.js';
+import { apiVersionOf } from '../base/kubernetes/index.js';
 import type { ApiClient, DiscoveredResource } from '../kit/api-client/index.js';
 
 /**
- * Names one object: as kubectl does (`deployment/web`, `deployments.apps/web`), in the namespace `default`, with
+ * Names one object: as kubectl does (`deployment/web`, `deploy/web`, `deployments.apps/web`), in the namespace `default`, with
  * `namespace/` in front in that one (`shop/deployment/web`); or an object itself.
  */
 export type ObjectName =
@@ -15,7 +15,10 @@ export type ObjectName =
       readonly metadata: { readonly name: string; readonly namespace?: string };
     };
 
-/** A kind, as kubectl names it: `deployments`, `deployment`, `deployments.apps`; or `apiVersion` and `kind`. */
+/**
+ * A kind, as kubectl names it: `deployments`, `deployment`, `deploy`, `deployments.apps`, `deployments.v1.apps`; or `apiVersion`
+ * and `kind`.
+ */
 export type ResourceName = string | Pick<KubernetesObject, 'apiVersion' | 'kind'>;
 
 export interface NamedObject {
@@ -36,7 +39,7 @@ export class ResourceNames {
     const found = this.find(name);
     if (found) return found;
     // It may have come since: a custom resource.
-    this.known = (await this.client.discover({ signal })).resources;
+    this.known = (await this.client.discover({ everyVersion: true, signal })).resources;
     const now = this.find(name);
     if (now) return now;
     const told = typeof name === 'string' ? name : `${name.apiVersion} ${name.kind}`;
@@ -61,11 +64,26 @@ export class ResourceNames {
     if (typeof name !== 'string')
       return this.known.find((type) => type.kind === name.kind && apiVersionOf(type) === name.apiVersion);
     const word = name.toLowerCase();
-    return this.known.find(
-      (type) =>
-        type.resource === word || type.kind.toLowerCase() === word || qualifiedResource(type) === word,
+    // As in kubectl, what is called so in full goes before what is called so for short.
+    return (
+      this.known.find((type) => isOneOf(word, type, fullNamesOf(type))) ??
+      this.known.find((type) => isOneOf(word, type, type.shortNames ?? []))
     );
   }
+}
+
+function fullNamesOf({ kind, resource, singular }: DiscoveredResource): string[] {
+  return [resource, kind.toLowerCase(), ...(singular ? [singular] : [])];
+}
+
+/** Alone, with the group, or with version and group behind it; the core group has no name. */
+function isOneOf(word: string, { group, version }: ResourceType, names: readonly string[]): boolean {
+  return names.some(
+    (name) =>
+      word === name ||
+      word === `${name}.${version}.${group}` ||
+      (group !== '' && word === `${name}.${group}`),
+  );
 }
 
 function refOf(type: ResourceType, name: string, namespace: string | undefined): ObjectRef {

@@ -6,6 +6,8 @@ import type { Clock, RandomSource } from '../base/clock/index.js';
 import { SystemClock, SystemRandom } from '../base/clock/index.js';
 import { ShutdownError } from '../base/errors/index.js';
 import { assertUsableRedis } from '../base/redis/index.js';
+import type { SigningAuthority } from '../controllers/certificates/certificate-controllers.js';
+import { withSigningAuthority } from '../controllers/registry.js';
 import type { HttpApiClient } from '../kit/api-client/index.js';
 import { bearerToken, createHttpApiClient } from '../kit/api-client/index.js';
 import { memoryCoordination } from '../kit/operator/memory-coordination.js';
@@ -77,7 +79,7 @@ class RunningTestCluster implements TestCluster {
   private failure: { readonly error: unknown } | undefined;
 
   constructor(private readonly options: CompiledTestClusterOptions) {
-    const { clock, logger, redisUrl } = options;
+    const { clock, logger, redisUrl, watchHistory: maxLogEntries } = options;
     const { machine } = this;
     this.activity = new Activity(machine, redisUrl === undefined ? 0 : REDIS_LOOK_PAUSE_MS);
     this.activity.watch((resources) => ({
@@ -96,8 +98,9 @@ class RunningTestCluster implements TestCluster {
           keyPrefix: `${this.place.keyPrefix}:`,
           clock: machine,
           logger,
+          maxLogEntries,
         })
-      : new MemoryStorage({ clock: machine });
+      : new MemoryStorage({ clock: machine, maxLogEntries });
     this.storage = observedStorage(storage, (...write) => this.activity.wrote(...write));
   }
 
@@ -238,6 +241,12 @@ class RunningTestCluster implements TestCluster {
     });
   }
 
+  /** Clients go by the machine's time, whatever the cluster's is. */
+  private signing(): SigningAuthority | undefined {
+    const { machine, plane } = this;
+    return plane && { read: () => Promise.resolve(plane.authority), nowMs: () => machine.now() };
+  }
+
   private async startWorkloads(): Promise<void> {
     const { controllers: definitions, logger, nodes: nodeOptions, signal } = this.options;
     const { clock, place, random, working } = this;
@@ -261,7 +270,7 @@ class RunningTestCluster implements TestCluster {
     const controllers =
       definitions.length === 0
         ? undefined
-        : new Controllers(definitions, {
+        : new Controllers(withSigningAuthority(definitions, this.signing()), {
             ...shared,
             ...{ clock: working, requeueClock, coordination, rootCa: this.access.ca },
           });

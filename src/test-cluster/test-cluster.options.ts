@@ -52,6 +52,12 @@ export interface TestClusterOptions {
   webhookServices?: Readonly<Record<string, string>>;
   /** What becomes of pods whose service account is not there; a genuine cluster refuses them. @default 'warn' */
   unknownServiceAccounts?: 'warn' | 'refuse';
+  /**
+   * Over how many writes, of any kind, a watch can be resumed: from further back it is answered 410 (Gone), as a genuine
+   * server does after some minutes. A small number shows how a client lists anew. On Redis it is a lower bound.
+   * @default 12000
+   */
+  watchHistory?: number;
   /** Port of the API server on 127.0.0.1; 0 lets the system choose. @default 0 */
   port?: number;
   /** Aborted: the start rejects with its reason, a cluster that runs is stopped. @default none */
@@ -72,12 +78,14 @@ export interface CompiledTestClusterOptions {
   readonly clock: 'system' | { readonly startMs: number | undefined };
   readonly webhookServices: Readonly<Record<string, string>>;
   readonly unknownServiceAccounts: 'warn' | 'refuse';
+  readonly watchHistory: number;
   readonly port: number;
   readonly signal: AbortSignal;
   readonly logger: Logger;
 }
 
 const checked = z.object({
+  watchHistory: z.int().min(1).default(12_000),
   port: z.int().min(0).max(65_535).default(0),
   unknownServiceAccounts: z.enum(['warn', 'refuse']).default('warn'),
 });
@@ -92,6 +100,7 @@ const NAMES: ReadonlySet<string> = new Set<keyof TestClusterOptions>([
   'clock',
   'webhookServices',
   'unknownServiceAccounts',
+  'watchHistory',
   'port',
   'signal',
   'logger',

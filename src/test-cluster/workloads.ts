@@ -1,5 +1,6 @@
+import { abortable } from '../base/cancellation/index.js';
 import { ShutdownError } from '../base/errors/index.js';
-import type { WorkQueue } from '../kit/work-queue/index.js';
+import type { ControllerQueue } from '../kit/actor-queue/index.js';
 import type { SimulatedNodes } from '../node-simulator/index.js';
 import type { CacheOf } from './activity.js';
 import { cachesOf } from './activity.js';
@@ -17,7 +18,7 @@ export class Workloads {
 
   constructor(private readonly parts: WorkloadParts) {}
 
-  get queues(): readonly WorkQueue[] {
+  get queues(): readonly ControllerQueue[] {
     return this.parts.controllers?.queues ?? [];
   }
 
@@ -35,7 +36,7 @@ export class Workloads {
     const { controllers, nodes } = this.parts;
     let isReady = false;
     try {
-      await new Promise<void>((resolve, reject) => {
+      const working = new Promise<void>((resolve, reject) => {
         const fail = (error: unknown): void => {
           if (this.stopper.signal.aborted) return;
           if (isReady) onFailure(error);
@@ -49,14 +50,9 @@ export class Workloads {
               this.work.push(work.catch(fail));
             });
           });
-        const onAbort = (): void => reject(signal.reason as Error);
-        if (signal.aborted) onAbort();
-        signal.addEventListener('abort', onAbort, { once: true });
-        void Promise.all(ready).then(() => {
-          signal.removeEventListener('abort', onAbort);
-          resolve();
-        });
+        void Promise.all(ready).then(() => resolve());
       });
+      await abortable(working, signal);
       isReady = true;
     } catch (error) {
       await this.stop();

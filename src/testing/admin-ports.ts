@@ -15,6 +15,7 @@ export function anAdminPorts(
   const { informers, ...others } = overrides;
   const clock = new FakeClock(Date.UTC(2026, 0, 1, 12));
   let level = 'info';
+  const queues = new Map([['deployment', new MemoryWorkQueue({ name: 'deployment', clock })]]);
   return {
     identity: 'controller-0',
     startedAtMs: 0,
@@ -47,14 +48,20 @@ export function anAdminPorts(
     },
     config: () => ({}),
     logLevel: { get: () => level, set: (wanted) => void (level = wanted) },
-    queues: new Map([['deployment', new MemoryWorkQueue({ name: 'deployment', clock })]]),
+    queues: () => queues,
     caches: () =>
-      informers && {
-        deployments: informers.informerFor(DEPLOYMENTS),
-        replicaSets: informers.informerFor(REPLICA_SETS),
-        pods: informers.informerFor(PODS),
-        namespaces: informers.informerFor(NAMESPACES),
-      },
+      !informers
+        ? []
+        : [
+            {
+              apiVersion: 'apps/v1',
+              controller: 'deployment',
+              deployments: informers.informerFor(DEPLOYMENTS),
+              replicaSets: informers.informerFor(REPLICA_SETS),
+              pods: informers.informerFor(PODS),
+              namespaces: informers.informerFor(NAMESPACES),
+            },
+          ],
     decisions: new DecisionLog(),
     running: new RunningSyncs(clock),
     traces: { of: () => [] },

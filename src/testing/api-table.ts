@@ -5,28 +5,24 @@ import { apiVersionOf } from '../base/kubernetes/index.js';
 /** What a genuine server does with objects of a kind and this one does not, by group and kind. */
 const NOT_HERE: Readonly<Record<string, string>> = {
   '/Node': '`proxy`',
-  '/PersistentVolume': 'nobody binds or makes volumes; no `pv-protection` finalizer',
-  '/PersistentVolumeClaim': 'nobody binds claims; no `pvc-protection` finalizer',
+  '/PersistentVolume': 'nobody attaches, mounts or recycles them',
+  '/PersistentVolumeClaim': '`dataSource` and attributes classes do nothing',
   '/Pod':
     '`exec`, `attach` and `portforward` are refused, as nothing runs; `log` is what an annotation says; no `proxy`, no `resize`',
   '/ReplicationController': 'nobody creates its pods',
   '/ResourceQuota': 'a terminating pod counts until it is gone',
-  '/Service': '`proxy`; nobody balances load',
+  '/Service': '`proxy`; load balancers have an address, and nothing listens there',
   'admissionregistration.k8s.io/MutatingWebhookConfiguration':
     '`binding`, `eviction` and `scale` are shown as what they do to the object',
   'admissionregistration.k8s.io/ValidatingAdmissionPolicy':
-    'no `authorizer`, no audit annotations; expressions are compiled when they are asked, not when they are stored',
-  'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding': '`Audit` does nothing',
+    'audit annotations are written to the log of the server',
+  'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding': '`Audit` writes to the log of the server',
   'admissionregistration.k8s.io/ValidatingWebhookConfiguration':
     '`binding`, `eviction` and `scale` are shown as what they do to the object',
-  'apiextensions.k8s.io/CustomResourceDefinition': 'no webhook conversion',
   'apiregistration.k8s.io/APIService': 'never available unless local: requests are not forwarded (503)',
-  'apps/DaemonSet': 'nobody creates its pods',
-  'apps/StatefulSet': 'nobody creates its pods',
   'autoscaling/HorizontalPodAutoscaler': 'metrics of types `Pods`, `Object` and `External`',
-  'batch/CronJob': 'nobody starts its jobs',
-  'batch/Job': 'nobody creates its pods',
-  'certificates.k8s.io/CertificateSigningRequest': 'nobody signs; who asks is not noted',
+  'certificates.k8s.io/CertificateSigningRequest':
+    'signed where controllers have an authority ([CONTROLLERS](CONTROLLERS.md#certificates))',
   'flowcontrol.apiserver.k8s.io/FlowSchema': 'stored; requests are not sorted by it',
   'flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration': 'stored; requests are not limited by it',
   'networking.k8s.io/Ingress': 'nobody serves them',
@@ -34,6 +30,9 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   'networking.k8s.io/ServiceCIDR':
     'stored; services get their addresses from 10.96.0.0/12 and fd00:10:96::/108',
   'scheduling.k8s.io/PriorityClass': 'nobody preempts',
+  'storage.k8s.io/CSIStorageCapacity': 'nobody looks at them',
+  'storage.k8s.io/VolumeAttachment': 'nobody attaches anything',
+  'storage.k8s.io/VolumeAttributesClass': 'nobody changes volumes by it',
 };
 
 /** The table of docs/API.md: every kind, its verbs and subresources, and what is not there. */

@@ -7,4 +7,4 @@ export type { ActorHarness } from './actor-contract.js';
 export { runResourceLockContract } from './resource-lock-contract.js';
 export type { ResourceLocksUnderTest } from './resource-lock-contract.js';
 export { runWorkQueueContract } from './work-queue-contract.js';
-export type { MakeWorkQueueHarness, WorkQueueHarness } from './work-queue-harness.js';
+export type { MakeWorkQueueHarness, TestedWorkQueue, WorkQueueHarness } from './work-queue-harness.js';

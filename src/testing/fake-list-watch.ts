@@ -3,8 +3,9 @@ import { ApiStatusError } from '../kit/api-client/index.js';
 import type { Clock } from '../base/clock/index.js';
 import { TimeoutError } from '../base/errors/index.js';
 import type { KubernetesObject, ResourceType } from '../base/kubernetes/index.js';
-import { apiVersionOf, keyOf } from '../base/kubernetes/index.js';
+import { apiVersionOf, keyOf, qualifiedResource } from '../base/kubernetes/index.js';
 import type { ListWatcher } from '../kit/informer/index.js';
+import { FakeCluster } from './fake-cluster.js';
 
 type ObjectEvent<T> = Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>;
 
@@ -300,4 +301,27 @@ export class FakeListWatch<T extends KubernetesObject> implements ListWatcher {
 
 function expired(message: string): ApiStatusError {
   return new ApiStatusError({ code: 410, reason: 'Expired', message });
+}
+
+/** With a watch of what happens to a type from now on; selectors are not heeded. */
+export class WatchableCluster extends FakeCluster {
+  override async *watch<T extends KubernetesObject>(
+    type?: ResourceType,
+    { signal }: { signal?: AbortSignal } = {},
+  ): AsyncIterable<WatchEvent<T>> {
+    const waiting: WatchEvent<T>[] = [];
+    let wake = (): void => undefined;
+    const stop = this.onEvent((changed, event) => {
+      if (type && qualifiedResource(changed) !== qualifiedResource(type)) return;
+      waiting.push(event as unknown as WatchEvent<T>);
+      wake();
+    });
+    signal?.addEventListener('abort', () => wake());
+    while (!signal?.aborted) {
+      const next = waiting.shift();
+      if (next) yield next;
+      else await new Promise<void>((resolve) => (wake = resolve));
+    }
+    stop();
+  }
 }

@@ -130,6 +130,6 @@ export class ManagerHarness {
       replica: 'test',
     });
     const parts = { reconciler: { reconcile }, watch: () => () => undefined, ...built };
-    return { managed: { controller, built: parts, needs, worksOn }, controller, queue, reconciled };
+    return { managed: { controller, queue, built: parts, needs, worksOn }, controller, queue, reconciled };
   }
 }

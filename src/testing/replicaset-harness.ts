@@ -2,12 +2,11 @@ import type { ApiClient, WriteOptions } from '../kit/api-client/api-client.js';
 import { FakeClock, SeededRandom } from '../base/clock/index.js';
 import type { ReplicaSetControllerOptions } from '../controllers/replicaset/index.js';
 import { ReplicaSetReconciler, compileReplicaSetControllerOptions } from '../controllers/replicaset/index.js';
-import { needsSync } from '../controllers/replicaset/needs-sync.js';
-import { isPodActive } from '../controllers/shared/index.js';
 import type { ReconcileResult } from '../kit/controller/reconciler.js';
+import { carryThrough } from '../kit/controller/reconciler.js';
 import { KeyLockLostError } from '../base/errors/index.js';
 import type { Pod, ReplicaSet } from '../base/kubernetes/index.js';
-import { PODS, REPLICA_SETS, isControlledBy } from '../base/kubernetes/index.js';
+import { PODS, REPLICA_SETS, isControlledBy, isPodActive } from '../base/kubernetes/index.js';
 import { silentLogger } from '../base/logging/index.js';
 import { FakeCluster, refusal } from './fake-cluster.js';
 import { LaggingCache } from './lagging-cache.js';
@@ -113,7 +112,9 @@ export class ReplicaSetHarness {
         client,
         intents: { ...intents, clear: () => void intents.clear() },
       };
-      const result = await this.reconciler.reconcile({ namespace, name, key: this.key }, context);
+      const result = await carryThrough(
+        this.reconciler.reconcile({ namespace, name, key: this.key }, context),
+      );
       if (cleared) this.storedIntents = undefined;
       return { effects: run.effects, result };
     } catch (error) {
@@ -129,7 +130,7 @@ export class ReplicaSetHarness {
   async settle(): Promise<number> {
     for (let runs = 1; runs <= 20; runs++) {
       this.catchUp();
-      const wasNeeded = needsSync(this.key, this);
+      const wasNeeded = this.reconciler.needsSync(this.key);
       const { effects, error } = await this.activate();
       if (!wasNeeded && effects > 0) throw new Error('no sync was said to be needed, and it did something');
       if (effects === 0 && !error && this.pods.lag + this.replicaSets.lag === 0) return runs;

@@ -6,7 +6,13 @@ import type {
   ReplicaSet,
   ResourceType,
 } from '../base/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS, compareResourceVersions } from '../base/kubernetes/index.js';
+import {
+  DEPLOYMENTS,
+  PODS,
+  REPLICA_SETS,
+  compareResourceVersions,
+  isPodReady,
+} from '../base/kubernetes/index.js';
 
 /** One change of the store, as a watch showed it. */
 export interface HistoryEvent {
@@ -158,10 +164,10 @@ class Replay {
   private availableOf(owned: readonly ReplicaSet[]): number {
     const owners = new Set(owned.map(({ metadata }) => metadata.uid));
     return [...this.pods.values()].filter(
-      ({ metadata, status }) =>
-        !metadata.deletionTimestamp &&
-        metadata.ownerReferences?.some(({ uid }) => owners.has(uid)) &&
-        status?.conditions?.some(({ status: value, type }) => type === 'Ready' && value === 'True'),
+      (pod) =>
+        !pod.metadata.deletionTimestamp &&
+        pod.metadata.ownerReferences?.some(({ uid }) => owners.has(uid)) &&
+        isPodReady(pod),
     ).length;
   }
 }

@@ -15,8 +15,14 @@ import type {
   ReplicaSet,
   ResourceType,
 } from '../base/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS, newControllerRef } from '../base/kubernetes/index.js';
-import { semanticEqual } from '../controllers/deployment/semantic-equality.js';
+import {
+  DEPLOYMENTS,
+  PODS,
+  REPLICA_SETS,
+  newControllerRef,
+  semanticEqual,
+  isPodReady,
+} from '../base/kubernetes/index.js';
 
 export const WORLD_NOW_MS = Date.UTC(2026, 0, 1, 12);
 
@@ -69,7 +75,7 @@ export class RolloutWorld {
 
   /** Pods that serve: ready, and nobody has asked them to stop. */
   get availablePods(): Pod[] {
-    return this.allPods.filter((pod) => isReady(pod) && !isTerminating(pod));
+    return this.allPods.filter((pod) => isPodReady(pod) && !isTerminating(pod));
   }
 
   get events(): readonly string[] {
@@ -86,9 +92,9 @@ export class RolloutWorld {
     const pods = this.podsOf(replicaSet).filter((pod) => !isTerminating(pod));
     const wanted = replicaSet.spec.replicas ?? 1;
     for (let i = pods.length; i < wanted; i++) this.createPod(replicaSet);
-    const victims = [...pods].sort((a, b) => Number(isReady(a)) - Number(isReady(b)));
+    const victims = [...pods].sort((a, b) => Number(isPodReady(a)) - Number(isPodReady(b)));
     for (const pod of victims.slice(0, Math.max(0, pods.length - wanted))) this.terminate(pod);
-    const ready = pods.filter(isReady).length;
+    const ready = pods.filter(isPodReady).length;
     const status = {
       replicas: pods.length,
       readyReplicas: ready,
@@ -100,7 +106,7 @@ export class RolloutWorld {
 
   /** A kubelet starts a pod, unless it is broken. */
   startPod(pod: Pod): void {
-    if (isTerminating(pod) || isReady(pod) || pod.spec.containers[0]?.image === BROKEN_IMAGE) return;
+    if (isTerminating(pod) || isPodReady(pod) || pod.spec.containers[0]?.image === BROKEN_IMAGE) return;
     this.api.seed(PODS, {
       ...pod,
       status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
@@ -226,10 +232,6 @@ function ignoreRefusal(error: unknown): void {
 
 function specOf(object: unknown): unknown {
   return (object as { spec?: unknown }).spec;
-}
-
-function isReady(pod: Pod): boolean {
-  return pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 }
 
 function isTerminating(pod: Pod): boolean {

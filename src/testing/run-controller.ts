@@ -5,8 +5,8 @@ import type {
   ControllerDefinition,
   Decision,
   EnqueueRequest,
-  SyncObserver,
 } from '../kit/controller/index.js';
+import { carryThrough } from '../kit/controller/index.js';
 import type { EventNote } from '../kit/events/index.js';
 import { keyOf, parseKey } from '../base/kubernetes/index.js';
 import { silentLogger } from '../base/logging/index.js';
@@ -107,14 +107,6 @@ function watching({ built, cluster, events, informers }: Sketch): RunningControl
     keys.add(keyOf(request.ref));
   });
   const signal = new AbortController().signal;
-  const observer: SyncObserver = {
-    found: (describe) => void describe(),
-    decide: (work, describe) => {
-      const decided = work();
-      decisions.push(describe(decided));
-      return decided;
-    },
-  };
   const intents = { current: undefined, store: () => Promise.resolve(), clear: () => undefined };
   return {
     informers,
@@ -132,8 +124,13 @@ function watching({ built, cluster, events, informers }: Sketch): RunningControl
         keys.delete(key);
         if (++syncs > 10_000) throw new Error(`no rest after ${syncs} syncs`);
         try {
-          const context = { client: cluster, signal, intents, observer };
-          const result = await built.reconciler.reconcile({ key, ...parseKey(key) }, context);
+          const context = { client: cluster, signal, intents };
+          const sync = built.reconciler.reconcile({ key, ...parseKey(key) }, context);
+          const result = await carryThrough(sync, (observed) => {
+            const decided = observed.decide();
+            decisions.push(decided.decision);
+            return decided;
+          });
           requeues.set(key, result.requeueAfterMs);
         } catch (error) {
           errors.set(key, error);

@@ -1,8 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hasCode } from '../base/errors/index.js';
-import type { WorkHandler, WorkItem, WorkQueue, WorkQueueOptions } from '../kit/work-queue/index.js';
+import type { WorkHandler, WorkItem, WorkQueueOptions } from '../kit/work-queue/index.js';
 import { ExclusiveProbe, gate } from './exclusive-probe.js';
-import type { MakeWorkQueueHarness, WorkQueueHarness } from './work-queue-harness.js';
+import type {
+  MakeWorkQueueHarness,
+  TestedWorkQueue as WorkQueue,
+  WorkQueueHarness,
+} from './work-queue-harness.js';
 import type { PropertyParameters } from './work-queue-properties.js';
 import { workQueueProperties } from './work-queue-properties.js';
 
@@ -410,8 +414,6 @@ export function runWorkQueueContract(
         await harness.queue().beginTerm(b2);
         for (const key of ['ns/a', 'parked'])
           await expect(old.add(key, { reason: 'user-change' })).rejects.toMatchObject(refused(2));
-        if (old.addWithCauses)
-          await expect(old.addWithCauses('ns/a', { pods: '7' })).rejects.toMatchObject(refused(2));
         expect(await known(queue, 'ns/a')).toBe(false);
         expect(await queue.counts()).toEqual({ waiting: 0, active: 0, delayed: 0, parked: 1 });
       });

@@ -1,9 +1,18 @@
-import type { WorkQueue, WorkQueueConsumer, WorkQueueOptions } from '../kit/work-queue/index.js';
+import type {
+  WorkQueue,
+  WorkQueueConsumer,
+  WorkQueueInspector,
+  WorkQueueOptions,
+  WorkQueueTending,
+} from '../kit/work-queue/index.js';
+
+/** A queue with everything that is promised of one. */
+export type TestedWorkQueue = WorkQueue & WorkQueueInspector & WorkQueueTending;
 
 /** One shared queue as several replicas see it. */
 export interface WorkQueueHarness {
   /** Another producer on the same queue. */
-  queue(): WorkQueue;
+  queue(): TestedWorkQueue;
   /** Another consumer on the same queue; each runs once. */
   consumer(): WorkQueueConsumer;
   /** Lets time go on until the condition holds; throws after `withinMs` (default 5000). */

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { WorkItem, WorkQueue } from '../kit/work-queue/index.js';
-import type { MakeWorkQueueHarness, WorkQueueHarness } from './work-queue-harness.js';
+import type { WorkItem } from '../kit/work-queue/index.js';
+import type {
+  MakeWorkQueueHarness,
+  TestedWorkQueue as WorkQueue,
+  WorkQueueHarness,
+} from './work-queue-harness.js';
 
 type Action =
   | { readonly kind: 'add'; readonly key: number; readonly priority: 'high' | 'normal' | 'low' }

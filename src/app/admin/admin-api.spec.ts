@@ -2,6 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HealthRegistry } from '../../kit/health/index.js';
 import { DEPLOYMENTS, NAMESPACES, REPLICA_SETS, newControllerRef } from '../../base/kubernetes/index.js';
+import { MemoryWorkQueue } from '../../kit/work-queue/index.js';
 import { createMetrics } from '../../kit/opentelemetry.js';
 import { ADMIN_TOKEN, anAdminPorts } from '../../testing/admin-ports.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
@@ -81,7 +82,7 @@ describe('the admin API', () => {
       const answer = await send(method, path, { body });
       expect(answer.status).toBe(401);
       expect(answer.headers['www-authenticate']).toContain('Bearer');
-      expect(await ports.queues.get('deployment')?.counts()).toMatchObject({ waiting: 0, parked: 0 });
+      expect(await ports.queues().get('deployment')?.counts()).toMatchObject({ waiting: 0, parked: 0 });
       expect(ports.logLevel.get()).toBe('info');
     });
 
@@ -201,8 +202,9 @@ describe('the admin API', () => {
 
   describe('queues', () => {
     it('shows every key, and lets an operator park, take out, requeue and purge one', async () => {
-      const queue = ports.queues.get('deployment');
-      await queue?.addAfter('default/later', 5000, { reason: 'requeue' });
+      const queue = ports.queues().get('deployment');
+      if (!(queue instanceof MemoryWorkQueue)) throw new Error('not the queue of the test ports');
+      await queue.addAfter('default/later', 5000, { reason: 'requeue' });
       const running = ports.running.start('deployment', 'default/running');
       running.overdue();
       const act = (verb: string, body: unknown) =>

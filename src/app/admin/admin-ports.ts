@@ -6,7 +6,7 @@ import type { Deployment, Namespace, Pod, ReplicaSet } from '../../base/kubernet
 import type { Logger } from '../../base/logging/index.js';
 import type { ShownSpan } from '../../kit/telemetry/index.js';
 import type { ServedCertificate } from '../../base/tls/index.js';
-import type { WorkQueue } from '../../kit/work-queue/index.js';
+import type { WorkQueueInspector, WorkQueueTending } from '../../kit/work-queue/index.js';
 import type { StatusSource } from './status-source.js';
 
 /** A replica as the others find it. */
@@ -35,8 +35,12 @@ export interface LeaseView {
   readonly remainingMs: number;
 }
 
-/** This replica's caches of what an explanation needs; absent where no controller here watches Deployments. */
+/** This replica's caches of what an explanation of the Deployments of one API needs. */
 export interface DeploymentCaches {
+  /** `apps/v1`, or `rollkeeper.dev/v1`. */
+  readonly apiVersion: string;
+  /** The controller that works on them. */
+  readonly controller: string;
   readonly deployments: Informer<Deployment>;
   readonly replicaSets: Informer<ReplicaSet>;
   readonly pods: Informer<Pod>;
@@ -63,8 +67,9 @@ export interface AdminPorts {
   config(): Readonly<Record<string, unknown>>;
   readonly logLevel: { get(): string; set(level: string): void };
   /** By controller. */
-  readonly queues: ReadonlyMap<string, WorkQueue>;
-  caches(): DeploymentCaches | undefined;
+  queues(): ReadonlyMap<string, WorkQueueInspector & WorkQueueTending>;
+  /** One for each API whose Deployments a controller here watches. */
+  caches(): readonly DeploymentCaches[];
   readonly decisions: DecisionLog;
   readonly running: RunningSyncs;
   readonly traces: { of(traceId: string): readonly ShownSpan[] };

@@ -4,7 +4,7 @@ import { TerminusModule } from '@nestjs/terminus';
 import type { HealthRegistry } from '../../kit/health/index.js';
 import type { Metrics } from '../../kit/telemetry/index.js';
 import { HealthController } from './health.controller.js';
-import { MetricsController } from './metrics.controller.js';
+import { MetricsController, StatusController, OpenApiController } from './status.controller.js';
 import type { AdminPorts } from './admin-ports.js';
 import { ClusterView } from './cluster-view.js';
 import { ClusterController } from './cluster.controller.js';
@@ -14,10 +14,8 @@ import { DebugController } from './debug.controller.js';
 import { EventStreams } from './event-streams.js';
 import { ExplainSource } from './explain-source.js';
 import { ExplainController } from './explain.controller.js';
-import { OpenApiController } from './openapi.controller.js';
 import { QueuesController } from './queues.controller.js';
 import type { StatusSource } from './status-source.js';
-import { StatusController } from './status.controller.js';
 import {
   ADMIN_PORTS,
   CLUSTER_VIEW,

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
-import type { WorkQueue } from '../../kit/work-queue/index.js';
 import { BullMqWorkQueue } from '../../kit/redis.js';
+import type { AdminPorts } from './admin-ports.js';
 
 export const BULL_BOARD_PATH = '/admin/bull-board';
 
@@ -9,7 +9,7 @@ export const BULL_BOARD_PATH = '/admin/bull-board';
  * BullMQ's own view of the queues, read only: keys are handled through the admin API, which knows of parked keys and
  * timers. Loaded and put together on the first visit, because most replicas are never visited.
  */
-export function bullBoard(queues: ReadonlyMap<string, WorkQueue>): RequestHandler {
+export function bullBoard(queues: AdminPorts['queues']): RequestHandler {
   let board: Promise<RequestHandler> | undefined;
   return (request, response, next) => {
     ownPolicy(request, response, () => {
@@ -25,13 +25,13 @@ export function bullBoard(queues: ReadonlyMap<string, WorkQueue>): RequestHandle
   };
 }
 
-async function build(queues: ReadonlyMap<string, WorkQueue>): Promise<RequestHandler> {
+async function build(queues: AdminPorts['queues']): Promise<RequestHandler> {
   const [{ createBullBoard }, { BullMQAdapter }, { ExpressAdapter }] = await Promise.all([
     import('@bull-board/api'),
     import('@bull-board/api/bullMQAdapter'),
     import('@bull-board/express'),
   ]);
-  const own = [...queues.values()].filter((queue) => queue instanceof BullMqWorkQueue);
+  const own = [...queues().values()].filter((queue) => queue instanceof BullMqWorkQueue);
   const bullQueues = await Promise.all(own.map((queue) => queue.bullQueue()));
   const serverAdapter = new ExpressAdapter();
   serverAdapter.setBasePath(BULL_BOARD_PATH);

@@ -53,7 +53,7 @@ describe('the live feed of the console', () => {
   it('tells all that there is, then that this was all', async () => {
     void look();
     await pass(10);
-    expect(events[0]).toMatchObject({ type: 'hello', identity: 'controller-0' });
+    expect(events[0]).toMatchObject({ type: 'hello', identity: 'controller-0', watchesDeployments: true });
     expect(keys()).toEqual(['default/web']);
     expect(events.map(({ type }) => type)).toContain('listed');
   });

@@ -5,13 +5,19 @@ import { controllerOf, keyOf } from '../../base/kubernetes/index.js';
 import type { AdminPorts, DeploymentCaches } from './admin-ports.js';
 import type { ClusterSnapshot, ClusterView } from './cluster-view.js';
 import type { DeploymentSummary } from './console-summary.js';
-import { summarize } from './console-summary.js';
+import { summarize, summaryKey } from './console-summary.js';
 import type { ExplainSource } from './explain-source.js';
-import type { ParkedKey, WorkQueueCounts } from '../../kit/work-queue/index.js';
+import type { ParkedKey, WorkQueueCounts, WorkQueueInspector } from '../../kit/work-queue/index.js';
 
 /** What the console is told, an event at a time. */
 export type FeedEvent =
-  | { readonly type: 'hello'; readonly identity: string; readonly nowMs: number }
+  | {
+      readonly type: 'hello';
+      readonly identity: string;
+      readonly nowMs: number;
+      /** Whether there are rollouts to be shown: other operators' controllers may watch none. */
+      readonly watchesDeployments: boolean;
+    }
   | {
       readonly type: 'deployments';
       readonly changed: readonly DeploymentSummary[];
@@ -67,7 +73,8 @@ export class ConsoleFeed {
   /** Sends everything there is, and then what changes, until aborted. */
   async serve(viewer: Viewer, signal: AbortSignal): Promise<void> {
     const { clock, identity } = this.ports;
-    viewer.send({ type: 'hello', identity, nowMs: clock.now() });
+    const watchesDeployments = this.ports.caches() !== undefined;
+    viewer.send({ type: 'hello', identity, nowMs: clock.now(), watchesDeployments });
     this.join(viewer);
     try {
       await this.sendAll(viewer, signal);
@@ -78,9 +85,14 @@ export class ConsoleFeed {
   }
 
   private async sendAll(viewer: Viewer, signal: AbortSignal): Promise<void> {
-    const caches = this.ports.caches();
-    const deployments = caches?.deployments.lister.list() ?? [];
-    for (let start = 0; caches && start < deployments.length && !signal.aborted; start += CHUNK) {
+    for (const caches of this.ports.caches()) await this.sendOf(caches, viewer, signal);
+    viewer.send({ type: 'listed' });
+    viewer.send({ type: 'decisions', decisions: await this.cluster.decisionsSince(0, DECISIONS_AT_FIRST) });
+  }
+
+  private async sendOf(caches: DeploymentCaches, viewer: Viewer, signal: AbortSignal): Promise<void> {
+    const deployments = caches.deployments.lister.list();
+    for (let start = 0; start < deployments.length && !signal.aborted; start += CHUNK) {
       const nowMs = this.ports.clock.now();
       const changed = deployments
         .slice(start, start + CHUNK)
@@ -89,8 +101,6 @@ export class ConsoleFeed {
       await viewer.drained();
       await this.ports.clock.sleep(0, signal).catch(() => undefined);
     }
-    viewer.send({ type: 'listed' });
-    viewer.send({ type: 'decisions', decisions: await this.cluster.decisionsSince(0, DECISIONS_AT_FIRST) });
   }
 
   private join(viewer: Viewer): void {
@@ -98,8 +108,7 @@ export class ConsoleFeed {
     if (this.stopWork) return;
     this.stopWork = new AbortController();
     const { signal } = this.stopWork;
-    const caches = this.ports.caches();
-    if (caches) this.follow(caches, signal);
+    for (const caches of this.ports.caches()) this.follow(caches, signal);
     void this.repeat(CLUSTER_MS, signal, () => this.tellCluster());
   }
 
@@ -120,7 +129,7 @@ export class ConsoleFeed {
     const moving = new Set<string>();
     const ofReplicaSet = (replicaSet: DeepReadonly<ReplicaSet> | undefined): void => {
       const owner = replicaSet && controllerOf(replicaSet);
-      if (owner?.kind === 'Deployment')
+      if (owner?.kind === 'Deployment' && owner.apiVersion === caches.apiVersion)
         dirty.add(keyOf({ namespace: replicaSet?.metadata.namespace, name: owner.name }));
     };
     const ofPod = (pod: DeepReadonly<KubernetesObject>): void => {
@@ -151,23 +160,27 @@ export class ConsoleFeed {
       dirty.delete(key);
       moving.delete(key);
       const deployment = caches.deployments.lister.get(key);
-      if (!deployment) gone.push(key);
-      else changed.push(summarize(this.source, caches, deployment, this.ports.clock.now()));
+      if (!deployment) gone.push(summaryKey(caches, key));
+      else {
+        const summary = summarize(this.source, caches, deployment, this.ports.clock.now());
+        changed.push(summary);
+        if (summary.state === 'progressing' || summary.state === 'blocked') moving.add(key);
+      }
     }
-    for (const { key, state } of changed) if (state === 'progressing' || state === 'blocked') moving.add(key);
     this.broadcast({ type: 'deployments', changed, gone });
   }
 
   private lastDecisionMs = 0;
 
   private async tellCluster(): Promise<void> {
-    const { clock, queues } = this.ports;
+    const { clock } = this.ports;
+    const queues = [...this.ports.queues()];
     this.lastDecisionMs ||= clock.now();
     const since = this.lastDecisionMs;
     const [cluster, decisions, summaries] = await Promise.all([
       this.cluster.snapshot(),
       this.cluster.decisionsSince(since, DECISIONS_AT_FIRST),
-      Promise.all([...queues].map(([controller, queue]) => queueSummary(controller, queue))),
+      Promise.all(queues.map(([controller, queue]) => queueSummary(controller, queue))),
     ]);
     this.broadcast({
       type: 'cluster',
@@ -192,7 +205,7 @@ export class ConsoleFeed {
 
 async function queueSummary(
   controller: string,
-  queue: AdminPorts['queues'] extends ReadonlyMap<string, infer Queue> ? Queue : never,
+  queue: WorkQueueInspector,
 ): Promise<QueueSummary | undefined> {
   try {
     const [counts, parked] = await Promise.all([queue.counts(), queue.parked()]);

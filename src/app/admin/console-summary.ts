@@ -26,7 +26,10 @@ export const POD_LETTERS: Readonly<Record<PodState, string>> = {
 
 /** A Deployment as the console's list shows it. */
 export interface DeploymentSummary {
+  /** `namespace/name`; with `?api=…` where another API may have one of that name. */
   readonly key: string;
+  /** The controller that works on it. */
+  readonly controller: string;
   readonly state: Explanation['state'];
   readonly cause: Explanation['cause'];
   readonly sentence: string;
@@ -43,6 +46,11 @@ export interface DeploymentSummary {
     /** A letter a pod, see {@link POD_LETTERS}. */
     readonly pods: string;
   }[];
+}
+
+/** See {@link DeploymentSummary.key}. */
+export function summaryKey({ apiVersion }: DeploymentCaches, key: string): string {
+  return apiVersion === 'apps/v1' ? key : `${key}?api=${apiVersion}`;
 }
 
 /** Old ReplicaSets that are kept at zero for a rollback are left out. */
@@ -67,7 +75,8 @@ export function summarize(
       const available = pods.split('').filter((letter) => letter === POD_LETTERS.available).length;
       return { name, role, revision, images, size, available, pods };
     });
-  return { key: keyOf(deployment.metadata), state, cause, sentence, limits, counts, deadline, sets };
+  const key = summaryKey(caches, keyOf(deployment.metadata));
+  return { key, controller: caches.controller, state, cause, sentence, limits, counts, deadline, sets };
 }
 
 function lettersOf(caches: DeploymentCaches, uid: string, minReadySeconds: number, nowMs: number): string {

@@ -41,7 +41,7 @@ function open(streams: EventStreams, client = 'somebody'): { stream: EventStream
   return { stream: streams.open(client, response as unknown as Response), response };
 }
 
-const event = { type: 'hello', identity: 'r0', nowMs: 0 } as const;
+const event = { type: 'hello', identity: 'r0', nowMs: 0, watchesDeployments: true } as const;
 /** As it goes over the wire. */
 const EVENT_BYTES = `event: hello\ndata: ${JSON.stringify(event)}\n\n`.length;
 

@@ -6,8 +6,6 @@ import { keyOf } from '../../base/kubernetes/index.js';
 import type { AdminPorts, DeploymentCaches } from './admin-ports.js';
 import type { ClusterSnapshot, ClusterView } from './cluster-view.js';
 
-const CONTROLLER = 'deployment';
-
 /** Explains Deployments from this replica's caches, and with what all replicas know. */
 export class ExplainSource {
   constructor(
@@ -19,17 +17,18 @@ export class ExplainSource {
   async explain(caches: DeploymentCaches, key: string): Promise<Explanation | undefined> {
     const deployment = caches.deployments.lister.get(key);
     if (!deployment) return undefined;
+    const { controller } = caches;
     const observed = this.observed(caches, deployment);
     const [snapshot, decisions] = await Promise.all([
       this.cluster.snapshot(),
-      this.cluster.decisions(CONTROLLER, key),
+      this.cluster.decisions(controller, key),
     ]);
     const [queue, replicaSetQueues] = await Promise.all([
-      this.queueKnowledge(snapshot, CONTROLLER, key),
+      this.queueKnowledge(snapshot, controller, key),
       this.replicaSetQueues(snapshot, observed.replicaSets),
     ]);
     const controllerRuns = snapshot.replicas.some(({ controllers }) =>
-      controllers.some(({ consuming, name }) => name === CONTROLLER && consuming),
+      controllers.some(({ consuming, name }) => name === controller && consuming),
     );
     const retry = queue?.retry && { ...queue.retry, error: decisions[0]?.error };
     return explainDeployment({
@@ -83,7 +82,7 @@ export class ExplainSource {
     key: string,
   ): Promise<QueueKnowledge | undefined> {
     try {
-      const view = await this.ports.queues.get(controller)?.inspectKey(key);
+      const view = await this.ports.queues().get(controller)?.inspectKey(key);
       if (!view) return undefined;
       const { delayed, failures, parked, waiting } = view;
       const retry = failures > 0 ? { failures, dueMs: delayed?.dueMs } : undefined;

@@ -4,6 +4,7 @@ import {
   Inject,
   NotFoundException,
   Param,
+  Query,
   ServiceUnavailableException,
 } from '@nestjs/common';
 import type { Explanation } from '../explain/index.js';
@@ -21,25 +22,36 @@ export class ExplainController {
   ) {}
 
   @Get('explain/deployments/:namespace/:name')
-  async explain(@Param('namespace') namespace: string, @Param('name') name: string): Promise<Explanation> {
+  async explain(
+    @Param('namespace') namespace: string,
+    @Param('name') name: string,
+    @Query('api') api?: unknown,
+  ): Promise<Explanation> {
     const key = `${parseName(namespace, 'namespace')}/${parseName(name, 'name')}`;
-    const explanation = await this.source.explain(this.caches(), key);
-    if (!explanation) throw new NotFoundException({ error: `no Deployment ${key}` });
-    return explanation;
+    for (const caches of this.caches()) {
+      if (api !== undefined && api !== caches.apiVersion) continue;
+      const explanation = await this.source.explain(caches, key);
+      if (explanation) return explanation;
+    }
+    throw new NotFoundException({ error: `no Deployment ${key}` });
   }
 
   @Get('deployments')
-  deployments(): Pick<Explanation, 'namespace' | 'name' | 'state' | 'cause' | 'sentence'>[] {
-    const caches = this.caches();
-    return caches.deployments.lister.list().map((deployment) => {
-      const { cause, name, namespace, sentence, state } = this.source.glance(caches, deployment);
-      return { namespace, name, state, cause, sentence };
-    });
+  deployments(): (Pick<Explanation, 'namespace' | 'name' | 'state' | 'cause' | 'sentence'> & {
+    apiVersion: string;
+  })[] {
+    return this.caches().flatMap((caches) =>
+      caches.deployments.lister.list().map((deployment) => {
+        const { cause, name, namespace, sentence, state } = this.source.glance(caches, deployment);
+        return { apiVersion: caches.apiVersion, namespace, name, state, cause, sentence };
+      }),
+    );
   }
 
-  private caches(): DeploymentCaches {
+  private caches(): readonly DeploymentCaches[] {
     const caches = this.ports.caches();
-    if (!caches) throw new ServiceUnavailableException({ error: 'this replica does not watch Deployments' });
+    if (caches.length === 0)
+      throw new ServiceUnavailableException({ error: 'this replica does not watch Deployments' });
     return caches;
   }
 }

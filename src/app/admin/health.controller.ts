@@ -1,16 +1,14 @@
 import { Controller, Get, Inject, Req, Res, ServiceUnavailableException } from '@nestjs/common';
-import type { HealthCheckResult, HealthIndicatorResult } from '@nestjs/terminus';
+import type { HealthCheckResult } from '@nestjs/terminus';
 import { HealthCheckService, HealthIndicatorService } from '@nestjs/terminus';
 import type { Request, Response } from 'express';
 import type { HealthCheck, HealthRegistry } from '../../kit/health/index.js';
+import { attemptCheck } from '../../nest/rollkeeper.health.js';
 import { factsOf } from './access.middleware.js';
 import type { AdminPorts } from './admin-ports.js';
 import { ReasonAccess } from './reason-access.js';
 import { isWell, renderHealthText, withoutReasons } from './render-health-text.js';
 import { ADMIN_PORTS, HEALTH_REGISTRY } from './tokens.js';
-
-/** A check that does not answer counts as failed after this long. */
-const CHECK_TIMEOUT_MS = 1500;
 
 /**
  * `/livez`, `/readyz` and `/healthz` as Kubernetes has them (`?verbose`, `?exclude=NAME`, `/readyz/NAME`), answered
@@ -71,20 +69,10 @@ export class HealthController {
 
   private async run(checks: readonly HealthCheck[]): Promise<HealthCheckResult> {
     try {
-      return await this.terminus.check(checks.map((check) => () => this.attempt(check)));
+      return await this.terminus.check(checks.map((check) => () => attemptCheck(this.indicators, check)));
     } catch (error) {
       if (error instanceof ServiceUnavailableException) return error.getResponse() as HealthCheckResult;
       throw error;
     }
-  }
-
-  private async attempt(check: HealthCheck): Promise<HealthIndicatorResult> {
-    return this.indicators
-      .check(check.name)
-      .attempt(async () => {
-        const note = await check.check();
-        return typeof note === 'string' ? { message: note } : undefined;
-      })
-      .withTimeout(CHECK_TIMEOUT_MS);
   }
 }

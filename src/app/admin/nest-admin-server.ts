@@ -1,4 +1,4 @@
-import type { DynamicModule, INestApplication } from '@nestjs/common';
+import type { DynamicModule, INestApplication, InjectionToken } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Server } from 'node:https';
 import type { ServedCertificate } from '../../base/tls/index.js';
@@ -15,7 +15,7 @@ import { writeIntegers } from '../../base/kubernetes/index.js';
 export interface AdminServer {
   readonly url: string;
   /** A provider of the application. */
-  get<T>(token: symbol): T;
+  get<T>(token: InjectionToken<T>): T;
   close(): Promise<void>;
   /** The paths that are served. */
   routes(): readonly string[];
@@ -49,7 +49,10 @@ export async function startAdminServer(
     expressOf(app).set('json replacer', writeIntegers);
     if (tls) serveCertificate(app.getHttpServer() as Server, ports);
     for (const handler of guardAdminPages(ports)) app.use(handler);
-    app.use(BULL_BOARD_PATH, bullBoard(ports.queues));
+    app.use(
+      BULL_BOARD_PATH,
+      bullBoard(() => ports.queues()),
+    );
     await app.listen(port, host);
   } catch (error) {
     await app.close();
@@ -75,7 +78,7 @@ function serveCertificate(server: Server, { certificate, logger }: AdminPorts): 
 function describe(app: INestApplication, url: string): AdminServer {
   return {
     url,
-    get: <T>(token: symbol): T => app.get<T>(token, { strict: false }),
+    get: <T>(token: InjectionToken<T>): T => app.get<T>(token, { strict: false }),
     close: () => app.close(),
     routes: () => routesOf(app),
   };

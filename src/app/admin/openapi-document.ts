@@ -137,7 +137,11 @@ export const OPENAPI_DOCUMENT = {
     '/admin/deployments': read('Each Deployment with its state in one sentence'),
     '/admin/explain/deployments/{namespace}/{name}': read(
       'Why a rollout is where it is',
-      [inPath('namespace'), inPath('name')],
+      [
+        inPath('namespace'),
+        inPath('name'),
+        inQuery('api', { type: 'string' }, 'apps/v1 or rollkeeper.dev/v1; the first that has it'),
+      ],
       NOT_FOUND,
     ),
     '/admin/events': read('Server-sent events: what the console shows, live'),

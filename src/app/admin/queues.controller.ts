@@ -11,7 +11,13 @@ import {
   Req,
 } from '@nestjs/common';
 import type { Request } from 'express';
-import type { KeyView, WorkQueue, WorkQueueCounts, WorkQueueView } from '../../kit/work-queue/index.js';
+import type {
+  KeyView,
+  WorkQueueCounts,
+  WorkQueueInspector,
+  WorkQueueTending,
+  WorkQueueView,
+} from '../../kit/work-queue/index.js';
 import type { AdminPorts } from './admin-ports.js';
 import type { ClusterView } from './cluster-view.js';
 import { parseCount, parseKeyText, parseName } from './request-parsing.js';
@@ -32,6 +38,8 @@ export interface QueueAnswer extends WorkQueueView {
   readonly running: readonly RunningKey[];
 }
 
+type AdminQueue = WorkQueueInspector & WorkQueueTending;
+
 interface KeyBody {
   readonly key?: unknown;
   readonly reason?: unknown;
@@ -47,7 +55,7 @@ export class QueuesController {
 
   @Get()
   async list(): Promise<{ controller: string; counts: WorkQueueCounts }[]> {
-    const queues = [...this.ports.queues];
+    const queues = [...this.ports.queues()];
     return Promise.all(
       queues.map(async ([controller, queue]) => ({ controller, counts: await queue.counts() })),
     );
@@ -125,7 +133,7 @@ export class QueuesController {
     body: KeyBody | undefined,
     request: Request,
     what: string,
-    act: (queue: WorkQueue, key: string) => Promise<void>,
+    act: (queue: AdminQueue, key: string) => Promise<void>,
   ): Promise<KeyView> {
     const { controller, queue } = this.queueOf(name);
     const key = parseKeyText(body?.key);
@@ -138,9 +146,9 @@ export class QueuesController {
     return queue.inspectKey(key);
   }
 
-  private queueOf(name: string): { controller: string; queue: WorkQueue } {
+  private queueOf(name: string): { controller: string; queue: AdminQueue } {
     const controller = parseName(name, 'controller');
-    const queue = this.ports.queues.get(controller);
+    const queue = this.ports.queues().get(controller);
     if (!queue) throw new NotFoundException({ error: `no controller named ${controller} runs here` });
     return { controller, queue };
   }

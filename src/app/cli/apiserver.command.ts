@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { createPinoLogger } from '../../base/logging/index.js';
-import { runUntilStopped, tellParent } from '../../base/process/index.js';
+import { heapIsLoaded, runUntilStopped, tellParent } from '../../base/process/index.js';
 import { createProcessMetrics, startTracing } from '../../kit/opentelemetry.js';
-import { createApiServerMetrics } from '../telemetry/index.js';
+import { createApiServerMetrics } from '../app-metrics.js';
 import { VERSION } from '../../base/version.js';
-import type { RedisFlags } from './redis-url.js';
-import { addRedisOptions, redisUrlOf } from './redis-url.js';
+import type { RedisFlags } from './shared-options.js';
+import { addRedisOptions, redisUrlOf } from './shared-options.js';
 
 interface ApiServerCommandOptions extends RedisFlags {
   dataDir: string;
@@ -71,7 +71,10 @@ async function run(options: ApiServerCommandOptions, signal: AbortSignal): Promi
       {
         logger: createPinoLogger({ base: { role: 'apiserver' } }),
         metrics: createApiServerMetrics(metrics),
-        onReady: (url) => tellParent({ type: 'ready', url }),
+        onReady: (url) => {
+          heapIsLoaded();
+          tellParent({ type: 'ready', url });
+        },
       },
       signal,
     );

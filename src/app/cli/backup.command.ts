@@ -5,8 +5,8 @@ import { StartupError } from '../../base/errors/index.js';
 import { createPinoLogger } from '../../base/logging/index.js';
 import { runUntilStopped } from '../../base/process/index.js';
 import { VERSION } from '../../base/version.js';
-import type { RedisFlags } from './redis-url.js';
-import { addRedisOptions, redisUrlOf } from './redis-url.js';
+import type { RedisFlags } from './shared-options.js';
+import { addRedisOptions, redisUrlOf } from './shared-options.js';
 import type { Storage } from '../../api-server/index.js';
 
 interface StoreFlags extends RedisFlags {

@@ -1,17 +1,20 @@
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import { runUntilStopped, tellParent } from '../../base/process/index.js';
-import { addRedisOptions, redisUrlOf } from './redis-url.js';
+import { heapIsLoaded, runUntilStopped, tellParent } from '../../base/process/index.js';
+import type { OnServing } from '../admin-pages/index.js';
+import { addApiOptions, addRedisOptions, redisUrlOf } from './shared-options.js';
+
+/**
+ * Of a replica, the caches are most of what lives, and little of what is allocated stays: 251 MiB with 20 000 pods in place of 286 to 440,
+ * for CPU that could not be told from none (docs/PERFORMANCE.md).
+ */
+const HEAP_GROWS_BY_PERCENT = 50;
 
 /** `rollkeeper controller`: one replica against any Kubernetes API. */
 export function registerControllerCommand(program: Command): void {
-  addRedisOptions(program.command('controller'), 'the Redis that all replicas share')
+  const command = addRedisOptions(program.command('controller'), 'the Redis that all replicas share');
+  addApiOptions(command, "the API to work on (default: kubectl's rules, down to the pod's service account)")
     .description('run one replica of the controllers against a Kubernetes API')
-    .option(
-      '--kubeconfig <file>',
-      "the API to work on (default: kubectl's rules, down to the pod's service account)",
-    )
-    .option('--context <name>', "context of the kubeconfig (default: the file's own)")
     .option('--key-prefix <prefix>', 'keeps installations on one Redis apart (default: rollkeeper)')
     .option('--identity <name>', "this replica's unique name (default: host name and process id)")
     .option('--namespaces <list>', 'work in these alone, each watched by itself (default: all)')
@@ -38,9 +41,18 @@ export function registerControllerCommand(program: Command): void {
       "kube-controller-manager's names; * for all (without --standalone: deployment, replicaset, garbage-collector, namespace), -name for all but one; the first mention counts (default: *)",
     )
     .option(
+      '--deployment-api <list>',
+      'whose Deployments: apps/v1, rollkeeper.dev/v1 (for clusters whose own controller cannot be switched off), or both (default: apps/v1)',
+    )
+    .option(
       '--standalone',
       'no kube-controller-manager works beside: * stands for all controllers there are, those of Services, budgets, nodes, quotas and the like too (docs/CONTROLLERS.md)',
     )
+    .option(
+      '--cluster-signing-cert-file <file>',
+      'the authority that signs approved CertificateSigningRequests, PEM (default: nothing is signed)',
+    )
+    .option('--cluster-signing-key-file <file>', 'its private key, PEM')
     .option('--workers <list>', 'keys worked on at once, for example deployment=5,replicaset=10')
     .option('--admin-host <address>', 'where health, metrics and status are served (default: 127.0.0.1)')
     .option('--admin-port <port>', 'their port; 0 lets the system choose (default: 0)')
@@ -116,7 +128,11 @@ async function run(
   const options = compileReplicaOptions(replicaOptionsOf(flags, process.env));
   const stops = { stopsWithinMs: stopsWithinMs(options) };
   endWithin(stops.stopsWithinMs);
-  return runReplica(options, (replica) => tellParent({ type: 'ready', ...replica, ...stops }), signal);
+  const onServing: OnServing = (replica) => {
+    heapIsLoaded(HEAP_GROWS_BY_PERCENT);
+    tellParent({ type: 'ready', ...replica, ...stops });
+  };
+  return runReplica(options, onServing, signal);
 }
 
 /** The options of a replica, as its flags and its environment say them. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidOptionError, StartupError, errorMessage } from '../../base/errors/index.js';
-import { failProcess } from '../../base/process/index.js';
+import { runOnce } from '../../base/process/index.js';
 
 /** Less than the timeout of the image's HEALTHCHECK. */
 const ANSWER_TIMEOUT_MS = 4000;
@@ -15,13 +15,7 @@ export function registerHealthcheckCommand(program: Command): void {
       'where to ask; nothing secret is sent, and any certificate is taken',
       'https://127.0.0.1:8080/readyz',
     )
-    .action(async ({ url }: { url: string }) => {
-      try {
-        console.log(await askHealth(url));
-      } catch (error) {
-        failProcess(error);
-      }
-    });
+    .action(({ url }: { url: string }) => runOnce(async () => console.log(await askHealth(url))));
 }
 
 /**

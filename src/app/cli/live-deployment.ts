@@ -1,13 +1,22 @@
+import { InvalidOptionError } from '../../base/errors/index.js';
 import type { ApiClient } from '../../kit/api-client/index.js';
-import type { Deployment, Namespace, ObjectRef, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import { isNotFound } from '../../kit/api-client/api-status-error.js';
 import {
-  DEPLOYMENTS,
-  NAMESPACES,
-  PODS,
-  REPLICA_SETS,
-  controllerOf,
-  isControlledBy,
+  DEPLOYMENT_APIS,
+  completeDeployment,
+  deploymentTypeOf,
+  isCustomDeployment,
+} from '../../controllers/deployment/index.js';
+import type {
+  Deployment,
+  Namespace,
+  ObjectRef,
+  Pod,
+  ReplicaSet,
+  ResourceType,
 } from '../../base/kubernetes/index.js';
+import { NAMESPACES, PODS, REPLICA_SETS, controllerOf, isControlledBy } from '../../base/kubernetes/index.js';
+import type { ApiFlags } from './shared-options.js';
 
 /** A Deployment and what belongs to it, read from the API. */
 export interface LiveDeployment {
@@ -19,24 +28,61 @@ export interface LiveDeployment {
   readonly namespaceTerminating?: boolean;
 }
 
-export async function readLiveDeployment(client: ApiClient, ref: ObjectRef): Promise<LiveDeployment> {
+/** @throws as {@link findDeployment} */
+export async function readLiveDeployment(
+  client: ApiClient,
+  ref: ObjectRef,
+  api?: string,
+): Promise<LiveDeployment> {
   const { namespace } = ref;
-  const [deployment, sets, pods, all, namespaceTerminating] = await Promise.all([
-    client.get<Deployment>(DEPLOYMENTS, ref),
+  const { deployment: found, type } = await findDeployment(client, ref, api);
+  const [sets, pods, all, namespaceTerminating] = await Promise.all([
     client.list<ReplicaSet>(REPLICA_SETS, { namespace }),
     client.list<Pod>(PODS, { namespace }),
-    client.list<Deployment>(DEPLOYMENTS, { namespace }),
+    client.list<Deployment>(type, { namespace }),
     isTerminating(client, namespace),
   ]);
+  const deployment = complete(found);
   const replicaSets = sets.items.filter((set) => isControlledBy(set, deployment));
   const uids = new Set(replicaSets.map(({ metadata }) => metadata.uid));
   return {
     deployment,
     replicaSets,
     pods: pods.items.filter((pod) => uids.has(controllerOf(pod)?.uid)),
-    neighbours: all.items,
+    neighbours: all.items.map(complete),
     namespaceTerminating,
   };
+}
+
+/**
+ * A Deployment by whichever API has it.
+ * @param api `apps/v1` or `rollkeeper.dev/v1`; needed only where both have one of that name
+ * @throws InvalidOptionError for another API, or where both have one; ApiStatusError (404) where neither does
+ */
+export async function findDeployment(
+  client: ApiClient,
+  ref: ObjectRef,
+  api?: string,
+): Promise<{ readonly type: ResourceType; readonly deployment: Deployment }> {
+  const apis = DEPLOYMENT_APIS.filter((each) => api === undefined || each === api);
+  if (apis.length === 0)
+    throw new InvalidOptionError('api', `"${api}" is none of ${DEPLOYMENT_APIS.join(', ')}`);
+  const types = apis.map(deploymentTypeOf);
+  const asked = await Promise.allSettled(types.map((type) => client.get<Deployment>(type, ref)));
+  const found = asked.flatMap((answer, index) => {
+    const type = types[index];
+    return type && answer.status === 'fulfilled' ? [{ type, deployment: answer.value }] : [];
+  });
+  const [first, ...more] = found;
+  if (more.length > 0)
+    throw new InvalidOptionError('api', `is needed: ${apis.join(' and ')} both have one of that name`);
+  if (first) return first;
+  const failures = asked.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as Error] : []));
+  throw failures.find((failure) => !isNotFound(failure)) ?? failures[0] ?? new Error('nothing was asked');
+}
+
+function complete(deployment: Deployment): Deployment {
+  return isCustomDeployment(deployment) ? completeDeployment(deployment) : deployment;
 }
 
 /** Many who may read Deployments may not read namespaces; an answer without this is better than none. */
@@ -50,10 +96,7 @@ async function isTerminating(client: ApiClient, name = 'default'): Promise<boole
 }
 
 /** Runs `work` with a client of the API that a kubeconfig names (default: kubectl's rules). */
-export async function withApi<T>(
-  flags: { readonly kubeconfig?: string; readonly context?: string },
-  work: (client: ApiClient) => Promise<T>,
-): Promise<T> {
+export async function withApi<T>(flags: ApiFlags, work: (client: ApiClient) => Promise<T>): Promise<T> {
   // Only now: a process shall not hold in memory what another command needs.
   const { createHttpApiClient, loadKubeconfig } = await import('../../kit/api-client/index.js');
   const { SystemClock } = await import('../../base/clock/index.js');

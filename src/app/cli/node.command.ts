@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { createPinoLogger } from '../../base/logging/index.js';
-import { runUntilStopped, tellParent } from '../../base/process/index.js';
+import { heapIsLoaded, runUntilStopped, tellParent } from '../../base/process/index.js';
 import { startTracing } from '../../kit/opentelemetry.js';
 import { VERSION } from '../../base/version.js';
 
@@ -49,7 +49,10 @@ async function run(options: NodeCommandOptions, signal: AbortSignal): Promise<vo
       {
         logger: createPinoLogger({ base: { role: 'node' } }),
         userAgent: `rollkeeper/${VERSION} (node)`,
-        onReady: () => tellParent({ type: 'ready' }),
+        onReady: () => {
+          heapIsLoaded();
+          tellParent({ type: 'ready' });
+        },
       },
       signal,
     );

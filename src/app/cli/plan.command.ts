@@ -3,21 +3,20 @@ import type { Command } from 'commander';
 import { InvalidOptionError, UnsupportedError } from '../../base/errors/index.js';
 import { exactIntegerTags, stringifyJson } from '../../base/kubernetes/index.js';
 import type { Deployment, ReplicaSet } from '../../base/kubernetes/index.js';
-import { failProcess } from '../../base/process/index.js';
+import { runOnce } from '../../base/process/index.js';
+import type { ApiFlags } from './shared-options.js';
+import { addApiOptions } from './shared-options.js';
 
-interface PlanFlags {
+interface PlanFlags extends ApiFlags {
   readonly filename: string;
   readonly against?: string;
   readonly podByPod?: boolean;
   readonly json?: boolean;
-  readonly kubeconfig?: string;
-  readonly context?: string;
 }
 
 /** `rollkeeper plan`: the steps that a rollout would take, touching nothing. */
 export function registerPlanCommand(program: Command): void {
-  program
-    .command('plan')
+  addApiOptions(program.command('plan'), "for --against live (default: kubectl's rules)")
     .description('show the steps that a rollout would take, without touching anything')
     .requiredOption(
       '-f, --filename <file>',
@@ -26,15 +25,7 @@ export function registerPlanCommand(program: Command): void {
     .option('--against <what>', 'live: from what runs now (default: as if nothing were there)')
     .option('--pod-by-pod', 'pods become ready one after the other, not all together')
     .option('--json', 'as JSON')
-    .option('--kubeconfig <file>', "for --against live (default: kubectl's rules)")
-    .option('--context <name>', 'context of the kubeconfig')
-    .action(async (flags: PlanFlags) => {
-      try {
-        console.log(await plan(flags));
-      } catch (error) {
-        failProcess(error);
-      }
-    });
+    .action((flags: PlanFlags) => runOnce(async () => console.log(await plan(flags))));
 }
 
 async function plan(flags: PlanFlags): Promise<string> {
@@ -42,7 +33,9 @@ async function plan(flags: PlanFlags): Promise<string> {
   const { SystemClock } = await import('../../base/clock/index.js');
   if (flags.against !== undefined && flags.against !== 'live')
     throw new InvalidOptionError('against', `"${flags.against}" is not live`);
-  const wanted = await readDeployment(flags.filename);
+  const { completeDeployment, isCustomDeployment } = await import('../../controllers/deployment/index.js');
+  const read = await readDeployment(flags.filename);
+  const wanted = isCustomDeployment(read) ? completeDeployment(read) : read;
   const live = flags.against === 'live' ? await readLive(wanted, flags) : undefined;
   const rollout = simulateRollout({
     wanted: live ? applied(wanted, live.deployment) : wanted,
@@ -69,18 +62,13 @@ async function readDeployment(file: string): Promise<Deployment> {
 }
 
 async function readLive(
-  { metadata }: Deployment,
+  { apiVersion, metadata }: Deployment,
   flags: PlanFlags,
 ): Promise<{ deployment: Deployment; replicaSets: readonly ReplicaSet[] } | undefined> {
   const { readLiveDeployment, withApi } = await import('./live-deployment.js');
-  const { isNotFound } = await import('../../kit/api-client/index.js');
+  const { unlessGone } = await import('../../kit/api-client/index.js');
   const ref = { namespace: metadata.namespace ?? 'default', name: metadata.name };
-  return withApi(flags, (client) =>
-    readLiveDeployment(client, ref).catch((error: unknown) => {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }),
-  );
+  return withApi(flags, (client) => unlessGone(readLiveDeployment(client, ref, apiVersion)));
 }
 
 /**

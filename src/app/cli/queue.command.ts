@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { QueueAnswer } from '../admin/index.js';
 import { InvalidOptionError } from '../../base/errors/index.js';
-import { failProcess } from '../../base/process/index.js';
+import { runOnce } from '../../base/process/index.js';
 import type { AdminClientFlags } from './admin-client.js';
 import { addAdminOptions, askAdmin } from './admin-client.js';
 
@@ -19,13 +19,9 @@ export function registerQueueCommand(program: Command): void {
     .argument('<controller>', 'deployment, replicaset, garbage-collector or namespace')
     .argument('[key]', 'namespace/name; for all but show')
     .option('--json', 'as JSON')
-    .action(async (verb: string, controller: string, key: string | undefined, flags: QueueFlags) => {
-      try {
-        console.log(await run(verb, controller, key, flags));
-      } catch (error) {
-        failProcess(error);
-      }
-    });
+    .action((verb: string, controller: string, key: string | undefined, flags: QueueFlags) =>
+      runOnce(async () => console.log(await run(verb, controller, key, flags))),
+    );
 }
 
 async function run(

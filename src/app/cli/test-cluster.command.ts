@@ -2,7 +2,7 @@ import { aborted } from '../../base/cancellation/index.js';
 import type { Command } from 'commander';
 import { InvalidOptionError } from '../../base/errors/index.js';
 import { createPinoLogger } from '../../base/logging/index.js';
-import { failProcess } from '../../base/process/index.js';
+import { failProcess, heapIsLoaded } from '../../base/process/index.js';
 import type { TestCluster, TestClusterOptions } from '../../test-cluster/index.js';
 import { runCommand } from './run-command.js';
 
@@ -49,6 +49,7 @@ async function run([command, ...args]: string[], flags: TestClusterFlags): Promi
     // Only now: a process shall not hold in memory what another command needs.
     const { startTestCluster } = await import('../../test-cluster/index.js');
     cluster = await startTestCluster({ ...optionsOf(flags), signal: stopper.signal });
+    heapIsLoaded();
     if (command === undefined) {
       console.log(`export KUBECONFIG=${cluster.env.KUBECONFIG}`);
       await aborted(stopper.signal);

@@ -4,7 +4,7 @@ import { SystemClock } from '../../base/clock/index.js';
 import { createPinoLogger } from '../../base/logging/index.js';
 import { runUntilStopped } from '../../base/process/index.js';
 import type { UpSummary } from '../supervisor/index.js';
-import { addRedisOptions, redisUrlOf } from './redis-url.js';
+import { addRedisOptions, redisUrlOf } from './shared-options.js';
 
 /** `rollkeeper up`: everything on this machine. */
 export function registerUpCommand(program: Command, main: string): void {

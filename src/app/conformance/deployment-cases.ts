@@ -1,14 +1,13 @@
+import { POD_TEMPLATE_HASH } from '../../controllers/shared/index.js';
 import type { ControllerDefinition } from '../../kit/controller/controller-definition.js';
-import { createDeploymentController, POD_TEMPLATE_HASH } from '../../controllers/deployment/index.js';
+import { createDeploymentController } from '../../controllers/deployment/index.js';
 import type { Deployment, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
 import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../../base/kubernetes/index.js';
-import type { ConformanceFormat, RecordedCase } from './conformance-format.js';
+import type { ConformanceFormat, RecordedCase, Json, JsonObject } from './conformance-format.js';
 import { differences } from './differences.js';
 import { InMemoryApi } from './in-memory-api.js';
-import type { Json, JsonObject } from './json.js';
-import { isJsonObject, mapStrings } from './json.js';
+import { isJsonObject, mapStrings } from './conformance-format.js';
 import { ReconcilerRun } from './run-reconciler.js';
-import { netEvents } from './scaling-events.js';
 import { StandingClock } from './standing-clock.js';
 
 interface DeploymentCase {
@@ -129,4 +128,28 @@ function withoutMetadata(object: JsonObject, dropped: readonly string[]): JsonOb
 function nameOf(object: Json): string {
   const metadata = isJsonObject(object) ? object.metadata : undefined;
   return isJsonObject(metadata) && typeof metadata.name === 'string' ? metadata.name : '';
+}
+
+const SCALED = /^Normal ScalingReplicaSet Scaled (?:up|down) replica set (\S+) to (-?\d+)$/;
+
+/**
+ * Events with those of scaling merged: for each ReplicaSet one that tells of its net change, after all others, by
+ * name. Who takes fewer steps reports fewer sizes on the way; everything else must be reported alike.
+ * @param before the sizes at the beginning; 0 for a ReplicaSet that is not in it
+ */
+function netEvents(events: readonly string[], before: ReadonlyMap<string, number>): string[] {
+  const others = events.filter((event) => !SCALED.test(event));
+  const sizes = new Map<string, number>();
+  for (const event of events) {
+    const [, name, size] = SCALED.exec(event) ?? [];
+    if (name !== undefined) sizes.set(name, Number(size));
+  }
+  const scaled = [...sizes].flatMap(([name, after]) => netEvent(name, before.get(name) ?? 0, after));
+  return [...others, ...scaled.sort()];
+}
+
+function netEvent(name: string, before: number, after: number): string[] {
+  if (before === after) return [];
+  const direction = after > before ? 'up' : 'down';
+  return [`Normal ScalingReplicaSet Scaled ${direction} replica set ${name} to ${after}`];
 }

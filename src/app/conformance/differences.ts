@@ -1,6 +1,6 @@
 import { stringifyJson } from '../../base/kubernetes/index.js';
-import type { Json } from './json.js';
-import { isJsonObject } from './json.js';
+import type { Json } from './conformance-format.js';
+import { isJsonObject } from './conformance-format.js';
 
 /**
  * Where two values differ, as `path: expected …, got …`. The order of keys means nothing; absent, null, `{}` and

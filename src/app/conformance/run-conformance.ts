@@ -2,9 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { parseJson } from '../../base/kubernetes/index.js';
 import { StartupError, errorMessage } from '../../base/errors/index.js';
-import type { ConformanceFormat, RecordedCase } from './conformance-format.js';
-import { isJsonObject } from './json.js';
-import type { Json, JsonObject } from './json.js';
+import type { ConformanceFormat, RecordedCase, Json, JsonObject } from './conformance-format.js';
+import { isJsonObject } from './conformance-format.js';
 
 export interface ConformanceTotals {
   readonly passed: number;

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock/index.js';
 import { SystemRandom } from '../../base/clock/index.js';
 import type { ControllerDefinition } from '../../kit/controller/controller-definition.js';
 import type { IntentStore } from '../../kit/controller/reconciler.js';
+import { carryThrough } from '../../kit/controller/reconciler.js';
 import type { EventNote, EventRecorder } from '../../kit/events/event-recorder.js';
 import type { ObjectRef } from '../../base/kubernetes/index.js';
 import { keyOf } from '../../base/kubernetes/index.js';
@@ -45,7 +46,8 @@ export class ReconcilerRun {
     const request = { ...ref, key: keyOf(ref) };
     const before = this.api.writes.length + this.notes.length;
     const wasNeeded = this.controller.needsSync?.(request.key) ?? true;
-    await this.controller.reconciler.reconcile(request, { signal, client: this.api, intents: this.intents });
+    const context = { signal, client: this.api, intents: this.intents };
+    await carryThrough(this.controller.reconciler.reconcile(request, context));
     if (!wasNeeded && this.api.writes.length + this.notes.length > before)
       throw new Error(`${request.key} was said to need no sync, and the sync did something`);
   }

@@ -7,9 +7,8 @@ import {
 import { SystemClock, SystemRandom } from '../../base/clock/index.js';
 import { stringifyJson } from '../../base/kubernetes/index.js';
 import { silentLogger } from '../../base/logging/index.js';
-import type { ConformanceFormat, RecordedCase } from './conformance-format.js';
-import { isJsonObject } from './json.js';
-import type { Json, JsonObject } from './json.js';
+import type { ConformanceFormat, RecordedCase, Json, JsonObject } from './conformance-format.js';
+import { isJsonObject } from './conformance-format.js';
 
 /** A request and what a genuine API server answered to it. */
 export interface RecordedAnswer {

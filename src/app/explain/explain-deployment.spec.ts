@@ -22,6 +22,16 @@ describe('why a rollout is where it is', () => {
     ]);
   });
 
+  it.each([
+    { apiVersion: 'apps/v1', typed: 'kubectl rollout undo', image: 'kubectl set image' },
+    { apiVersion: 'rollkeeper.dev/v1', typed: 'rollkeeper rollout undo', image: 'kubectl patch' },
+  ])('advises commands that a Deployment of $apiVersion has', ({ apiVersion, image, typed }) => {
+    const input = stuckOn(waiting('ImagePullBackOff'));
+    const { unblockedBy } = explainDeployment({ ...input, deployment: { ...input.deployment, apiVersion } });
+    expect(unblockedBy).toContain(`or go back with ${typed}`);
+    expect(unblockedBy).toContainEqual(expect.stringContaining(`correct the image (${image})`));
+  });
+
   it('does the sums behind each size', () => {
     const { limits, replicaSets } = explainDeployment(stuckOn(waiting('ImagePullBackOff')));
     expect(limits).toMatchObject({ floor: 4, ceiling: 5, maxSurge: 1, maxUnavailable: 0 });

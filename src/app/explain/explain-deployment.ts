@@ -13,6 +13,8 @@ import {
   failureFindings,
   refusalOf,
 } from './standing-findings.js';
+import { isCustomDeployment } from '../../controllers/deployment/index.js';
+import type { DeepReadonly, Deployment } from '../../base/kubernetes/index.js';
 
 /**
  * Explains, purely, why a Deployment's rollout is where it is: what it waits for, the sums behind each ReplicaSet's
@@ -21,11 +23,14 @@ import {
  */
 export function explainDeployment(input: ExplainInput): Explanation {
   const refusal = refusalOf(input);
-  if (refusal) return withoutFacts(input, [refusal, ...failureFindings(input), ...controlFindings(input)]);
+  if (refusal) {
+    const findings = [refusal, ...failureFindings(input), ...controlFindings(input)];
+    return withoutFacts(input, withCommandsFor(input.deployment, findings));
+  }
   const facts = collectFacts(input);
   const deletion = deletionOf(input);
   if (deletion) return describe(input, facts, 'deleting', [deletion]);
-  const findings = findAll(input, facts);
+  const findings = withCommandsFor(input.deployment, findAll(input, facts));
   return describe(input, facts, stateOf(input, facts, findings), findings);
 }
 
@@ -157,4 +162,23 @@ function unblockers(findings: readonly Finding[]): string[] {
   const blocked = findings.filter(({ severity }) => severity === 'blocked');
   const relevant = blocked.length > 0 ? blocked : findings;
   return [...new Set(relevant.flatMap(({ unblockedBy }) => unblockedBy))];
+}
+
+/** Where kubectl has a list of kinds of its own, a custom resource is not on it: what is typed for that instead. */
+const FOR_CUSTOM_RESOURCES: readonly (readonly [kubectl: string, instead: string])[] = [
+  ['kubectl rollout', 'rollkeeper rollout'],
+  ['kubectl set image', 'kubectl patch'],
+];
+
+/** The findings with advice that can be typed for the Deployment, of whichever API it is. */
+function withCommandsFor(
+  deployment: DeepReadonly<Deployment>,
+  findings: readonly Finding[],
+): readonly Finding[] {
+  if (!isCustomDeployment(deployment)) return findings;
+  return findings.map((finding) => ({ ...finding, unblockedBy: finding.unblockedBy.map(reworded) }));
+}
+
+function reworded(advice: string): string {
+  return FOR_CUSTOM_RESOURCES.reduce((text, [kubectl, instead]) => text.replaceAll(kubectl, instead), advice);
 }

@@ -1,5 +1,5 @@
+import { isPodFinished } from '../../base/kubernetes/index.js';
 import { stuckCause } from '../../controllers/deployment/index.js';
-import { isPodFinished } from '../../controllers/shared/index.js';
 import type { ExplainInput } from './explain-input.js';
 import type { Finding } from './explanation.js';
 import { countOf, named } from './pod-findings.js';

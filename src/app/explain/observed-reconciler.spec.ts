@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../base/clock/index.js';
-import type { Decision, ReconcileContext, Reconciler } from '../../kit/controller/index.js';
+import type { Decision, ReconcileContext, Reconciler, SyncStep } from '../../kit/controller/index.js';
+import { carryThrough } from '../../kit/controller/index.js';
 import { ShutdownError, SyncTimeoutError } from '../../base/errors/index.js';
 import { DecisionLog } from './decision-log.js';
 import { ObservedReconciler } from './observed-reconciler.js';
@@ -13,6 +14,15 @@ const decision = (summary: string, changes: boolean) => ({
   inputs: {},
 });
 
+/** A sync that decides so, one after the other, and ends with `end`. */
+const deciding = ([first, ...others]: readonly Decision[], end: () => Promise<SyncStep>): SyncStep => ({
+  decide: () => {
+    if (!first) throw new Error('nothing to decide');
+    const apply = others.length > 0 ? async () => deciding(others, end) : end;
+    return { decision: first, apply };
+  },
+});
+
 describe('the observed reconciler', () => {
   const observe = (reconcile: Reconciler['reconcile']) => {
     const clock = new FakeClock(5000);
@@ -23,22 +33,21 @@ describe('the observed reconciler', () => {
     const controller = new AbortController();
     const context = { signal: controller.signal } as ReconcileContext;
     const run = () =>
-      reconciler.reconcile({ key: 'default/web', namespace: 'default', name: 'web' }, context);
+      carryThrough(reconciler.reconcile({ key: 'default/web', namespace: 'default', name: 'web' }, context));
     return { abort: (reason: Error) => controller.abort(reason), log, run, running };
   };
 
   it('notes decisions that change something, and no others, nor those that are made by the thousand', async () => {
-    const { log, run } = observe(async (_request, { observer }) => {
-      const decide = (decided: Decision): unknown =>
-        observer?.decide(
-          () => decided,
-          (each) => each,
-        );
-      decide(decision('web-new: 1 -> 2', true));
-      decide(decision('', false));
-      decide({ ...decision('one of many', true), routine: true });
-      return { requeueAfterMs: 7 };
-    });
+    const { log, run } = observe(async () =>
+      deciding(
+        [
+          decision('web-new: 1 -> 2', true),
+          decision('', false),
+          { ...decision('one of many', true), routine: true },
+        ],
+        async () => ({ requeueAfterMs: 7 }),
+      ),
+    );
     expect(await run()).toEqual({ requeueAfterMs: 7 });
     expect(log.of('deployment', 'default/web')).toEqual([
       {
@@ -82,6 +91,43 @@ describe('the observed reconciler', () => {
     const { log, run } = observe(() => Promise.reject(new Error('no')));
     await expect(run()).rejects.toThrow('no');
     expect(log.of('deployment', 'default/web')).toMatchObject([{ error: 'no', actions: [] }]);
+  });
+
+  it('notes what was decided before a write failed', async () => {
+    const { log, run, running } = observe(async () =>
+      deciding([decision('web-new: 1 -> 2', true)], () => Promise.reject(new Error('refused'))),
+    );
+    await expect(run()).rejects.toThrow('refused');
+    expect(log.of('deployment', 'default/web')).toMatchObject([
+      { error: 'refused', actions: ['rolling-update: web-new: 1 -> 2'] },
+    ]);
+    expect(running.list()).toEqual([]);
+  });
+
+  it('notes what was decided by a sync that hangs, when it is told to end', async () => {
+    const begins = Promise.withResolvers<void>();
+    const hangs = Promise.withResolvers<SyncStep>();
+    const { abort, log, run } = observe(async () =>
+      deciding([decision('web-new: 1 -> 2', true)], () => {
+        begins.resolve();
+        return hangs.promise;
+      }),
+    );
+    const ended = run();
+    await begins.promise;
+    abort(new SyncTimeoutError('took too long'));
+    expect(log.of('deployment', 'default/web')).toMatchObject([
+      { error: 'took too long', actions: ['rolling-update: web-new: 1 -> 2'] },
+    ]);
+    hangs.resolve({});
+    await ended;
+  });
+
+  it('notes that deciding failed, and shows the key no longer', async () => {
+    const { log, run, running } = observe(async () => deciding([], async () => ({})));
+    await expect(run()).rejects.toThrow('nothing to decide');
+    expect(log.of('deployment', 'default/web')).toMatchObject([{ error: 'nothing to decide', actions: [] }]);
+    expect(running.list()).toEqual([]);
   });
 
   it('notes nothing where the work was only called off', async () => {

@@ -1,14 +1,16 @@
+import { onAbort } from '../../base/cancellation/index.js';
 import { trace } from '@opentelemetry/api';
 import type { Clock } from '../../base/clock/index.js';
 import type {
+  Decided,
   Decision,
+  Observed,
   ReconcileContext,
   ReconcileRequest,
-  ReconcileResult,
   Reconciler,
-  SyncObserver,
+  SyncStep,
 } from '../../kit/controller/index.js';
-import { noSyncObserver } from '../../kit/controller/index.js';
+import { hasToDecide } from '../../kit/controller/index.js';
 import { errorMessage, hasCode, isCancellation } from '../../base/errors/index.js';
 import type { DecisionLog } from './decision-log.js';
 import type { RunningSyncs } from './running-syncs.js';
@@ -28,33 +30,27 @@ export class ObservedReconciler implements Reconciler {
     private readonly options: ObservedReconcilerOptions,
   ) {}
 
-  async reconcile(request: ReconcileRequest, context: ReconcileContext): Promise<ReconcileResult> {
+  reconcile(request: ReconcileRequest, context: ReconcileContext): Promise<SyncStep> {
     const { controller, running } = this.options;
+    const { key } = request;
     const { signal } = context;
-    const sync = running.start(controller, request.key);
+    const shown = running.start(controller, key);
     const actions: string[] = [];
     // Noted at once: it may never end.
-    const onAbort = (): void => {
+    const stopListening = onAbort(signal, () => {
       if (!hasCode(signal.reason, 'SYNC_TIMEOUT')) return;
-      sync.overdue();
-      this.note(request.key, actions, errorMessage(signal.reason));
+      shown.overdue();
+      this.note(key, actions, errorMessage(signal.reason));
+    });
+    const end = (failure?: { readonly error: unknown }): void => {
+      if (!failure) {
+        if (actions.length > 0) this.note(key, actions);
+      } else if (!isCancellation(failure.error) && !hasCode(signal.reason, 'SYNC_TIMEOUT'))
+        this.note(key, actions, errorMessage(failure.error));
+      stopListening();
+      shown.end();
     };
-    signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      const observer = listening(context.observer ?? noSyncObserver, (decision) => {
-        if (decision.changes && !decision.routine) actions.push(sentenceOf(decision));
-      });
-      const result = await this.inner.reconcile(request, { ...context, observer });
-      if (actions.length > 0) this.note(request.key, actions);
-      return result;
-    } catch (error) {
-      if (!isCancellation(error) && !hasCode(signal.reason, 'SYNC_TIMEOUT'))
-        this.note(request.key, actions, errorMessage(error));
-      throw error;
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-      sync.end();
-    }
+    return follow(() => this.inner.reconcile(request, context), { actions, end });
   }
 
   private note(key: string, actions: readonly string[], error?: string): void {
@@ -72,17 +68,34 @@ export class ObservedReconciler implements Reconciler {
   }
 }
 
-/** The same observer, and `hear` besides. */
-function listening(observer: SyncObserver, hear: (decision: Decision) => void): SyncObserver {
-  return {
-    found: (describe) => observer.found(describe),
-    decide: (work, describe) => {
-      let decision: Decision | undefined;
-      const decided = observer.decide(work, (each) => (decision = describe(each)));
-      hear(decision ?? describe(decided));
-      return decided;
-    },
-  };
+interface FollowedSync {
+  /** What was decided so far that changes something. */
+  readonly actions: string[];
+  /** Called once, however it ends. */
+  readonly end: (failure?: { readonly error: unknown }) => void;
+}
+
+/** The same steps, followed to the end of the sync. */
+async function follow(work: () => Promise<SyncStep>, sync: FollowedSync): Promise<SyncStep> {
+  const step = await work().catch((error: unknown) => fail(sync, error));
+  if (hasToDecide(step)) return { decide: () => followDecision(step, sync) };
+  sync.end();
+  return step;
+}
+
+function followDecision(observed: Observed, sync: FollowedSync): Decided {
+  try {
+    const { apply, decision } = observed.decide();
+    if (decision.changes && !decision.routine) sync.actions.push(sentenceOf(decision));
+    return { decision, apply: () => follow(apply, sync) };
+  } catch (error) {
+    return fail(sync, error);
+  }
+}
+
+function fail({ end }: FollowedSync, error: unknown): never {
+  end({ error });
+  throw error;
 }
 
 function sentenceOf({ branch, summary }: Decision): string {

@@ -3,10 +3,10 @@ import type { ReplicaSetDraft } from '../../controllers/deployment/index.js';
 import {
   RolloutDraft,
   decideRollout,
-  equalIgnoringHash,
   findCondition,
   hasProgressDeadline,
   isRollingUpdate,
+  latestOf,
   maxSurge,
   maxTotalReplicas,
   maxUnavailable,
@@ -60,11 +60,11 @@ export function collectFacts(input: ExplainInput): RolloutFacts {
   const limits = limitsOf(deployment);
   const now = toRfc3339(nowMs);
   const draft = new RolloutDraft({ deployment, owned: replicaSets, adopted: [], now, nowMs });
+  const newName = latestOf(draft, draft.replicaSets)?.name;
   decideRollout(draft, {
     podsOf: ({ observed }) => pods.get(observed?.metadata.uid ?? '') ?? [],
     rules: { asKubernetes120: false },
   });
-  const newName = draft.replicaSets.find(({ template }) => equalIgnoringHash(template, spec.template))?.name;
   const facts = draft.replicaSets
     .filter(({ observed }) => observed !== undefined)
     .map((set) => factsOf(set, set.name === newName ? 'new' : 'old', pods, input));

@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
-import type { StuckCase } from '../../testing/stuck-cases.js';
-import { itNamesTheCauseOf } from '../../testing/stuck-cases.js';
+import type { StuckCase } from '../../testing/stuck-rollout.js';
 import {
+  itNamesTheCauseOf,
   NOW_MS,
   secondsAgo,
   aReplicaSet,

@@ -1,10 +1,8 @@
 import { describe } from 'vitest';
 import type { Deployment, ReplicaSet } from '../../base/kubernetes/index.js';
-import type { StuckCase } from '../../testing/stuck-cases.js';
-import { itNamesTheCauseOf } from '../../testing/stuck-cases.js';
-import type { Shape } from '../../testing/stuck-rollout.js';
-import type { ExplainInput } from './explain-input.js';
+import type { StuckCase, Shape } from '../../testing/stuck-rollout.js';
 import {
+  itNamesTheCauseOf,
   NOW_MS,
   secondsAgo,
   aReplicaSet,
@@ -15,6 +13,7 @@ import {
   done,
   withSizes,
 } from '../../testing/stuck-rollout.js';
+import type { ExplainInput } from './explain-input.js';
 
 const recreate: Shape = { spec: { strategy: { type: 'Recreate' } } };
 

@@ -1,57 +1,90 @@
+import type { DynamicModule } from '@nestjs/common';
 import { Module } from '@nestjs/common';
 import type { Clock } from '../../base/clock/index.js';
-import type { Deployment } from '../../base/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../base/kubernetes/index.js';
-import type { ControllerManager } from '../../kit/index.js';
+import type { Deployment, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import { PODS, REPLICA_SETS } from '../../base/kubernetes/index.js';
+import { deploymentTypeOf } from '../../controllers/deployment/index.js';
+import type { ControllerDefinition } from '../../kit/index.js';
+import { ControllerManager } from '../../kit/index.js';
 import type { Metrics } from '../../kit/telemetry/index.js';
-import { RolloutDurations } from '../rollout-durations/index.js';
-import { createRolloutMetrics } from '../telemetry/index.js';
+import { RollkeeperModule } from '../../nest/index.js';
+import { RolloutDurations } from '../rollout-durations/rollout-durations.js';
+import { createRolloutMetrics } from '../app-metrics.js';
 import { KubernetesApiModule } from './kubernetes-api.module.js';
 import { ObservationModule } from './observation.module.js';
-import { ReplicaManagerFactory, managerProvider } from './replica-manager.provider.js';
-import { ReplicaStatusSource } from './replica-status.js';
+import { ReplicaManagerOptions } from './replica-manager-options.provider.js';
+import { ReplicaStatusSource } from '../admin-pages/index.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import * as tokens from './tokens.js';
 
-/** The replica's life: the manager, and what it says of itself. */
-@Module({
-  imports: [KubernetesApiModule, ObservationModule],
-  providers: [
-    ReplicaManagerFactory,
-    managerProvider,
-    {
-      // Made for what it does: nobody asks for it.
-      provide: RolloutDurations,
-      inject: [tokens.OPTIONS, tokens.MANAGER, tokens.CLOCK, tokens.METRICS],
-      useFactory: timeRollouts,
-    },
-    {
-      provide: tokens.HEALTH,
-      inject: [tokens.MANAGER],
-      useFactory: ({ health }: ControllerManager) => health,
-    },
-    {
-      provide: tokens.STATUS,
-      inject: [tokens.OPTIONS, tokens.MANAGER],
-      useFactory: (options: CompiledReplicaOptions, manager: ControllerManager) =>
-        new ReplicaStatusSource(manager, options['reconcile-on']),
-    },
-  ],
-  exports: [tokens.MANAGER, tokens.HEALTH, tokens.STATUS, KubernetesApiModule, ObservationModule],
-})
-export class ManagerModule {}
+/** The replica's manager with its controllers, made as anybody makes theirs with the kit, and what it says of itself. */
+@Module({})
+export class ManagerModule {
+  static forRoot(options: CompiledReplicaOptions): DynamicModule {
+    const parts = [KubernetesApiModule, ObservationModule];
+    const manager = RollkeeperModule.forRootAsync({
+      imports: parts,
+      useClass: ReplicaManagerOptions,
+      // The admin port has these, and they are told where the manager is before it runs.
+      probeRoutes: false,
+      autoRun: false,
+    });
+    return {
+      module: ManagerModule,
+      imports: [...parts, manager, RollkeeperModule.forFeature(tunedControllers(options))],
+      providers: [
+        {
+          // Made for what it does: nobody asks for it.
+          provide: RolloutDurations,
+          inject: [tokens.OPTIONS, ControllerManager, tokens.CLOCK, tokens.METRICS],
+          useFactory: timeRollouts,
+        },
+        {
+          provide: tokens.HEALTH,
+          inject: [ControllerManager],
+          useFactory: ({ health }: ControllerManager) => health,
+        },
+        {
+          provide: tokens.STATUS,
+          inject: [ControllerManager],
+          useFactory: (of: ControllerManager) => new ReplicaStatusSource(of),
+        },
+      ],
+      exports: [tokens.HEALTH, tokens.STATUS, ...parts],
+    };
+  }
+}
+
+function tunedControllers({
+  definitions,
+  syncTimeoutMsOf,
+  workersOf,
+}: CompiledReplicaOptions): ControllerDefinition[] {
+  return definitions.map((definition) => ({
+    ...definition,
+    defaultWorkers: workersOf.get(definition.name) ?? definition.defaultWorkers,
+    syncTimeoutMs: syncTimeoutMsOf.get(definition.name),
+  }));
+}
 
 /** Where Deployments are worked on, and so watched. */
 function timeRollouts(
-  { definitions }: CompiledReplicaOptions,
+  { definitions, deploymentApis }: CompiledReplicaOptions,
   manager: ControllerManager,
   clock: Clock,
   { meter }: Metrics,
 ): RolloutDurations {
   const metrics = createRolloutMetrics(meter);
   const rollouts = new RolloutDurations({ clock, metrics, isLeader: () => manager.isLeader });
-  if (definitions.some(({ type }) => type === DEPLOYMENTS)) {
-    rollouts.watch(manager.informers.informerFor<Deployment>(DEPLOYMENTS));
-  }
+  const { informers } = manager;
+  const types = deploymentApis
+    .map(deploymentTypeOf)
+    .filter((deploymentType) => definitions.some(({ type }) => type === deploymentType));
+  if (types.length > 0)
+    rollouts.watch({
+      deployments: types.map((deploymentType) => informers.informerFor<Deployment>(deploymentType)),
+      replicaSets: informers.informerFor<ReplicaSet>(REPLICA_SETS),
+      pods: informers.informerFor<Pod>(PODS),
+    });
   return rollouts;
 }

@@ -1,3 +1,4 @@
+import type { DynamicModule } from '@nestjs/common';
 import { Module } from '@nestjs/common';
 import type { StatusSource } from '../admin/index.js';
 import type { HttpApiClient } from '../../kit/api-client/index.js';
@@ -6,19 +7,20 @@ import type { AccessJudge } from '../delegated-access/index.js';
 import { DelegatedAccess } from '../delegated-access/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import type { Logger } from '../../base/logging/index.js';
-import type { ControllerManager } from '../../kit/index.js';
+import { ControllerManager } from '../../kit/index.js';
 import type { RecentTraces } from '../../kit/opentelemetry.js';
 import type { ServedCertificate } from '../../base/tls/index.js';
-import { createAdminPorts } from './admin-ports.js';
+import type { RedisPeerRegistry } from '../admin-pages/index.js';
+import { createAdminPorts } from '../admin-pages/index.js';
 import { KubernetesApiModule } from './kubernetes-api.module.js';
 import { ManagerModule } from './manager.module.js';
-import type { RedisPeerRegistry } from './redis-peer-registry.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
+import { withoutSecrets } from './shown-options.js';
 import * as tokens from './tokens.js';
 
 /** What the admin API shows and does, out of the replica's parts. */
 @Module({
-  imports: [ManagerModule, KubernetesApiModule],
+  imports: [KubernetesApiModule],
   providers: [
     {
       provide: tokens.DELEGATED_ACCESS,
@@ -41,7 +43,7 @@ import * as tokens from './tokens.js';
         tokens.DELEGATED_ACCESS,
         tokens.ADMIN_CERTIFICATE,
         tokens.STATUS,
-        tokens.MANAGER,
+        ControllerManager,
         tokens.DECISIONS,
         tokens.RUNNING,
         tokens.PEERS,
@@ -62,7 +64,8 @@ import * as tokens from './tokens.js';
         traces: RecentTraces,
       ) =>
         createAdminPorts({
-          options,
+          openMetrics: options['admin-open-metrics'],
+          config: () => withoutSecrets(options),
           clock,
           logger,
           token,
@@ -77,6 +80,11 @@ import * as tokens from './tokens.js';
         }),
     },
   ],
-  exports: [tokens.PORTS, ManagerModule],
+  exports: [tokens.PORTS],
 })
-export class PortsModule {}
+export class PortsModule {
+  static forRoot(options: CompiledReplicaOptions): DynamicModule {
+    const manager = ManagerModule.forRoot(options);
+    return { module: PortsModule, imports: [manager], exports: [manager] };
+  }
+}

@@ -14,6 +14,7 @@ class OptionsModule {}
 @Module({})
 export class ReplicaModule {
   static forRoot(options: CompiledReplicaOptions): DynamicModule {
+    const ports = PortsModule.forRoot(options);
     return {
       module: ReplicaModule,
       imports: [
@@ -23,9 +24,9 @@ export class ReplicaModule {
           exports: [OPTIONS],
         },
         TelemetryModule,
-        PortsModule,
+        ports,
         AdminModule.forRootAsync({
-          imports: [PortsModule],
+          imports: [ports],
           health: HEALTH,
           metrics: METRICS,
           status: STATUS,

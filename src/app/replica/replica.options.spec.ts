@@ -33,6 +33,26 @@ describe('the options of a replica', () => {
     expect(options.workersOf.has('namespace')).toBe(false);
   });
 
+  it('choose whose Deployments: each API has a controller, with workers of its own', () => {
+    const namesWith = (list: string, controllers = 'deployment,replicaset') =>
+      compileReplicaOptions({ ...needed, controllers, 'deployment-api': list }).definitions.map(
+        ({ name, type }) => `${name} of ${type.group}`,
+      );
+    expect(namesWith('rollkeeper.dev/v1')).toEqual([
+      'rollkeeper-deployment of rollkeeper.dev',
+      'replicaset of apps',
+    ]);
+    expect(namesWith('rollkeeper.dev/v1, apps/v1', 'deployment')).toEqual([
+      'deployment of apps',
+      'rollkeeper-deployment of rollkeeper.dev',
+    ]);
+    expect(namesWith('rollkeeper.dev/v1', 'replicaset')).toEqual(['replicaset of apps']);
+    const alone = { ...needed, 'deployment-api': 'rollkeeper.dev/v1', workers: 'deployment=3' };
+    expect(compileReplicaOptions(alone).workersOf.get('rollkeeper-deployment')).toBe(3);
+    for (const list of ['', 'apps/v2', 'apps/v1,'])
+      expect(() => namesWith(list)).toThrow(/^deployment-api: ".*" is none of apps\/v1, rollkeeper.dev\/v1/);
+  });
+
   it('give a sync a time, for all controllers or for one', () => {
     const timeouts = (list?: string) =>
       Object.fromEntries(compileReplicaOptions({ ...needed, 'sync-timeout-ms': list }).syncTimeoutMsOf);
@@ -109,7 +129,7 @@ describe('the options of a replica', () => {
       },
       says: 'identity: must be up to 216 letters',
     },
-    { wrong: { controllers: 'daemonset' }, says: 'controllers: "daemonset" is none of' },
+    { wrong: { controllers: 'replication' }, says: 'controllers: "replication" is none of' },
   ])('are refused by name: $says', ({ wrong, says }) => {
     expect(() => compileReplicaOptions({ ...needed, ...wrong })).toThrow(says);
   });

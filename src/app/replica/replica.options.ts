@@ -1,14 +1,18 @@
 import { z } from 'zod';
 import type { ControllerDefinition } from '../../kit/controller/index.js';
-import { selectControllers } from '../../controllers/registry.js';
+import { DEPLOYMENT_APIS } from '../../controllers/deployment/index.js';
+import type { DeploymentApi } from '../../controllers/deployment/index.js';
+import type { SigningAuthority } from '../../controllers/certificates/certificate-controllers.js';
+import { signingFiles } from '../../controllers/certificates/certificate-controllers.js';
+import { forDeploymentApis, selectControllers, withSigningAuthority } from '../../controllers/registry.js';
 import { DEFAULT_SYNC_TIMEOUT_MS } from '../../kit/controller/index.js';
 import { InvalidOptionError } from '../../base/errors/index.js';
 import type { LeaderElectionOptions } from '../../kit/leader-election/index.js';
 import { LOG_LEVELS } from '../../base/logging/index.js';
 import { compileOptions } from '../../base/options/compile-options.js';
 import { assertRedisUrl } from '../../base/redis/index.js';
-import type { AdminTls } from './admin-tls.js';
-import { decideAdminTls } from './admin-tls.js';
+import type { AdminTls } from '../admin-pages/index.js';
+import { decideAdminTls } from '../admin-pages/index.js';
 import { readLeaderMigration } from './leader-migration.js';
 import type { LeadershipOptions } from './leadership-options.js';
 import { decideLeadershipOptions } from './leadership-options.js';
@@ -51,6 +55,7 @@ const schema = z.object({
   'kube-api-qps': z.coerce.number('is not a number').min(0, 'must be at least 0').default(0),
   'kube-api-burst': wholeNumber(1, 100_000).optional(),
   controllers: z.string().default('*'),
+  'deployment-api': z.string().default('apps/v1'),
   standalone: z.boolean().default(false),
   workers: z.string().optional(),
   'admin-host': z.string().min(1).default('127.0.0.1'),
@@ -72,6 +77,8 @@ const schema = z.object({
   'leader-elect-resource-namespace': z.string().min(1, 'must name a namespace').default('kube-system'),
   'leader-elect-resource-name': z.string().min(1, 'must name a Lease').optional(),
   'leader-elect-coordinated': z.boolean().default(false),
+  'cluster-signing-cert-file': z.string().min(1, 'must name a file').optional(),
+  'cluster-signing-key-file': z.string().min(1, 'must name a file').optional(),
   'leader-migration-config': z.string().min(1, 'must name a file').optional(),
   'reconcile-on': z.enum(['all', 'leader'], 'must be all or leader').optional(),
   'drain-timeout-ms': wholeNumber(1, LONGEST_DRAIN_MS).default(3000),
@@ -98,6 +105,10 @@ const schema = z.object({
  *   many); 0, the default, leaves that to the server (priority and fairness)
  * - `standalone`: whether no kube-controller-manager works beside, default false; then `*` stands for all controllers there are
  * - `controllers`: which to run, default `*` (see {@link selectControllers}); `workers`: for example `deployment=5,replicaset=10`
+ * - `deployment-api`: whose Deployments, `apps/v1` (default) or `rollkeeper.dev/v1`, the custom resource for clusters whose own
+ *   controller cannot be switched off; both, comma-separated, make two controllers
+ * - `cluster-signing-cert-file`, `cluster-signing-key-file`: the authority, PEM, that signs approved CertificateSigningRequests;
+ *   without it nothing is signed. Both are read whenever something is signed
  * - `admin-host`, `admin-port`: default 127.0.0.1 and a port that the system chooses
  * - `admin-auth`: who else than the owner of the admin token is let in; `token` (default): nobody, `delegated`: owners of
  *   other bearer tokens, as far as the API allows by TokenReview and SubjectAccessReview
@@ -131,6 +142,8 @@ export type ReplicaOptions = z.input<typeof schema>;
 
 export type CompiledReplicaOptions = Readonly<z.output<typeof schema> & LeadershipOptions> & {
   readonly definitions: readonly ControllerDefinition[];
+  /** Of `deployment-api`, each once. */
+  readonly deploymentApis: readonly DeploymentApi[];
   readonly scope: Scope;
   /** Of what this installation keeps in Redis; see {@link Scope.id}. */
   readonly 'key-prefix': string;
@@ -145,7 +158,12 @@ export type CompiledReplicaOptions = Readonly<z.output<typeof schema> & Leadersh
 export function compileReplicaOptions(options: unknown): CompiledReplicaOptions {
   const compiled = compileOptions(schema, options);
   assertRedisUrl(compiled['redis-url']);
-  const selected = selectControllers(compiled.controllers, { standalone: compiled.standalone });
+  const deploymentApis = readDeploymentApis(compiled['deployment-api']);
+  const chosen = selectControllers(compiled.controllers, { standalone: compiled.standalone });
+  const selected = withSigningAuthority(
+    forDeploymentApis(chosen, deploymentApis),
+    signingAuthorityOf(compiled),
+  );
   const file = compiled['leader-migration-config'];
   const migration = file === undefined ? undefined : readLeaderMigration(file, selected);
   const { definitions = selected } = migration ?? {};
@@ -162,11 +180,52 @@ export function compileReplicaOptions(options: unknown): CompiledReplicaOptions 
     ...decideLeadershipOptions(compiled, migration, `rollkeeper${suffix}`),
     'key-prefix': compiled['key-prefix'] + suffix,
     definitions,
+    deploymentApis,
     workersOf,
     syncTimeoutMsOf: syncTimeouts(compiled, definitions),
-    adminTls: decideAdminTls(compiled),
+    adminTls: adminTlsOf(compiled),
     scope,
   });
+}
+
+/** @throws InvalidOptionError when only one of the two files is named */
+function signingAuthorityOf(compiled: z.output<typeof schema>): SigningAuthority | undefined {
+  const [cert, key] = [compiled['cluster-signing-cert-file'], compiled['cluster-signing-key-file']];
+  if (cert === undefined && key === undefined) return undefined;
+  const missing = cert === undefined ? 'cluster-signing-cert-file' : 'cluster-signing-key-file';
+  if (cert === undefined || key === undefined)
+    throw new InvalidOptionError(missing, 'goes together with the other file of the authority');
+  return signingFiles(cert, key);
+}
+
+/** @throws InvalidOptionError */
+function readDeploymentApis(list: string): readonly DeploymentApi[] {
+  const names = new Set(list.split(',').map((name) => name.trim()));
+  for (const name of names) {
+    if (!DEPLOYMENT_APIS.some((api) => api === name))
+      throw new InvalidOptionError('deployment-api', `"${name}" is none of ${DEPLOYMENT_APIS.join(', ')}`);
+  }
+  return DEPLOYMENT_APIS.filter((api) => names.has(api));
+}
+
+/** What the options of the admin port's certificate are called. */
+export const ADMIN_TLS_NAMES = {
+  certFile: 'admin-tls-cert-file',
+  keyFile: 'admin-tls-private-key-file',
+  insecureHttp: 'admin-insecure-http',
+} as const;
+
+function adminTlsOf(compiled: z.output<typeof schema>): AdminTls {
+  const { certFile, insecureHttp, keyFile } = ADMIN_TLS_NAMES;
+  return decideAdminTls(
+    {
+      host: compiled['admin-host'],
+      certFile: compiled[certFile],
+      keyFile: compiled[keyFile],
+      insecureHttp: compiled[insecureHttp],
+    },
+    ADMIN_TLS_NAMES,
+  );
 }
 
 /** The process has ended so long after a stop was asked for, whatever it still did; whoever stops it waits as long. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ControllerDefinition } from '../../kit/controller/index.js';
 import { InvalidOptionError } from '../../base/errors/index.js';
 import type { LabelMatcher } from '../../base/kubernetes/index.js';
-import { LabelSelectorSyntaxError, parseLabelSelector } from '../../base/kubernetes/index.js';
+import { LabelSelectorSyntaxError, parseLabelSelector, isDnsLabel } from '../../base/kubernetes/index.js';
 
 /** Which part of a cluster an installation works on. */
 export interface Scope {
@@ -14,8 +14,6 @@ export interface Scope {
   /** Short name of the scope, the same on all replicas; undefined where it is everything. */
   readonly id?: string;
 }
-
-const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /** @throws InvalidOptionError naming the option */
 export function compileScope(
@@ -48,7 +46,7 @@ function parseNamespaces(list: string): readonly string[] {
     .map((name) => name.trim())
     .filter((name) => name !== '');
   for (const name of names) {
-    if (!NAMESPACE.test(name)) throw new InvalidOptionError('namespaces', `"${name}" is no namespace's name`);
+    if (!isDnsLabel(name)) throw new InvalidOptionError('namespaces', `"${name}" is no namespace's name`);
   }
   return [...new Set(names)].toSorted();
 }

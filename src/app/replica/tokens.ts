@@ -9,7 +9,6 @@ export const CONNECTION = Symbol('ClusterConnection');
 export const API_METRICS = Symbol('ApiClientMetrics');
 export const CONTROLLER_CLIENTS = Symbol('ControllerClients');
 export const API_CLIENT = Symbol('HttpApiClient');
-export const MANAGER = Symbol('ControllerManager');
 export const HEALTH = Symbol('HealthRegistry');
 export const DECISIONS = Symbol('DecisionLog');
 export const RUNNING = Symbol('RunningSyncs');

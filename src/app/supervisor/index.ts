@@ -1,4 +1,4 @@
-export { readAdminToken } from './admin-token.js';
+export { readAdminToken } from './credentials.js';
 export { withRedisOfDataFolder } from './redis-of-data-folder.js';
 export type { DataFolderOptions } from './redis-of-data-folder.js';
 export { readUpStatus, renderUpStatus } from './status.js';

@@ -1,5 +1,5 @@
 import { describeRedis } from '../../base/redis/index.js';
-import { readAdminToken } from './admin-token.js';
+import { readAdminToken } from './credentials.js';
 import { leads } from './replica-probe.js';
 import { isAlive, readRunState } from './run-state.js';
 

@@ -1,20 +1,24 @@
 import { closeSync, openSync } from 'node:fs';
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeKubeconfig } from '../../api-server/kubeconfig/index.js';
+import { writeKubeconfig } from '../../api-server/write-kubeconfig.js';
 import type { Clock } from '../../base/clock/index.js';
 import { StartupError, errorMessage } from '../../base/errors/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import { withMemoryDefaults } from '../../base/process/index.js';
 import { describeRedis } from '../../base/redis/index.js';
-import { freePort } from './free-port.js';
-import { adminPortAgain } from './admin-port.js';
+import { freePort, adminPortAgain } from './free-port.js';
 import type { RedisProcess } from './redis-process.js';
 import { startRedis, useRedis } from './redis-process.js';
 import type { RunState } from './run-state.js';
 import { isAlive, readRunState, removeRunState, writeRunState } from './run-state.js';
-import { adminTokenFile, ensureAdminToken, readAdminToken } from './admin-token.js';
-import { readCredentials } from './credentials.js';
+import {
+  adminTokenFile,
+  ensureAdminToken,
+  readAdminToken,
+  readCredentials,
+  signingFlags,
+} from './credentials.js';
 import type { Started } from './wait-until-ready.js';
 import { waitUntilReady } from './wait-until-ready.js';
 import type { ReadyMessage, SupervisedProcessOptions } from './supervised-process.js';
@@ -201,6 +205,7 @@ export class Supervisor {
       '--identity': identity,
       '--admin-token-file': tokenFile,
       '--recent-traces': RECENT_TRACES,
+      ...signingFlags(this.options.up['data-dir']),
     };
     // Its pages stay where somebody has them open; what the user asks for comes last, and so wins.
     const args = async (former: ReadyMessage | undefined): Promise<string[]> => [

@@ -2,7 +2,7 @@
 import { html, nothing, render } from '/console/lit-html.js';
 import { detail } from '/console/detail.js';
 import { call, follow, token } from '/console/feed.js';
-import { countdownRing } from '/console/parts.js';
+import { countdownRing, nameOf } from '/console/parts.js';
 import { leaseLeftMs, replicasView } from '/console/replicas.js';
 import { queuesView, tokenDialog } from '/console/queues.js';
 import { traceDialog } from '/console/trace.js';
@@ -20,6 +20,7 @@ const HISTORY_KEPT = 50;
 const state = {
   tab: TABS.some(([id]) => `#${id}` === location.hash) ? location.hash.slice(1) : 'rollouts',
   theme: localStorage.getItem('rollkeeper-theme') ?? '',
+  watchesDeployments: true,
   deployments: new Map(),
   listed: false,
   selected: new URLSearchParams(location.search).get('deployment') ?? undefined,
@@ -139,7 +140,7 @@ function page() {
       <img src="/console/icon.svg" alt="" width="26" height="26" />
       <h1>Rollkeeper</h1>
       <nav role="tablist" aria-label="Views">
-        ${TABS.map(
+        ${tabs().map(
           ([id, word]) =>
             html`<button
               role="tab"
@@ -171,10 +172,15 @@ function page() {
   `;
 }
 
+/** Without the rollouts where no controller watches Deployments. */
+function tabs() {
+  return TABS.filter(([id]) => id !== 'rollouts' || state.watchesDeployments);
+}
+
 function onTabKey(event) {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   if (!step) return;
-  const ids = TABS.map(([id]) => id);
+  const ids = tabs().map(([id]) => id);
   const next = ids[(ids.indexOf(state.tab) + step + ids.length) % ids.length];
   actions.tab(next);
   requestAnimationFrame(() => document.getElementById(`tab-${next}`)?.focus());
@@ -187,11 +193,15 @@ function leaderFact() {
   return html`<span class="fact ${cluster.leader ? '' : 'bad'}" id="leader"
     >${countdownRing(part)}<span
       >${cluster.leader ? html`<b>${cluster.leader}</b> leads` : 'nobody leads'}<small
-        >epoch ${cluster.epoch} · ${cluster.replicas.filter(({ reachable }) => reachable).length}
-        replicas</small
+        >epoch ${cluster.epoch} · ${replicaCount(cluster)}</small
       ></span
     ></span
   >`;
+}
+
+function replicaCount({ replicas }) {
+  const count = replicas.filter(({ reachable }) => reachable).length;
+  return count === 1 ? '1 replica' : `${count} replicas`;
 }
 
 function connection() {
@@ -284,6 +294,8 @@ function onCluster({ cluster, nowMs, queues }) {
         ? `${cluster.leader} leads now (epoch ${cluster.epoch})${before.leader ? `, after ${before.leader}` : ''}`
         : `${before.leader} leads no longer`,
     );
+  if (queues.length > 0 && !queues.some(({ controller }) => controller === state.queueShown))
+    state.queueShown = queues[0].controller;
   const known = new Map((before?.replicas ?? []).map((replica) => [replica.identity, replica]));
   for (const replica of before ? cluster.replicas : []) {
     const was = known.get(replica.identity);
@@ -296,13 +308,17 @@ function onCluster({ cluster, nowMs, queues }) {
   for (const [identity] of known) note(`${identity} is gone`);
   state.cluster = cluster;
   state.queues = queues;
+  if (!queues.some(({ controller }) => controller === state.queueShown))
+    state.queueShown = queues[0]?.controller ?? '';
   state.clusterAtMs = performance.now();
   state.skewMs = nowMs - Date.now();
 }
 
 const HANDLERS = {
-  hello({ identity }) {
+  hello({ identity, watchesDeployments }) {
     state.identity = identity;
+    state.watchesDeployments = watchesDeployments;
+    if (!watchesDeployments && state.tab === 'rollouts') actions.tab('queues');
     state.deployments = new Map();
     state.listed = false;
     if (state.history.length === 0) void recall();
@@ -321,7 +337,9 @@ const HANDLERS = {
   },
   cluster: onCluster,
   decisions({ decisions }) {
-    if (decisions.some(({ controller, key }) => controller === 'deployment' && key === state.selected))
+    const shown = state.deployments.get(state.selected);
+    const name = shown && nameOf(shown).join('/');
+    if (decisions.some(({ controller, key }) => controller === shown?.controller && key === name))
       void explain();
   },
   connection({ connected, failures = 0, refused = false, gaveWay = false }) {

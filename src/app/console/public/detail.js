@@ -1,6 +1,17 @@
 // One Deployment: its sums against its limits, its pods, why it is where it is, and who decided what.
 import { html, nothing } from '/console/lit-html.js';
-import { ago, chip, clockTime, countLetters, dots, empty, gauge, PODS, total } from '/console/parts.js';
+import {
+  ago,
+  chip,
+  clockTime,
+  countLetters,
+  dots,
+  empty,
+  gauge,
+  nameOf,
+  PODS,
+  total,
+} from '/console/parts.js';
 
 export function detail(state, actions) {
   const item = state.deployments.get(state.selected);
@@ -9,7 +20,7 @@ export function detail(state, actions) {
       ${empty('Choose a Deployment', 'Arrow keys walk the list.')}
     </section>`;
   const why = state.explanation?.key === item.key ? state.explanation : undefined;
-  const [namespace, name] = item.key.split('/');
+  const [namespace, name] = nameOf(item);
   return html`<section class="detail" aria-label="Deployment ${item.key}">
     <header>
       <p class="ns">${namespace}</p>

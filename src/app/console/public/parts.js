@@ -1,6 +1,11 @@
 // Small pieces that several views draw.
 import { html, svg, nothing } from '/console/lit-html.js';
 
+/** `[namespace, name]`; a key may say which API it is of as well. */
+export function nameOf({ key }) {
+  return key.split('?')[0].split('/');
+}
+
 export const STATES = {
   blocked: { word: 'Stuck', rank: 0 },
   progressing: { word: 'Rolling out', rank: 1 },

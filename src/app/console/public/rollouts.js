@@ -1,6 +1,6 @@
 // The list of Deployments: only the rows in sight are drawn, so that a thousand scroll as ten do.
 import { html, nothing } from '/console/lit-html.js';
-import { STATES, chip, empty, miniBar } from '/console/parts.js';
+import { STATES, chip, empty, miniBar, nameOf } from '/console/parts.js';
 
 const ROW = 74;
 const SPARE_ROWS = 6;
@@ -83,7 +83,7 @@ export function rolloutList(state, actions) {
 }
 
 function row(item, index, count, state, actions) {
-  const [namespace, name] = item.key.split('/');
+  const [namespace, name] = nameOf(item);
   return html`<div
     class="row ${item.state}"
     id="row-${index}"

@@ -1,27 +1,25 @@
-import type { FactoryProvider } from '@nestjs/common';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock, RandomSource } from '../../base/clock/index.js';
-import { DEPLOYMENTS, qualifiedResource } from '../../base/kubernetes/index.js';
+import { qualifiedResource } from '../../base/kubernetes/index.js';
+import { deploymentTypeOf } from '../../controllers/deployment/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import type { ServedCertificate } from '../../base/tls/index.js';
 import type { ClusterConnection, HttpApiClient } from '../../kit/api-client/index.js';
-import type { ControllerDefinition } from '../../kit/controller/index.js';
-import type { ControllerManager } from '../../kit/index.js';
-import { createManager } from '../../kit/index.js';
+import type { CreateManagerOptions } from '../../kit/index.js';
 import { trimsFor } from '../../kit/informer/index.js';
 import { redisCoordination } from '../../kit/redis.js';
 import type { Metrics, Tracing } from '../../kit/telemetry/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import { ObservedReconciler } from '../explain/index.js';
 import type { ControllerClients } from './controller-clients.js';
-import type { RedisPeerRegistry } from './redis-peer-registry.js';
+import type { RedisPeerRegistry } from '../admin-pages/index.js';
 import type { CompiledReplicaOptions } from './replica.options.js';
 import { leaderElectionOf } from './replica.options.js';
 import * as tokens from './tokens.js';
 
-/** Makes the manager of a replica as anybody makes one with the kit, and adds the chosen controllers to it. */
+/** The options of a replica's manager, as anybody gives them to `RollkeeperModule.forRootAsync`. */
 @Injectable()
-export class ReplicaManagerFactory {
+export class ReplicaManagerOptions {
   constructor(
     @Inject(tokens.OPTIONS) private readonly options: CompiledReplicaOptions,
     @Inject(tokens.API_CLIENT) private readonly client: HttpApiClient,
@@ -38,11 +36,11 @@ export class ReplicaManagerFactory {
     @Inject(tokens.ADMIN_CERTIFICATE) private readonly certificate: ServedCertificate | null,
   ) {}
 
-  async create(): Promise<ControllerManager> {
+  create(): CreateManagerOptions {
     const { certificate, client, clock, log, logger, metrics, options, peers, random, running, tracing } =
       this;
-    const { identity, scope } = options;
-    const manager = await createManager({
+    const { deploymentApis, identity, scope } = options;
+    return {
       ...{ client, clock, identity, logger, metrics, random, tracing },
       name: 'rollkeeper',
       prefix: options['key-prefix'],
@@ -53,7 +51,11 @@ export class ReplicaManagerFactory {
       cache: {
         trims: trimsFor(options.definitions),
         namespaces: scope.namespaces,
-        selections: { [qualifiedResource(DEPLOYMENTS)]: { labelSelector: scope.selector } },
+        selections: Object.fromEntries(
+          deploymentApis
+            .map(deploymentTypeOf)
+            .map((type) => [qualifiedResource(type), { labelSelector: scope.selector }]),
+        ),
       },
       leaderElection: {
         ...leaderElectionOf(options),
@@ -68,23 +70,6 @@ export class ReplicaManagerFactory {
       background: [peers, ...(certificate ? [certificate] : [])],
       around: (reconciler, controller) =>
         new ObservedReconciler(reconciler, { controller, replica: identity, log, running, clock }),
-    });
-    return manager.add(...options.definitions.map((definition) => this.tuned(definition)));
-  }
-
-  private tuned(definition: ControllerDefinition): ControllerDefinition {
-    const { syncTimeoutMsOf, workersOf } = this.options;
-    const { defaultWorkers, name } = definition;
-    return {
-      ...definition,
-      defaultWorkers: workersOf.get(name) ?? defaultWorkers,
-      syncTimeoutMs: syncTimeoutMsOf.get(name),
     };
   }
 }
-
-export const managerProvider: FactoryProvider<ControllerManager> = {
-  provide: tokens.MANAGER,
-  inject: [ReplicaManagerFactory],
-  useFactory: (factory: ReplicaManagerFactory) => factory.create(),
-};

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { AdminTls, AdminTlsFlags } from './admin-tls.js';
+import type { AdminTls, AdminTlsOptions } from './admin-tls.js';
 import { decideAdminTls } from './admin-tls.js';
 
-const files = { 'admin-tls-cert-file': 'tls.crt', 'admin-tls-private-key-file': 'tls.key' };
-const decide = (host: string, flags: Partial<AdminTlsFlags> = {}): AdminTls =>
-  decideAdminTls({ 'admin-host': host, 'admin-insecure-http': false, ...flags });
+const files = { certFile: 'tls.crt', keyFile: 'tls.key' };
+const names = { certFile: 'tls-cert', keyFile: 'tls-key', insecureHttp: 'insecure' };
+const decide = (host: string, options: Partial<AdminTlsOptions> = {}): AdminTls =>
+  decideAdminTls({ host, insecureHttp: false, ...options }, names);
 
 describe('whether the admin port speaks TLS', () => {
   it.each(['127.0.0.1', '127.1.2.3', '::1', '[::1]', 'localhost', 'LOCALHOST', '::ffff:127.0.0.1'])(
@@ -27,22 +28,18 @@ describe('whether the admin port speaks TLS', () => {
   });
 
   it('is not the case where somebody refuses it by name, and that is known', () => {
-    expect(decide('0.0.0.0', { 'admin-insecure-http': true })).toEqual({
+    expect(decide('0.0.0.0', { insecureHttp: true })).toEqual({
       serves: 'plain-http',
       inClear: true,
     });
-    expect(decide('127.0.0.1', { 'admin-insecure-http': true })).toMatchObject({ inClear: false });
+    expect(decide('127.0.0.1', { insecureHttp: true })).toMatchObject({ inClear: false });
   });
 
   it('has to be said in one way', () => {
-    expect(() => decide('0.0.0.0', { 'admin-tls-cert-file': 'x' })).toThrow(
-      'admin-tls-private-key-file: is needed',
-    );
-    expect(() => decide('0.0.0.0', { 'admin-tls-private-key-file': 'x' })).toThrow(
-      'admin-tls-cert-file: is needed',
-    );
-    expect(() => decide('0.0.0.0', { ...files, 'admin-insecure-http': true })).toThrow(
-      'admin-insecure-http: contradicts',
+    expect(() => decide('0.0.0.0', { certFile: 'x' })).toThrow('tls-key: is needed');
+    expect(() => decide('0.0.0.0', { keyFile: 'x' })).toThrow('tls-cert: is needed');
+    expect(() => decide('0.0.0.0', { ...files, insecureHttp: true })).toThrow(
+      'insecure: contradicts tls-cert',
     );
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { withoutSecrets } from './admin-ports.js';
+import { withoutSecrets } from './shown-options.js';
 import { compileReplicaOptions } from './replica.options.js';
 
 it('shows the options in force, and of secrets neither their text nor where they are', () => {

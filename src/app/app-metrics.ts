@@ -1,6 +1,8 @@
-import type { ApiServerMetrics, ServedRequest } from '../../api-server/index.js';
-import type { Metrics } from '../../kit/telemetry/index.js';
-import { METRICS, REQUEST_BUCKETS } from '../../kit/telemetry/index.js';
+import type { ApiServerMetrics, ServedRequest } from '../api-server/index.js';
+import type { Metrics } from '../kit/telemetry/index.js';
+import { METRICS, REQUEST_BUCKETS } from '../kit/telemetry/index.js';
+import type { Meter } from '@opentelemetry/api';
+import type { RolloutMetrics } from './rollout-durations/rollout-durations.js';
 
 /** kube-apiserver's names for the same things, and the store's in ours: there is no etcd here. */
 export function createApiServerMetrics(metrics: Metrics): ApiServerMetrics {
@@ -55,4 +57,31 @@ export function createApiServerMetrics(metrics: Metrics): ApiServerMetrics {
 
 function labelsOf({ group, resource, scope, subresource, verb, version }: ServedRequest) {
   return { verb, group, version, resource, subresource, scope, component: 'apiserver' };
+}
+
+/** Seconds: from a rollout of one pod to one of an hour. */
+const ROLLOUT_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200, 3600];
+/** Seconds: what the controllers themselves take. The bounds of the objective (docs/RELIABILITY.md) are among them. */
+const OVERHEAD_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60];
+
+/** How long rollouts take, and what of it is ours, told by the leader. */
+export function createRolloutMetrics(meter: Meter): RolloutMetrics {
+  const duration = meter.createHistogram(METRICS.rolloutDuration, {
+    description: 'Seconds from the change of a Deployment until its rollout ended, by outcome',
+    advice: { explicitBucketBoundaries: ROLLOUT_BUCKETS },
+  });
+  const advice = { explicitBucketBoundaries: OVERHEAD_BUCKETS };
+  const firstWrite = meter.createHistogram(METRICS.rolloutFirstWrite, {
+    description: 'Seconds from the change of a Deployment until the first write that answers it',
+    advice,
+  });
+  const overhead = meter.createHistogram(METRICS.rolloutOverhead, {
+    description: 'Seconds of a complete rollout in which none of its pods was on its way',
+    advice,
+  });
+  return {
+    firstWrite: (durationMs) => firstWrite.record(durationMs / 1000),
+    ended: (outcome, durationMs) => duration.record(durationMs / 1000, { outcome }),
+    overhead: (durationMs) => overhead.record(durationMs / 1000),
+  };
 }

@@ -6,12 +6,17 @@ import type { Logger } from '../../base/logging/index.js';
 import type { CertificateSource } from '../../base/tls/index.js';
 import { ServedCertificate, certificateFiles, selfMadeCertificate } from '../../base/tls/index.js';
 
-export interface AdminTlsFlags {
-  readonly 'admin-host': string;
-  readonly 'admin-tls-cert-file'?: string | undefined;
-  readonly 'admin-tls-private-key-file'?: string | undefined;
-  readonly 'admin-insecure-http': boolean;
+export interface AdminTlsOptions {
+  readonly host: string;
+  /** PEM files, both or neither. */
+  readonly certFile?: string | undefined;
+  readonly keyFile?: string | undefined;
+  /** Plain HTTP wherever it listens. */
+  readonly insecureHttp: boolean;
 }
+
+/** What these options are called where people set them. */
+export type AdminTlsNames = Readonly<Record<'certFile' | 'keyFile' | 'insecureHttp', string>>;
 
 /** With what the admin port speaks TLS, if it does. */
 export type AdminTls =
@@ -24,24 +29,19 @@ export type AdminTls =
  * TLS wherever the port can be reached from elsewhere, unless somebody refuses it by name; and wherever a certificate is named.
  * @throws InvalidOptionError naming the option
  */
-export function decideAdminTls(flags: AdminTlsFlags): AdminTls {
-  const certFile = flags['admin-tls-cert-file'];
-  const keyFile = flags['admin-tls-private-key-file'];
-  const insecure = flags['admin-insecure-http'];
+export function decideAdminTls(options: AdminTlsOptions, names: AdminTlsNames): AdminTls {
+  const { certFile, host, insecureHttp, keyFile } = options;
   if ((certFile === undefined) !== (keyFile === undefined)) {
-    const missing = certFile === undefined ? 'admin-tls-cert-file' : 'admin-tls-private-key-file';
+    const missing = certFile === undefined ? names.certFile : names.keyFile;
     throw new InvalidOptionError(missing, 'is needed too: a certificate and its private key go together');
   }
   if (certFile !== undefined && keyFile !== undefined) {
-    if (insecure)
-      throw new InvalidOptionError(
-        'admin-insecure-http',
-        'contradicts admin-tls-cert-file: one or the other',
-      );
+    if (insecureHttp)
+      throw new InvalidOptionError(names.insecureHttp, `contradicts ${names.certFile}: one or the other`);
     return { serves: 'files', certFile, keyFile };
   }
-  const isLocal = isLoopbackHost(flags['admin-host']);
-  return isLocal || insecure ? { serves: 'plain-http', inClear: !isLocal } : { serves: 'self-made' };
+  const isLocal = isLoopbackHost(host);
+  return isLocal || insecureHttp ? { serves: 'plain-http', inClear: !isLocal } : { serves: 'self-made' };
 }
 
 /** A name that does not say so is not taken for this machine. */
@@ -49,11 +49,11 @@ function isLoopbackHost(host: string): boolean {
   return host.toLowerCase() === 'localhost' || isLoopbackAddress(host.replace(/^\[(.*)\]$/, '$1'));
 }
 
-/** The certificate of the admin port; null: it speaks plain HTTP. @throws StartupError naming the option */
+/** The certificate of the admin port; null: it speaks plain HTTP. @throws StartupError naming `option`, the one of the file */
 export async function loadAdminCertificate(
   tls: AdminTls,
   host: string,
-  { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
+  { clock, logger, option }: { readonly clock: Clock; readonly logger: Logger; readonly option: string },
 ): Promise<ServedCertificate | null> {
   if (tls.serves === 'plain-http') {
     if (tls.inClear)
@@ -66,7 +66,7 @@ export async function loadAdminCertificate(
     tls.serves === 'files'
       ? certificateFiles(tls.certFile, tls.keyFile)
       : selfMadeCertificate('rollkeeper-admin', ownNames(host), clock);
-  return ServedCertificate.load({ source, clock, logger, option: 'admin-tls-cert-file' });
+  return ServedCertificate.load({ source, clock, logger, option });
 }
 
 /** Under which this machine is reached, as far as it knows itself. */

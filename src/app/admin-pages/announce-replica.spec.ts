@@ -1,6 +1,6 @@
 import type { NetworkInterfaceInfo } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { reachableUrl } from './reachable-url.js';
+import { reachableUrl } from './announce-replica.js';
 
 const interfaces = {
   lo: [{ address: '127.0.0.1', family: 'IPv4', internal: true }],

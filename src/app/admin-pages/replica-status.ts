@@ -1,6 +1,6 @@
 import type { LeadershipStatus, ReplicaStatus, StatusSource } from '../admin/index.js';
 import { toRfc3339Micro } from '../../base/clock/index.js';
-import type { ControllerManager } from '../../kit/index.js';
+import type { ExtendedManager } from '../../kit/index.js';
 import { qualifiedResource } from '../../base/kubernetes/index.js';
 import type { ManagedController } from '../../kit/manager/index.js';
 import { troublesOf } from '../../kit/manager/index.js';
@@ -8,10 +8,7 @@ import { VERSION } from '../../base/version.js';
 
 /** What this replica says of itself. Counts of a queue that cannot be read are left out. */
 export class ReplicaStatusSource implements StatusSource {
-  constructor(
-    private readonly manager: ControllerManager,
-    private readonly reconcileOn: 'all' | 'leader',
-  ) {}
+  constructor(private readonly manager: ExtendedManager) {}
 
   async status(): Promise<ReplicaStatus> {
     const { controllers, election, identity, informers, leader } = this.manager;
@@ -44,9 +41,9 @@ export class ReplicaStatusSource implements StatusSource {
   }
 
   private async controllerStatus(managed: ManagedController): Promise<ReplicaStatus['controllers'][number]> {
-    const { built, controller } = managed;
+    const { built, controller, queue } = managed;
     const { isConsuming: consuming, name, workers } = controller;
-    const isLeaders = managed.worksOn === 'leader' || this.reconcileOn === 'leader';
+    const isLeaders = managed.worksOn === 'leader' || this.manager.reconcileOn === 'leader';
     return {
       name,
       workers,
@@ -54,7 +51,7 @@ export class ReplicaStatusSource implements StatusSource {
       worksOn: isLeaders ? 'leader' : 'all',
       ...troublesOf(managed),
       figures: built.figures?.(),
-      queue: await controller.queue.counts().catch(() => undefined),
+      queue: await queue.counts().catch(() => undefined),
     };
   }
 }

@@ -1,0 +1,97 @@
+import type { AdminPorts, DeploymentCaches, LeaseView, PeerRegistry, StatusSource } from '../admin/index.js';
+import type { Clock } from '../../base/clock/index.js';
+import type { AccessJudge } from '../delegated-access/index.js';
+import type { DecisionLog, RunningSyncs } from '../explain/index.js';
+import type { Informer, InformerFactory } from '../../kit/informer/index.js';
+import type {
+  Deployment,
+  KubernetesObject,
+  Namespace,
+  Pod,
+  ReplicaSet,
+  ResourceType,
+} from '../../base/kubernetes/index.js';
+import { NAMESPACES, PODS, REPLICA_SETS, qualifiedResource } from '../../base/kubernetes/index.js';
+import {
+  DEPLOYMENT_APIS,
+  deploymentControllerName,
+  deploymentTypeOf,
+} from '../../controllers/deployment/index.js';
+import type { Logger } from '../../base/logging/index.js';
+import { getLogLevel, setLogLevel } from '../../base/logging/index.js';
+import type { ExtendedManager } from '../../kit/index.js';
+import type { Election } from '../../kit/operator/election.js';
+import { replicaOf } from '../../kit/operator/election.js';
+import type { ServedCertificate } from '../../base/tls/index.js';
+
+export interface AdminPortParts {
+  readonly openMetrics: boolean;
+  /** The options in force, without secrets. */
+  readonly config: () => Readonly<Record<string, unknown>>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly token: string | null;
+  readonly delegated: AccessJudge | null;
+  readonly certificate: ServedCertificate | null;
+  readonly status: StatusSource;
+  readonly manager: ExtendedManager;
+  readonly decisions: DecisionLog;
+  readonly running: RunningSyncs;
+  readonly peers: PeerRegistry;
+  readonly traces: AdminPorts['traces'];
+}
+
+/** This replica as the admin API sees it. */
+export function createAdminPorts(parts: AdminPortParts): AdminPorts {
+  const { clock, config, decisions, logger, manager, openMetrics, peers, running, status } = parts;
+  const { identity, informers } = manager;
+  return {
+    identity,
+    startedAtMs: clock.now(),
+    clock,
+    logger,
+    token: parts.token ?? undefined,
+    delegated: parts.delegated ?? undefined,
+    certificate: parts.certificate ?? undefined,
+    openMetrics,
+    status,
+    config,
+    logLevel: { get: getLogLevel, set: setLogLevel },
+    // The controllers are there once the application has started.
+    queues: () => new Map(manager.controllers.map(({ controller, queue }) => [controller.name, queue])),
+    caches: () => cachesOf(informers),
+    decisions,
+    running,
+    traces: parts.traces,
+    lease: () => readLease(manager.election, clock),
+    peers,
+  };
+}
+
+function cachesOf(informers: InformerFactory): readonly DeploymentCaches[] {
+  const find = <T extends KubernetesObject>(type: ResourceType) =>
+    informers.find(qualifiedResource(type)) as Informer<T> | undefined;
+  const [replicaSets, pods] = [find<ReplicaSet>(REPLICA_SETS), find<Pod>(PODS)];
+  const namespaces = find<Namespace>(NAMESPACES);
+  return DEPLOYMENT_APIS.flatMap((apiVersion) => {
+    const deployments = find<Deployment>(deploymentTypeOf(apiVersion));
+    if (!deployments || !replicaSets || !pods) return [];
+    const controller = deploymentControllerName(apiVersion);
+    return [{ apiVersion, controller, deployments, replicaSets, pods, namespaces }];
+  });
+}
+
+/** The store's clock says when it was renewed, ours how long ago that was: right as far as the two agree. */
+async function readLease(election: Election, clock: Clock): Promise<LeaseView | undefined> {
+  const record = await election.lease();
+  if (!record) return undefined;
+  const durationMs = record.leaseDurationSeconds * 1000;
+  const renewedAtMs = Date.parse(record.renewTime);
+  return {
+    holder: replicaOf(record.holderIdentity),
+    epoch: record.leaderTransitions,
+    durationMs,
+    renewedAtMs,
+    remainingMs: Math.min(durationMs, Math.max(0, renewedAtMs + durationMs - clock.now())),
+  };
+}

@@ -1,0 +1,56 @@
+import type { AdminPorts, Peer } from '../admin/index.js';
+import { proofOf } from '../admin/index.js';
+import { networkInterfaces } from 'node:os';
+
+/** Where a replica serves its admin pages, and by which certificates it is known there, if it speaks TLS. */
+export interface ServedReplica {
+  readonly identity: string;
+  readonly adminUrl: string;
+  /** SHA-256 fingerprints. */
+  readonly certificates?: readonly string[];
+}
+
+/** Called once the replica serves its admin pages, and again when it shows another certificate there. */
+export type OnServing = (replica: ServedReplica) => void;
+
+export interface Announcement {
+  /** Where the admin pages are served, and on which address the port listens. */
+  readonly url: string;
+  readonly host: string;
+  readonly ports: Pick<AdminPorts, 'certificate' | 'identity' | 'startedAtMs' | 'token'>;
+  /** Where the other replicas look. */
+  readonly peers: { announceAs(self: Peer): void };
+  readonly onServing?: OnServing;
+}
+
+/** Tells the others and whoever has started us where we are, and again when our certificate changes. */
+export function announceReplica({ host, onServing, peers, ports, url }: Announcement): void {
+  const { certificate, identity, startedAtMs, token } = ports;
+  const tell = (): void => {
+    const certificates = certificate && { certificates: certificate.fingerprints };
+    const peer: Peer = {
+      identity,
+      adminUrl: reachableUrl(url, host),
+      pid: process.pid,
+      startedAtMs,
+      ...certificates,
+    };
+    peers.announceAs(token === undefined ? peer : { ...peer, proof: proofOf(peer, token) });
+    onServing?.({ identity, adminUrl: url, ...certificates });
+  };
+  tell();
+  certificate?.onChange(tell);
+}
+
+const ANY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::', '[::]']);
+
+/** The URL by which other machines reach what listens on `host`: on all addresses means the first that is not loopback. */
+export function reachableUrl(url: string, host: string, interfaces = networkInterfaces()): string {
+  if (!ANY_ADDRESS.has(host)) return url;
+  const addresses = Object.values(interfaces).flatMap((list) => list ?? []);
+  const reachable = addresses.find(({ family, internal }) => !internal && family === 'IPv4');
+  if (!reachable) return url;
+  const reached = new URL(url);
+  reached.hostname = reachable.address;
+  return reached.origin;
+}

@@ -1,0 +1,10 @@
+export { adminPages } from './admin-pages.js';
+export type { AdminPagesOptions } from './admin-pages.options.js';
+export { createAdminPorts } from './admin-ports.js';
+export type { AdminTls } from './admin-tls.js';
+export { decideAdminTls, loadAdminCertificate } from './admin-tls.js';
+export { readAdminToken } from './admin-token.js';
+export { announceReplica } from './announce-replica.js';
+export type { OnServing } from './announce-replica.js';
+export { RedisPeerRegistry } from './redis-peer-registry.js';
+export { ReplicaStatusSource } from './replica-status.js';

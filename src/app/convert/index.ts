@@ -1,0 +1,2 @@
+export { runConversion } from './run-conversion.js';
+export type { ConversionOptions } from './run-conversion.js';
