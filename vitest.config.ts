@@ -34,7 +34,8 @@ export default defineConfig({
           include: ['test/{e2e,chaos,fuzz}/**/*.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          fileParallelism: false,
+          // They wait for processes most of the time; more at once would starve each other.
+          maxWorkers: 2,
         },
       },
     ],

@@ -53,8 +53,13 @@ describe('three replicas go on', () => {
     const problems: string[] = [];
     const began = (): void => void seen.push(probes.measure(kind));
     const failed = (problem: string): void => void problems.push(problem);
-    await FAULTS[kind]({ set, strength: 0, dice: random.next(), patience: PATIENCE, began, failed });
-    expect(seen.length, 'the fault was made').toBe(1);
+    const make = async (): Promise<boolean> => {
+      await FAULTS[kind]({ set, strength: 0, dice: random.next(), patience: PATIENCE, began, failed });
+      return seen.length > 0;
+    };
+    // After the fault before there may be nobody to be hit yet: no leader, no follower that is ready.
+    await waitFor(make, { timeoutMs: SEEN_WITHIN_MS, intervalMs: 50, what: 'the fault to be made' });
+    expect(seen).toHaveLength(1);
     expect(await seen[0]).toBeLessThan(SEEN_WITHIN_MS);
     expect(problems).toEqual([]);
   });

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { CRASH_POINTS } from './measures/crash-points.js';
 import { runCrashPoint } from './measures/run-crash-points.js';
 import { measureFollowerCrashes } from './measures/run-follower-crash.js';
@@ -7,31 +6,29 @@ import type { Loss } from './measures/run-failover.js';
 import { measureFailover } from './measures/run-failover.js';
 import { percentile } from './report.js';
 import { ChaosSet } from './set/chaos-set.js';
+import { number, oneOf, readFlags, text } from '../support/flags.js';
 
 // `npm run chaos -- --measure crash-points|failover|follower-crash`: one kind of fault many times, with figures.
 // `--loss SIGKILL,SIGTERM,SIGSTOP`: which failovers; what follows `--` goes to the replicas (`--leader-takeover expiry`).
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: {
-    measure: { type: 'string', default: 'failover' },
-    times: { type: 'string', default: '50' },
-    loss: { type: 'string', default: 'SIGKILL,SIGTERM,SIGSTOP' },
-    dist: { type: 'string', default: join(import.meta.dirname, '..', '..', 'dist') },
-  },
+const flags = readFlags('npm run chaos -- --measure KIND', {
+  measure: oneOf('what', ['failover', 'follower-crash', 'crash-points'], 'failover'),
+  times: number('how often', 50),
+  loss: text('which failovers', 'SIGKILL,SIGTERM,SIGSTOP'),
+  dist: text('the built program', join(import.meta.dirname, '..', '..', 'dist')),
 });
 const set = await ChaosSet.start({
-  dist: values.dist,
+  dist: flags.dist,
   replicas: 3,
   random: Math.random,
-  controllerArgs: positionals,
+  controllerArgs: flags.rest,
   // What is measured shall be the replicas, not proxies and journals.
-  links: values.measure === 'failover' ? 'none' : 'all',
+  links: flags.measure === 'failover' ? 'none' : 'all',
 });
 const seconds = (ms: number): string => (ms / 1000).toFixed(2);
 let failed = false;
 try {
-  if (values.measure === 'crash-points') await crashPoints();
-  else if (values.measure === 'follower-crash') await followerCrash();
+  if (flags.measure === 'crash-points') await crashPoints();
+  else if (flags.measure === 'follower-crash') await followerCrash();
   else await failover();
 } finally {
   await set.stop();
@@ -50,8 +47,8 @@ async function crashPoints(): Promise<void> {
 
 async function failover(): Promise<void> {
   const rows = [];
-  for (const loss of values.loss.split(',') as Loss[])
-    rows.push(await measureFailover(set, loss, Number(values.times), (line) => console.log(line)));
+  for (const loss of flags.loss.split(',') as Loss[])
+    rows.push(await measureFailover(set, loss, flags.times, (line) => console.log(line)));
   printTimes(
     rows.flatMap(({ loss, reactedMs, takenOverMs }) => [
       { what: `leader, ${loss}: taken over`, times: takenOverMs },
@@ -62,7 +59,7 @@ async function failover(): Promise<void> {
 
 async function followerCrash(): Promise<void> {
   const say = (line: string): void => console.log(line);
-  const { crashes, takenOverMs } = await measureFollowerCrashes(set, Number(values.times), say);
+  const { crashes, takenOverMs } = await measureFollowerCrashes(set, flags.times, say);
   printTimes([{ what: `keys of a follower, SIGKILL in a write (${crashes} times)`, times: takenOverMs }]);
 }
 

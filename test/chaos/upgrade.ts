@@ -1,30 +1,27 @@
-import { parseArgs } from 'node:util';
 import { measureUpgrade } from './measures/run-upgrade.js';
 import { SeededRandom } from './random.js';
 import { ChaosSet } from './set/chaos-set.js';
+import { number, readFlags, seed as seedFlag, text } from '../support/flags.js';
 
 // `npm run upgrade-test`: two versions together, one taking the other's place, and back.
-const { values } = parseArgs({
-  options: {
-    old: { type: 'string', default: '' },
-    new: { type: 'string', default: '' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    deployments: { type: 'string', default: '30' },
-    'pause-ms': { type: 'string', default: '100' },
-    'side-by-side-seconds': { type: 'string', default: '10' },
-    // On a machine that does other things too, what is late says little.
-    patience: { type: 'string', default: '1' },
-  },
+const flags = readFlags('npm run upgrade-test --', {
+  old: text('the built program of the one version'),
+  new: text('and of the other'),
+  seed: seedFlag(),
+  deployments: number('worked on meanwhile', 30),
+  pauseMs: number('between two changes', 100),
+  sideBySideSeconds: number('how long both versions run together', 10),
+  patience: number('times as late is not late yet, on a machine that does other things too', 1),
 });
 /** What was asked for: so long nobody works, at most. */
 const LONGEST_GAP_MS = 1000;
 
-const seed = Number(values.seed);
+const { seed } = flags;
 const rows: string[] = [];
 let failed = false;
 for (const [what, from, to] of [
-  ['upgrade', values.old, values.new],
-  ['rollback', values.new, values.old],
+  ['upgrade', flags.old, flags.new],
+  ['rollback', flags.new, flags.old],
 ] as const) {
   const random = new SeededRandom(seed);
   const say = (line: string): void => console.log(`${what}: ${line}`);
@@ -34,13 +31,13 @@ for (const [what, from, to] of [
   try {
     const { acknowledged, replicasGapMs, serversGapMs, violations } = await measureUpgrade(set, to, {
       seed,
-      deployments: Number(values.deployments),
-      pauseMs: Number(values['pause-ms']),
-      sideBySideMs: Number(values['side-by-side-seconds']) * 1000,
+      deployments: flags.deployments,
+      pauseMs: flags.pauseMs,
+      sideBySideMs: flags.sideBySideSeconds * 1000,
       say,
     });
     for (const { check, problem, subject } of violations) say(`VIOLATION ${check}: ${subject}: ${problem}`);
-    const isLate = replicasGapMs > LONGEST_GAP_MS * Number(values.patience);
+    const isLate = replicasGapMs > LONGEST_GAP_MS * flags.patience;
     if (isLate) say(`${Math.round(replicasGapMs)} ms without a change`);
     isFine = violations.length === 0 && !isLate;
     const gaps = [replicasGapMs, serversGapMs].map((ms) => (ms / 1000).toFixed(2));

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Pool } from 'undici';
+import { withMemoryDefaults } from '../../src/base/process/index.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import type { TestRedisServer } from '../../src/testing/redis-server.js';
 
@@ -84,7 +85,12 @@ export class FuzzedServer {
     const child = fork(
       join(dist, 'main.js'),
       ['apiserver', '--redis-url', redis.url, '--data-dir', dir, '--port', '0', ...args],
-      { stdio: ['ignore', log, log, 'ipc'], execArgv: ['--import', preload, ...execArgv] },
+      {
+        stdio: ['ignore', log, log, 'ipc'],
+        execArgv: ['--import', preload, ...execArgv],
+        // As `npm start` and the image run it.
+        env: withMemoryDefaults(process.env),
+      },
     );
     const url = await readyUrl(child, join(dir, 'apiserver.log'));
     return new FuzzedServer(redis, child, url, dir);

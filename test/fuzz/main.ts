@@ -1,41 +1,36 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { FuzzRun } from './fuzz-run.js';
 import type { Finding, FuzzReport } from './fuzz-run.js';
 import { FuzzedServer } from './fuzzed-server.js';
 import { ALL_SEEDS } from './seeds/index.js';
+import { number, readFlags, seed as seedFlag, text, yes } from '../support/flags.js';
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    requests: { type: 'string', default: '20000' },
-    // Only the seeds whose name contains this.
-    only: { type: 'string', default: '' },
-    // No requests are begun later than that.
-    minutes: { type: 'string', default: '' },
-    easier: { type: 'string', default: '1' },
-    // Nothing is judged by the clock.
-    patient: { type: 'boolean', default: false },
-    dist: { type: 'string', default: join(import.meta.dirname, '..', '..', 'dist') },
-  },
+const flags = readFlags('npm run fuzz --', {
+  seed: seedFlag(),
+  requests: number('that chance makes, after what people have thought of', 20_000),
+  only: text('of what people have thought of, that whose name contains this'),
+  minutes: number('after which no request is begun; 0: none', 0),
+  easier: number('so many times smaller floods', 1),
+  patient: yes('nothing is judged by the clock'),
+  dist: text('the built program', join(import.meta.dirname, '..', '..', 'dist')),
 });
 
 const startedAt = performance.now();
 const say = (line: string): void => {
   console.log(`${((performance.now() - startedAt) / 1000).toFixed(1).padStart(7)}  ${line}`);
 };
-const seed = Number(values.seed);
+const { seed } = flags;
 say(`seed ${seed}`);
 const run = new FuzzRun({
-  start: () => FuzzedServer.start({ dist: values.dist }),
+  start: () => FuzzedServer.start({ dist: flags.dist }),
   seed,
-  requests: Number(values.requests),
-  seeds: ALL_SEEDS.filter(({ name }) => name.includes(values.only)),
-  easier: Number(values.easier),
-  patient: values.patient,
-  ...(values.minutes && { enough: AbortSignal.timeout(Number(values.minutes) * 60_000) }),
+  requests: flags.requests,
+  seeds: ALL_SEEDS.filter(({ name }) => name.includes(flags.only)),
+  easier: flags.easier,
+  patient: flags.patient,
+  ...(flags.minutes > 0 && { enough: AbortSignal.timeout(flags.minutes * 60_000) }),
   say,
 });
 const found = await run.run();

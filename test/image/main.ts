@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { chmodSync, lstatSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { Deployment } from '../../src/base/kubernetes/index.js';
 import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
 import { SystemClock } from '../../src/base/clock/index.js';
@@ -19,9 +18,11 @@ import { ownComposeFile, wordsOf } from './compose.js';
 import { ownDockerfile, stepsWithBases } from './dockerfile.js';
 import type { Image } from './started-image.js';
 import { StartedImage } from './started-image.js';
+import { readFlags, yes } from '../support/flags.js';
 
-const { values } = parseArgs({
-  options: { twice: { type: 'boolean', default: false }, keep: { type: 'boolean', default: false } },
+const flags = readFlags('npm run image-check --', {
+  twice: yes('build it twice: every file must be the same'),
+  keep: yes('keep what was built'),
 });
 const say = (line: string): void => console.log(line);
 const folder = mkdtempSync(join(tmpdir(), 'rollkeeper-image-'));
@@ -138,7 +139,7 @@ try {
   if (!last) throw new Error('the Dockerfile has no stage');
   const built = buildStages(stages, join(folder, 'once'), say);
   reportSize(built);
-  if (values.twice) {
+  if (flags.twice) {
     const [once, again] = [
       digestsOf(built),
       digestsOf(buildStages(stages, join(folder, 'again'), () => undefined)),
@@ -151,6 +152,6 @@ try {
   }
   await runSet({ built, steps: stepsWithBases(last, stages) }, makeReadOnly(built));
 } finally {
-  if (values.keep) say(`kept ${folder}`);
+  if (flags.keep) say(`kept ${folder}`);
   else rmSync(folder, { recursive: true, force: true });
 }

@@ -5,7 +5,7 @@ import type { AdminServer } from '../../src/app/admin/index.js';
 import { SystemClock } from '../../src/base/clock/index.js';
 import { HealthRegistry } from '../../src/kit/health/index.js';
 import { silentLogger } from '../../src/base/logging/index.js';
-import { RedisPeerRegistry } from '../../src/app/replica/redis-peer-registry.js';
+import { RedisPeerRegistry } from '../../src/app/admin-pages/redis-peer-registry.js';
 import { createMetrics } from '../../src/kit/opentelemetry.js';
 import { ADMIN_TOKEN, anAdminPorts } from '../../src/testing/admin-ports.js';
 import { waitFor } from '../../src/testing/wait-for.js';
@@ -52,7 +52,7 @@ describe('replicas that find each other through Redis', () => {
     const queue = new BullMqWorkQueue({ name: 'deployment', redisUrl: inject('redisUrl'), keyPrefix, clock });
     const ports = anAdminPorts({
       identity,
-      queues: new Map([['deployment', queue]]),
+      queues: () => new Map([['deployment', queue]]),
       peers: { peers: async () => registry.current?.peers() ?? [] },
     });
     ports.decisions.add({ atMs: 1, controller: 'deployment', key: 'a/b', replica: identity, actions: ['x'] });

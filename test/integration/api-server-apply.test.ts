@@ -118,6 +118,47 @@ describe('server-side apply', () => {
     expect(refused.body.message).toContain('conflict with "scaler" with subresource "scale" using apps/v1');
   });
 
+  it('applies a scale to the replica count alone', async () => {
+    await apply(`${DEPLOYMENTS}/scaled`, config('scaled'), 'fieldManager=me');
+    const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'scaled' } };
+    const path = `${DEPLOYMENTS}/scaled/scale`;
+    const refused = await apply(path, { ...scale, spec: { replicas: 9 } }, 'fieldManager=scaler');
+    expect(refused.status).toBe(409);
+    expect(refused.body.message).toBe('Apply failed with 1 conflict: conflict with "me": .spec.replicas');
+    const query = 'fieldManager=scaler&force=true';
+    const taken = await apply(path, { ...scale, spec: { replicas: 9 } }, query);
+    expect([taken.status, taken.body.kind, taken.body.spec]).toEqual([200, 'Scale', { replicas: 9 }]);
+    expect(taken.body.metadata.managedFields).toBeUndefined();
+    const { body } = await server.call('GET', `${DEPLOYMENTS}/scaled`);
+    expect(body.spec.replicas).toBe(9);
+    expect(entry(body, 'scaler')).toMatchObject({
+      ...{ apiVersion: 'apps/v1', subresource: 'scale' },
+      fieldsV1: { 'f:spec': { 'f:replicas': {} } },
+    });
+    expect(entry(body, 'me').fieldsV1['f:spec']['f:replicas']).toBeUndefined();
+    expect(entry(body, 'me').fieldsV1['f:spec']['f:template']).toBeDefined();
+  });
+
+  it('refuses to apply a scale that is none, or of another object', async () => {
+    await apply(`${DEPLOYMENTS}/unscaled`, config('unscaled'), 'fieldManager=me');
+    const path = `${DEPLOYMENTS}/unscaled/scale`;
+    const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: {}, spec: { replicas: 2 } };
+    const messageOf = async (body: object, at = path, query = 'fieldManager=me') =>
+      ((await apply(at, body, query)).body as { message: string }).message;
+    expect(await messageOf({ ...scale, apiVersion: 'autoscaling/v2' })).toContain(
+      'Incorrect version specified in apply patch',
+    );
+    expect(await messageOf({ ...scale, metadata: { managedFields: [{}] } })).toContain('must be nil');
+    const forced = 'fieldManager=me&force=true';
+    expect(await messageOf({ ...scale, metadata: { uid: 'another' } }, path, forced)).toMatch(
+      /deployments\/scale\.apps "unscaled": Precondition failed: UID/,
+    );
+    expect(await messageOf(scale, path, '')).toContain('is required for apply patch');
+    expect(await messageOf(scale, `${DEPLOYMENTS}/none/scale`)).toContain('"none" not found');
+    const negative = { ...scale, spec: { replicas: -1 } };
+    expect(await messageOf(negative, path, forced)).toContain('must be greater than or equal to 0');
+  });
+
   it('keeps no book of pods before the first apply, and does from then on', async () => {
     const made = await server.call('POST', PODS, aPod('quiet'));
     expect(made.body.metadata.managedFields).toBeUndefined();

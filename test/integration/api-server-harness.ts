@@ -111,7 +111,9 @@ async function call(
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+  // The events of a watch are a document each.
+  const isWatch = response.ok && /[?&]watch=/.test(path);
+  const isJson = !isWatch && (response.headers.get('content-type')?.startsWith('application/json') ?? false);
   return {
     status: response.status,
     headers: response.headers,

@@ -13,7 +13,9 @@ const manifests: readonly Body[] = parseAllDocuments(text, { version: '1.1' }).m
 
 const SERVICES = '/api/v1/namespaces/default/services';
 const AUTOSCALERS = 'namespaces/default/horizontalpodautoscalers';
+const JSON_PATCH = { 'content-type': 'application/json-patch+json' };
 const MERGE = { 'content-type': 'application/merge-patch+json' };
+const STRATEGIC = { 'content-type': 'application/strategic-merge-patch+json' };
 const APPLY = { 'content-type': 'application/apply-patch+yaml' };
 const TABLE = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
 
@@ -25,6 +27,24 @@ afterAll(() => server.stop());
 
 function manifestOf({ type }: KindDefinition): Body {
   return manifests.find(({ apiVersion, kind }) => apiVersion === apiVersionOf(type) && kind === type.kind);
+}
+
+/** The same change in every way of saying it. */
+const PATCHES: readonly [object, { readonly 'content-type': string }][] = [
+  [[{ op: 'add', path: '/metadata/annotations', value: { c: 'd', e: 'f' } }], JSON_PATCH],
+  [{ metadata: { annotations: { c: 'd', e: null } } }, MERGE],
+  [{ metadata: { annotations: { g: 'h' } } }, STRATEGIC],
+];
+
+/** What is written of an object beside itself, and how an apply says it. */
+function partsOf(kind: KindDefinition): readonly [string, object][] {
+  const own = { apiVersion: apiVersionOf(kind.type), kind: kind.type.kind, metadata: {} };
+  const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: {}, spec: { replicas: 2 } };
+  const parts: readonly [string, object][] = [
+    ['status', { ...own, status: {} }],
+    ['scale', scale],
+  ];
+  return parts.filter(([part]) => kind.subresources.includes(part));
 }
 
 function collectionOf({ type }: KindDefinition): string {
@@ -48,17 +68,46 @@ describe.each(kinds)('one $type.kind in $type.group/$type.version', (kind) => {
     const names = list.body.rows.map((row: Body) => row.object.metadata.name);
     expect(names).toContain(manifest.metadata.name);
 
-    const patched = await server.call('PATCH', path, { metadata: { annotations: { c: 'd' } } }, MERGE);
-    expect(patched.body.metadata).toMatchObject({ annotations: { c: 'd' }, uid: read.body.metadata.uid });
+    const { uid } = read.body.metadata;
+    for (const [patch, type] of PATCHES) {
+      const patched = await server.call('PATCH', path, patch, type);
+      expect(patched.body.metadata, type['content-type']).toMatchObject({ annotations: { c: 'd' }, uid });
+    }
     for (const config of [labelled, manifest]) {
       const applied = await server.call('PATCH', `${path}?fieldManager=me&force=true`, config, APPLY);
       expect({ status: applied.status, message: applied.body.message }).toEqual({ status: 200 });
-      expect(applied.body.metadata.uid).toBe(read.body.metadata.uid);
+      expect(applied.body.metadata.uid).toBe(uid);
     }
 
     expect((await server.call('DELETE', `${path}?gracePeriodSeconds=0`)).status).toBeLessThan(300);
   });
 });
+
+describe.each(kinds.filter((kind) => partsOf(kind).length > 0))(
+  'the parts of one $type.kind in $type.group/$type.version',
+  (kind) => {
+    it('are patched in every way, and applied', async () => {
+      const manifest = manifestOf(kind);
+      const collection = collectionOf(kind);
+      await server.call('POST', collection, manifest);
+      for (const [part, config] of partsOf(kind)) {
+        const path = `${collection}/${manifest.metadata.name}/${part}`;
+        const tries = [
+          [[], JSON_PATCH],
+          [{}, MERGE],
+          [{}, STRATEGIC],
+          [config, APPLY],
+        ] as const;
+        for (const [patch, type] of tries) {
+          const query = type === APPLY ? '?fieldManager=me&force=true' : '';
+          const { body, status } = await server.call('PATCH', path + query, patch, type);
+          expect({ part, type, status, message: body.message }).toEqual({ part, type, status: 200 });
+        }
+      }
+      await server.call('DELETE', `${collection}/${manifest.metadata.name}?gracePeriodSeconds=0`);
+    });
+  },
+);
 
 describe('a Service', () => {
   const aService = (name: string, spec: object = {}): Body => ({

@@ -105,3 +105,98 @@ it('Policies deny or warn as their bindings say, with the parameters that these 
   expect((await create('a', 3)).status).toBe(201);
   expect((await create('a', 3, { labels: { judged: 'yes' } })).status).toBe(403);
 });
+
+const CONFIG_MAPS = {
+  resourceRules: [
+    { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] },
+  ],
+};
+
+function aPolicy(name: string, spec: object): object {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name },
+    spec: { matchConstraints: CONFIG_MAPS, ...spec },
+  };
+}
+
+it('Policies ask what those who send requests may do', async () => {
+  const mayApprove = "authorizer.requestResource.check('approve').allowed()";
+  const messageExpression = "request.userInfo.username + ' may not approve'";
+  const spec = { validations: [{ expression: mayApprove, messageExpression }] };
+  await made(`${GROUP}/validatingadmissionpolicies`, aPolicy('approved', spec));
+  await bind('approved', { policyName: 'approved' });
+  const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create'] }];
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'maker' };
+  const rbac = '/apis/rbac.authorization.k8s.io/v1';
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  const role = (verbs: readonly string[]) => ({
+    apiVersion,
+    kind: 'ClusterRole',
+    metadata: { name: 'maker' },
+    rules: [{ ...rules[0], verbs }],
+  });
+  await made(`${rbac}/clusterroles`, role(['create']));
+  await made(`${rbac}/clusterrolebindings`, {
+    apiVersion,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'maker' },
+    roleRef,
+    subjects: [{ kind: 'User', name: 'eve', apiGroup: 'rbac.authorization.k8s.io' }],
+  });
+  const asEve = () =>
+    api.call(
+      'POST',
+      `${NAMESPACE}/configmaps?dryRun=All`,
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } },
+      { 'impersonate-user': 'eve' },
+    );
+  expect((await asEve()).body.message).toMatch(
+    /with binding 'approved' denied request: eve may not approve$/,
+  );
+  await api.call('PUT', `${rbac}/clusterroles/maker`, role(['create', 'approve']));
+  expect((await asEve()).status).toBe(201);
+  await unbind('approved');
+});
+
+it('Policies whose expressions are none are refused, as are webhooks with such conditions', async () => {
+  const refused = await api.call(
+    'POST',
+    `${GROUP}/validatingadmissionpolicies`,
+    aPolicy('wrong', {
+      validations: [{ expression: 'nobody == 1' }, { expression: '1 + 1' }],
+      matchConditions: [{ name: 'm', expression: 'object.' }],
+    }),
+  );
+  expect(refused.status).toBe(422);
+  const causes = refused.body.details.causes as { field: string; message: string }[];
+  expect(causes.map(({ field }) => field)).toEqual([
+    'spec.validations[0].expression',
+    'spec.validations[1].expression',
+    'spec.matchConditions[0].expression',
+  ]);
+  expect(causes[0]?.message).toContain(
+    "compilation failed: ERROR: <input>:1:1: undeclared reference to 'nobody'",
+  );
+  expect(causes[1]?.message).toContain('must evaluate to bool');
+});
+
+it('Policies say in their status what the types have against them', async () => {
+  const typed = aPolicy('typed', { validations: [{ expression: 'object.spec.replicas > 1' }] });
+  await made(`${GROUP}/validatingadmissionpolicies`, typed);
+  await expect
+    .poll(async () => (await api.call('GET', `${GROUP}/validatingadmissionpolicies/typed`)).body.status)
+    .toEqual({
+      observedGeneration: 1,
+      typeChecking: {
+        expressionWarnings: [
+          {
+            fieldRef: 'spec.validations[0].expression',
+            warning:
+              "/v1, Kind=ConfigMap: compilation failed: ERROR: <input>:1:7: undefined field 'spec'\n | object.spec.replicas > 1\n | ......^\n",
+          },
+        ],
+      },
+    });
+});

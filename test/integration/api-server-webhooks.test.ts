@@ -1,11 +1,10 @@
-import { createServer } from 'node:https';
-import type { Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createAuthority, createServerCertificate } from '../../src/base/tls/certificates.js';
 import { SystemClock } from '../../src/base/clock/index.js';
+import { createAuthority } from '../../src/base/tls/certificates.js';
 import { startApiServer } from './api-server-harness.js';
 import type { Body, RunningApiServer } from './api-server-harness.js';
+import { startWebhookServer } from './support/webhook-server.js';
+import type { WebhookServer } from './support/webhook-server.js';
 
 const NOW = new SystemClock().now();
 const GROUP = '/apis/admissionregistration.k8s.io/v1';
@@ -17,7 +16,7 @@ type Answer = (
 ) => object | { readonly raw: string; readonly code?: number } | undefined;
 
 let api: RunningApiServer;
-let server: Server;
+let hook: WebhookServer;
 let address: string;
 let caBundle: string;
 let answer: Answer;
@@ -27,31 +26,22 @@ let asked: { readonly path: string; readonly request: Body }[];
 const ALLOW: Answer = () => ({ allowed: true });
 
 beforeAll(async () => {
-  const authority = await createAuthority(NOW);
-  const pair = await createServerCertificate(authority, ['127.0.0.1', 'hook.ops.svc'], NOW);
-  caBundle = Buffer.from(authority.pem.cert).toString('base64');
-  server = createServer({ cert: pair.cert, key: pair.key }, (message, response) => {
-    const chunks: Buffer[] = [];
-    message.on('data', (chunk: Buffer) => chunks.push(chunk));
-    message.on('end', () => {
-      const { request } = JSON.parse(Buffer.concat(chunks).toString());
-      const path = message.url ?? '';
-      asked.push({ path, request });
-      const said = answer(request, path) as Body;
-      // One that never answers.
-      if (said === undefined) return;
-      response.statusCode = said.code ?? 200;
-      if (said.code === 302) response.setHeader('location', `https://${address}/elsewhere`);
-      const review = {
-        apiVersion: 'admission.k8s.io/v1',
-        kind: 'AdmissionReview',
-        response: { uid: request.uid, ...said },
-      };
-      response.end(said.raw ?? JSON.stringify(review));
-    });
+  hook = await startWebhookServer(['hook.ops.svc'], ({ request }, path) => {
+    asked.push({ path, request });
+    const said = answer(request, path) as Body;
+    if (said === undefined) return undefined;
+    const review = {
+      apiVersion: 'admission.k8s.io/v1',
+      kind: 'AdmissionReview',
+      response: { uid: request.uid, ...said },
+    };
+    return {
+      code: said.code,
+      ...(said.code === 302 && { location: `https://${address}/elsewhere` }),
+      text: said.raw ?? JSON.stringify(review),
+    };
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  ({ address, caBundle } = hook);
   asked = [];
   answer = ALLOW;
   api = await startApiServer({ webhookServices: { 'ops/hook': address } });
@@ -59,8 +49,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await api.stop();
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  await hook.stop();
 });
 
 afterEach(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { KubernetesObject, Pod } from '../../src/base/kubernetes/index.js';
+import type { KubernetesObject, Pod, ResourceType } from '../../src/base/kubernetes/index.js';
 import { PODS } from '../../src/base/kubernetes/index.js';
 import { apiStatusOf } from '../../src/kit/api-client/index.js';
 import type { TestCluster } from '../../src/test-cluster/index.js';
@@ -8,6 +8,14 @@ import { startTestCluster } from '../../src/test-cluster/index.js';
 const BEHAVIOUR = 'node.rollkeeper.dev/behaviour';
 /** Generous, because a machine may be busy: nothing here waits for so long. */
 const PATIENT = { timeoutMs: 45_000 };
+
+const TOKEN_REVIEWS: ResourceType = {
+  group: 'authentication.k8s.io',
+  version: 'v1',
+  resource: 'tokenreviews',
+  kind: 'TokenReview',
+  namespaced: false,
+};
 
 interface Loose extends KubernetesObject {
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -39,6 +47,8 @@ const service = (name: string, spec: object = {}) => ({
   spec: { selector: { app: 'web' }, ports: [{ name: 'http', port: 80, targetPort: 'http' }], ...spec },
 });
 
+const decoded = (text = ''): string => Buffer.from(text, 'base64').toString();
+
 /** Two nodes and the controllers of a cluster of one's own, on memory. */
 function clusterOf(...manifests: object[]): Promise<TestCluster> {
   return startTestCluster({ nodes: 3, manifests: manifests as never, clock: 'manual' });
@@ -67,6 +77,46 @@ describe('a namespace', () => {
     expect(await cluster.get('team/serviceaccount/default')).toBeDefined();
     const root = await cluster.get<Loose>('team/configmap/kube-root-ca.crt');
     expect(root?.data['ca.crt']).toContain('BEGIN CERTIFICATE');
+  });
+
+  it('fills a Secret that asks for an account’s token, which is good until the account goes, and the Secret with it', async () => {
+    const review = async (token: string) => {
+      const body = {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenReview',
+        metadata: { name: '' },
+        spec: { token },
+      };
+      return (await cluster.client.create<Loose>(TOKEN_REVIEWS, body))['status'];
+    };
+    await cluster.apply([
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot', namespace: 'team' } },
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: {
+          name: 'robot-token',
+          namespace: 'team',
+          annotations: { 'kubernetes.io/service-account.name': 'robot' },
+        },
+        type: 'kubernetes.io/service-account-token',
+      },
+    ]);
+    const secret = await cluster.waitFor<Loose>(
+      'team/secret/robot-token',
+      (object) => object?.['data']?.token !== undefined,
+      PATIENT,
+    );
+    const { 'ca.crt': authority, namespace, token } = secret?.['data'] as Record<string, string>;
+    expect(cluster.kubeconfig.text).toContain(authority);
+    expect(decoded(namespace)).toBe('team');
+    expect(await review(decoded(token))).toMatchObject({
+      authenticated: true,
+      user: { username: 'system:serviceaccount:team:robot' },
+    });
+    await cluster.delete('team/serviceaccount/robot');
+    await cluster.waitFor('team/secret/robot-token', 'delete', PATIENT);
+    expect(await review(decoded(token))).not.toHaveProperty('authenticated', true);
   });
 
   it('goes with all that', async () => {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { stringifyJson } from '../../src/base/kubernetes/index.js';
 import { RedisStorage } from '../../src/api-server/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { startApiServer } from './api-server-harness.js';
@@ -126,6 +127,20 @@ describe('custom resources', () => {
     expect(properties.spec.properties.cronSpec.description).toBe('When it is run.');
   });
 
+  it('are described to the last digit, in every form of the description', async () => {
+    const group = 'digits.example.com';
+    const definition = aDefinition(group, ({ spec }) => {
+      const serial = { type: 'integer', format: 'int64', default: 9007199254740993n };
+      spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.serial = serial;
+    });
+    expect((await server.call('POST', DEFINITIONS, stringifyJson(definition))).status).toBe(201);
+    const described = await server.call('GET', `/openapi/v3/apis/${group}/v1`);
+    expect(described.status).toBe(200);
+    expect(described.text).toContain('"default":9007199254740993');
+    for (const accept of ['application/json', 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'])
+      expect((await server.call('GET', '/openapi/v2', undefined, { accept })).status).toBe(200);
+  });
+
   it('are refused in the words of their schema', async () => {
     const group = 'refused.example.com';
     const path = await defined(group);
@@ -175,6 +190,28 @@ describe('custom resources', () => {
     ]);
     const scaled = await server.call('PATCH', `${path}/a/scale`, { spec: { replicas: 5 } }, MERGE);
     expect(scaled.status).toBe(422);
+  });
+
+  it('are not defined with rules that may cost too much in the largest objects', async () => {
+    const group = 'costly.example.com';
+    const withNames = (bounds: Body) => (definition: Body) => {
+      const { spec } = definition.spec.versions[0].schema.openAPIV3Schema.properties;
+      spec.properties.names = { type: 'array', items: { type: 'string' }, ...bounds };
+      spec['x-kubernetes-validations'] = [
+        { rule: '!has(self.names) || self.names.all(a, self.names.exists_one(b, a == b))' },
+      ];
+    };
+    const refused = await server.call('POST', DEFINITIONS, aDefinition(group, withNames({})));
+    const rule =
+      'spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule: Forbidden: estimated rule cost';
+    const advice =
+      '(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)';
+    expect(refused.status).toBe(422);
+    expect(refused.body.message).toContain(`${rule} exceeds budget by factor of more than 100x ${advice}`);
+    expect(refused.body.message).toContain(
+      'spec.validation.openAPIV3Schema: Forbidden: x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget',
+    );
+    await defined(group, withNames({ maxItems: 16, items: { type: 'string', maxLength: 63 } }));
   });
 
   it('are patched, except by strategic merges, and applied with an owner for each field', async () => {

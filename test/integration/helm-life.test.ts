@@ -8,6 +8,7 @@ import type { Deployment, Pod } from '../../src/base/kubernetes/index.js';
 import type { TestCluster } from '../../src/test-cluster/index.js';
 import { startTestCluster } from '../../src/test-cluster/index.js';
 import { CHART, helm, helmEnv } from '../unit/support/helm.js';
+import { web } from './support/managed-cluster.js';
 
 const run = promisify(execFile);
 /** Generous, because a machine may be busy: nothing here waits for so long. */
@@ -31,23 +32,33 @@ describe.skipIf(!helm)('the life of the chart on a cluster, with real Helm', { t
     const env = { ...helmEnv(home), KUBECONFIG: cluster.kubeconfig.path };
     return (await run(helm ?? 'helm', [command, 'rk', ...args, '--namespace', 'ops'], { env })).stdout;
   };
+  /** How a node is to end the pod of `helm test`; the program's own part of it is in the tests of `healthcheck`. */
+  const testEnds = (exitCode: 0 | 1): string[] => [
+    '--set-string',
+    `test.podAnnotations.node\\.rollkeeper\\.dev/exit-code=${exitCode}`,
+  ];
   /** The arguments of the controller in each of the chart's pods, once all of them are ready and no others are left. */
   const settled = async (): Promise<string[][]> => {
     const deployment = await cluster.waitFor<Deployment>(DEPLOYMENT, 'rollout', PATIENT);
     const pods = await cluster.list<Pod>('pods', { namespace: 'ops' });
-    const alive = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    const replicas = pods.filter(({ metadata }) => metadata.ownerReferences !== undefined);
+    const alive = replicas.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
     expect(alive).toHaveLength(deployment?.spec.replicas ?? 0);
     return alive.map(({ spec }) => [...(spec.containers[0]?.args ?? [])]);
   };
 
   it('installed, upgraded and rolled back, its Deployment has the pods that were asked for', async () => {
-    await helmDoes('install', CHART, '--create-namespace');
+    await helmDoes('install', CHART, '--create-namespace', ...testEnds(0));
     const first = await settled();
     expect(first).toHaveLength(3);
-    await helmDoes('upgrade', CHART, '--set', 'replicaCount=2,logLevel=debug');
+    expect(await helmDoes('test')).toMatch(/Phase:\s+Succeeded/);
+    await helmDoes('upgrade', CHART, '--set', 'replicaCount=2,logLevel=debug', ...testEnds(1));
     const second = await settled();
     expect(second).toHaveLength(2);
     for (const args of second) expect(args).toContain('--log-level=debug');
+    await expect(helmDoes('test')).rejects.toThrow(/pod rk-rollkeeper-test failed/);
+    // It stays for those who look into its log.
+    await cluster.delete('ops/pod/rk-rollkeeper-test');
     await helmDoes('rollback', '1');
     expect(await settled()).toEqual(first);
     expect(await helmDoes('history')).toMatch(/3\s.*deployed.*Rollback to 1/);
@@ -62,5 +73,15 @@ describe.skipIf(!helm)('the life of the chart on a cluster, with real Helm', { t
     // The account of every namespace.
     const names = left.flat().map(({ metadata }) => metadata.name);
     expect(names.filter((name) => name !== 'default')).toEqual([]);
+  });
+
+  it('installed for rollkeeper.dev, it leaves the definition and what is of that kind when it goes', async () => {
+    const values = ['--set', 'deployments.api=rollkeeper.dev/v1,controllers=deployment,replicaCount=0'];
+    expect(await helmDoes('install', CHART, ...values)).toContain('rollkeeper convert deployment');
+    await cluster.apply(web({ spec: { replicas: 0 } }));
+    await helmDoes('uninstall');
+    expect(await cluster.get('deployments.rollkeeper.dev/web')).toBeDefined();
+    await helmDoes('install', CHART, ...values);
+    expect(await cluster.get('deployments.rollkeeper.dev/web'), 'taken over').toBeDefined();
   });
 });

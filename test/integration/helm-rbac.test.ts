@@ -8,20 +8,45 @@ import type { ManifestObject, TestCluster } from '../../src/test-cluster/index.j
 import { startTestCluster } from '../../src/test-cluster/index.js';
 import type { Rendered } from '../unit/support/helm.js';
 import { helm, render } from '../unit/support/helm.js';
+import { DEFINITION } from './support/managed-cluster.js';
 
 const ACCOUNT = 'system:serviceaccount:ops:rk-rollkeeper';
 /** What a rollout without an accident does not need, and who does. */
 const RARELY_USED: Readonly<Record<string, string>> = {
   'get /pods': 'a creation whose answer was lost looks whose pod has the name',
+  'get apps/replicasets': 'a creation or a write that somebody else was faster with',
   'list /namespaces': 'servers that stream no initial lists',
+  'list /pods': 'servers that stream no initial lists',
+  'list apps/replicasets': 'servers that stream no initial lists',
+  'list rollkeeper.dev/deployments': 'servers that stream no initial lists',
   'patch /events': 'an event that happens again',
   'update /namespaces/status': 'a namespace in which something stays',
   'update apps/deployments': 'a rollback that was asked for by annotation',
   'update apps/deployments/finalizers': 'OwnerReferencesPermissionEnforcement, for blockOwnerDeletion',
   'update apps/replicasets/finalizers': 'OwnerReferencesPermissionEnforcement, for blockOwnerDeletion',
+  'update rollkeeper.dev/deployments': 'a rollback that was asked for by annotation',
+  'update rollkeeper.dev/deployments/finalizers':
+    'OwnerReferencesPermissionEnforcement, for blockOwnerDeletion',
 };
 const PATIENT = { timeoutMs: 60_000 };
-const WEB = 'shop/deployment/web';
+
+interface Installation {
+  readonly api: 'apps/v1' | 'rollkeeper.dev/v1';
+  readonly web: string;
+  /** What the replica runs, and what runs in the cluster anyway. */
+  readonly controllers: string;
+  readonly own: readonly string[];
+}
+
+const INSTALLATIONS: readonly Installation[] = [
+  { api: 'apps/v1', web: 'shop/deployments.apps/web', controllers: '*', own: [] },
+  {
+    api: 'rollkeeper.dev/v1',
+    web: 'shop/deployments.rollkeeper.dev/web',
+    controllers: 'deployment',
+    own: ['replicaset', 'garbage-collector', 'namespace'],
+  },
+];
 
 interface Rule {
   readonly apiGroups: readonly string[];
@@ -40,10 +65,10 @@ function rightOf({ group, resource, subresource, verb }: ResourceAttributes): st
   return `${verb} ${group}/${resource}${subresource === '' ? '' : `/${subresource}`}`;
 }
 
-function web(image: string): ManifestObject {
+function web(apiVersion: string, image: string): ManifestObject {
   const labels = { app: 'web' };
   return {
-    apiVersion: 'apps/v1',
+    apiVersion,
     kind: 'Deployment',
     metadata: { name: 'web', namespace: 'shop' },
     spec: {
@@ -77,8 +102,11 @@ function recordQuestions() {
   return { used, refused };
 }
 
-describe.skipIf(!helm)('a replica with the rights that the chart gives it', () => {
-  const rendered = helm ? render({ controllers: '*' }) : [];
+const withHelm = describe.skipIf(!helm);
+
+withHelm.each(INSTALLATIONS)('a replica for $api with the rights that the chart gives it', (installation) => {
+  const { api, controllers, own, web: WEB } = installation;
+  const rendered = helm ? render({ controllers, deployments: { api } }) : [];
   const isAccess = ({ kind }: Rendered): boolean => kind === 'ServiceAccount' || /Role(Binding)?$/.test(kind);
   const stop = new AbortController();
   let asked: ReturnType<typeof recordQuestions>;
@@ -95,14 +123,16 @@ describe.skipIf(!helm)('a replica with the rights that the chart gives it', () =
     const access = rendered
       .filter(isAccess)
       .map((object) => (object.kind.startsWith('Cluster') ? object : inNamespace(object)));
-    cluster = await startTestCluster({ controllers: [], nodes: 2, manifests: [...namespaces, ...access] });
+    cluster = await startTestCluster({ controllers: own, nodes: 2, manifests: [DEFINITION] });
+    await cluster.apply([...namespaces, ...access]);
     const { kubeconfig } = await cluster.user(ACCOUNT);
     const options = compileReplicaOptions({
       kubeconfig: kubeconfig.path,
       'redis-url': inject('redisUrl'),
       'key-prefix': `helm-rbac-${randomUUID()}`,
       identity: 'rk-0',
-      controllers: '*',
+      controllers,
+      'deployment-api': api,
       'log-level': 'error',
     });
     replica = runReplica(options, () => undefined, stop.signal);
@@ -117,9 +147,9 @@ describe.skipIf(!helm)('a replica with the rights that the chart gives it', () =
   });
 
   it('is refused nothing, and has no right that nothing needs', async () => {
-    await cluster.apply(web('web:1'));
+    await cluster.apply(web(api, 'web:1'));
     await cluster.waitFor<Deployment>(WEB, 'rollout', PATIENT);
-    await cluster.apply(web('web:2'));
+    await cluster.apply(web(api, 'web:2'));
     await cluster.waitFor<Deployment>(WEB, 'rollout', PATIENT);
     // The set of the first version goes: nobody wants a history.
     const sets = () => cluster.list<ReplicaSet>('replicasets', { namespace: 'shop' });
@@ -140,7 +170,7 @@ describe.skipIf(!helm)('a replica with the rights that the chart gives it', () =
     // A set without its Deployment finds it again, and its pods stay when it goes.
     await cluster.delete(WEB, { propagationPolicy: 'Orphan' });
     await cluster.waitFor(WEB, 'delete', PATIENT);
-    await cluster.apply(web('web:2'));
+    await cluster.apply(web(api, 'web:2'));
     await cluster.waitFor<Deployment>(WEB, 'rollout', PATIENT);
     await cluster.delete('namespace/shop');
     await cluster.waitFor('namespace/shop', 'delete', PATIENT);

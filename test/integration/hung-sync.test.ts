@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { trace } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { RedisActorRuntime, RedisQueuedActors } from '../../src/kit/redis.js';
+import { RedisActorQueue, RedisActorRuntime } from '../../src/kit/redis.js';
 import { withWriteGuard } from '../../src/kit/api-client/index.js';
 import { SystemClock } from '../../src/base/clock/index.js';
 import type { ReconcileContext } from '../../src/kit/controller/index.js';
@@ -12,7 +12,7 @@ import { gate } from '../../src/testing/exclusive-probe.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
 import { aPod } from '../../src/testing/pod-builder.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/kit/redis.js';
+import { BullMqWorkQueueConsumer } from '../../src/kit/redis.js';
 
 const clock = new SystemClock();
 const KEY = 'default/web';
@@ -48,9 +48,8 @@ describe('a sync without end on one of two replicas', () => {
     for (const close of closings.reverse()) await close();
   });
 
-  function startReplica(replica: string): BullMqWorkQueue {
-    const queued = new RedisQueuedActors({ controller: 'test', keyPrefix, clock });
-    const queue = new BullMqWorkQueue({ name: 'test', redisUrl, keyPrefix, clock, actors: queued });
+  function startReplica(replica: string): RedisActorQueue {
+    const queue = new RedisActorQueue({ name: 'test', redisUrl, keyPrefix, clock });
     const actors = new RedisActorRuntime({ redisUrl, keyPrefix, clock });
     const controller = new Controller({
       name: 'test',

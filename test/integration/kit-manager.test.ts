@@ -205,7 +205,7 @@ describe('a controller of the kit', () => {
     const { manager } = await startReplica([controller], memory());
     for (const name of [bad, again]) await api.client.create(Deployment, newDeployment(name ?? ''));
     await waitFor('three looks', () => looks === 3);
-    const queue = manager.controllers[0]?.controller.queue;
+    const queue = manager.controllers[0]?.queue;
     const parked = await waitFor('the parked key', async () => (await queue?.parked())?.[0]);
     expect(parked).toMatchObject({ key: `default/${bad}`, error: 'this can never work' });
   });

@@ -19,7 +19,12 @@ spec:
   template:
     metadata:
       labels: { app: web }
-      annotations: { logs.rollkeeper.dev/web: "one\\ntwo\\n" }
+      annotations:
+        node.rollkeeper.dev/logs.web: "one\\ntwo\\n"
+        node.rollkeeper.dev/exec.web: |
+          hostname: "web-0\\n"
+          ls /none: { stderr: "ls: /none: No such file or directory\\n", exitCode: 2 }
+          sh: "$ "
     spec: { containers: [{ name: web, image: "nginx:1.27" }, { name: side, image: busybox }] }
 ---
 apiVersion: v1
@@ -112,9 +117,30 @@ describe('kubectl on a cluster', { timeout: 120_000 }, () => {
     expect(await words('logs deploy/web -c side')).toMatch(
       /^Error from server: Get "https:.*connection refused/,
     );
-    expect(await words('exec deploy/web -c web -- ls')).toMatch(
+    expect(await words('exec deploy/web -c side -- ls')).toMatch(
       /error dialing backend: .*connection refused/,
     );
+  });
+
+  it('runs what a pod says of commands, and tells how they end', async () => {
+    await cluster.waitFor('deployment/web', 'rollout', PATIENT);
+    expect(await words('exec deploy/web -c web -- hostname')).toBe('web-0\n');
+    expect(await words('exec deploy/web -c web -- ls /none')).toBe(
+      'ls: /none: No such file or directory\ncommand terminated with exit code 2\n',
+    );
+    expect(await words('exec -i deploy/web -c web -- sh')).toBe('$ ');
+    expect(await words('exec deploy/web -c web -- nope')).toContain(
+      'exec: "nope": executable file not found in $PATH: unknown',
+    );
+    const overSpdy = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false' };
+    expect(await kubectl(['exec', 'deploy/web', '-c', 'web', '--', 'hostname'], overSpdy)).toContain(
+      'commands of simulated pods are answered over WebSockets alone',
+    );
+    expect(await kubectl(['exec', 'deploy/web', '-c', 'side', '--', 'ls'], overSpdy)).toContain(
+      'error dialing backend',
+    );
+    expect(await kubectl(['attach', 'deploy/web', '-c', 'web'])).toContain('error dialing backend');
+    expect(await kubectl(['port-forward', 'deploy/web', ':80'])).toContain('error dialing backend');
   });
 
   it('follows a log until the pod is gone', async () => {
@@ -126,7 +152,7 @@ describe('kubectl on a cluster', { timeout: 120_000 }, () => {
     const written = text(child.stdout);
     await first;
     await cluster.patch(name, {
-      metadata: { annotations: { 'logs.rollkeeper.dev/web': 'one\ntwo\nthree\n' } },
+      metadata: { annotations: { 'node.rollkeeper.dev/logs.web': 'one\ntwo\nthree\n' } },
     });
     await cluster.delete(name);
     expect(await written).toBe('one\ntwo\nthree\n');

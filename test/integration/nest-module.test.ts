@@ -6,6 +6,7 @@ import { Test } from '@nestjs/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type {
   ApiClient,
+  ControllerDefinition,
   CreateManagerOptions,
   Lister,
   ReconcileContext,
@@ -16,6 +17,7 @@ import {
   ControllerManager,
   Deployment,
   Namespace,
+  defineController,
   generationChanged,
   silentLogger,
 } from '../../src/kit/index.js';
@@ -90,7 +92,7 @@ describe('a Nest application with the kit', () => {
   });
 
   async function startApp(
-    features: readonly Type[],
+    features: readonly (Type | ControllerDefinition)[],
     extras: RollkeeperModuleExtras & Partial<CreateManagerOptions> = {},
   ): Promise<INestApplication> {
     const module = await Test.createTestingModule({
@@ -148,6 +150,32 @@ describe('a Nest application with the kit', () => {
   it('has no routes where it wants none', async () => {
     const application = await startApp([Onlooker], { probeRoutes: false });
     expect((await fetch(`${await application.getUrl()}/readyz`)).status).toBe(404);
+  });
+
+  it('takes controllers that were defined without Nest, and lets its manager be run by who wants to', async () => {
+    const keys: string[] = [];
+    const defined = defineController({
+      name: 'defined',
+      for: Namespace,
+      reconcile: async ({ name }) => void keys.push(name),
+    });
+    const manager = (await startApp([Onlooker, defined], { autoRun: false })).get(ControllerManager);
+    expect(manager.controllers.map(({ controller: { name } }) => name).sort()).toEqual([
+      'defined',
+      'looks-on',
+    ]);
+    expect(manager.health.of('readyz').map(({ name }) => name)).toContain('controller-defined');
+    expect(manager.state).toBe('created');
+    const stop = new AbortController();
+    const running = manager.run(stop.signal);
+    await waitFor('a sync', () => keys.includes('default'));
+    stop.abort(new Error('enough'));
+    await running;
+    expect(manager.state).toBe('stopped');
+  });
+
+  it('does not start without controllers', async () => {
+    await expect(startApp([])).rejects.toThrow('a manager without controllers has nothing to do');
   });
 
   it('takes its options from other providers, and other caches in tests', async () => {

@@ -10,8 +10,9 @@ import { createSchemaRegistry } from '../../src/api-server/schema/index.js';
 import { MemoryStorage } from '../../src/api-server/storage/index.js';
 import { SystemClock, SystemRandom } from '../../src/base/clock/index.js';
 import type { ControllerDefinition } from '../../src/kit/controller/index.js';
+import { carryThrough } from '../../src/kit/controller/index.js';
 import { garbageCollectorController } from '../../src/controllers/garbage-collector/index.js';
-import { namespaceController } from '../../src/controllers/namespace/index.js';
+import { namespaceController } from '../../src/controllers/namespace/namespace-definition.js';
 import { InformerFactory } from '../../src/kit/informer/index.js';
 import type { KubernetesObject, OwnerReference, Pod, ReplicaSet } from '../../src/base/kubernetes/index.js';
 import {
@@ -84,9 +85,8 @@ async function runControllers(definitions: readonly ControllerDefinition[]): Pro
     const intents = { current: undefined, store: () => Promise.resolve(), clear: () => undefined };
     const executor = new KeyedExecutor(
       async (key, signal) => {
-        const result = await controller.reconciler.reconcile(
-          { key, ...parseKey(key) },
-          { client, signal, intents },
+        const result = await carryThrough(
+          controller.reconciler.reconcile({ key, ...parseKey(key) }, { client, signal, intents }),
         );
         return { wakeInMs: result.requeueAfterMs };
       },

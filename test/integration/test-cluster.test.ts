@@ -89,7 +89,7 @@ describe.each(['memory', 'redis'] as const)('a test cluster on %s', (kind) => {
     for (const pod of await cluster.list('pods')) await cluster.waitFor(pod, 'delete', PATIENT);
     await cluster.restore(snapshot);
     expect(uidsOf(await cluster.list('pods'))).toEqual(pods);
-    expect((await cluster.get('deployment/web'))?.metadata.uid).toBe(deployment?.metadata.uid);
+    expect((await cluster.get('deploy/web'))?.metadata.uid).toBe(deployment?.metadata.uid);
     await cluster.settled(PATIENT);
     expect(uidsOf(await cluster.list('pods'))).toEqual(pods);
     await cluster.patch('deployment/web', { spec: { replicas: 3 } });

@@ -1,38 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { describe, inject } from 'vitest';
-import { RedisQueuedActors } from '../../src/kit/redis.js';
 import { SystemClock } from '../../src/base/clock/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { runWorkQueueContract } from '../../src/testing/work-queue-contract.js';
 import type { MakeWorkQueueHarness } from '../../src/testing/work-queue-harness.js';
-import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/kit/redis.js';
+import type { BullMqWorkQueueDependencies } from '../../src/kit/redis.js';
+import { BullMqWorkQueue, BullMqWorkQueueConsumer, RedisActorQueue } from '../../src/kit/redis.js';
 
 const clock = new SystemClock();
 
-const withActors = (keyPrefix: string): RedisQueuedActors =>
-  new RedisQueuedActors({ controller: 'test', keyPrefix, clock });
+type QueueClass = new (dependencies: BullMqWorkQueueDependencies) => BullMqWorkQueue;
 
 describe.each([
-  { name: 'BullMqWorkQueue', actorsFor: () => undefined },
-  { name: 'BullMqWorkQueue that takes the locks of actors as well', actorsFor: withActors },
-])('$name', ({ name, actorsFor }) => {
-  runWorkQueueContract(name, makeHarness(actorsFor), { numRuns: 10, endOnFailure: true });
+  { name: 'BullMqWorkQueue', Queue: BullMqWorkQueue },
+  { name: 'RedisActorQueue, which takes the locks of actors as well', Queue: RedisActorQueue },
+])('$name', ({ name, Queue }) => {
+  runWorkQueueContract(name, makeHarness(Queue), { numRuns: 10, endOnFailure: true });
 });
 
-function makeHarness(actorsFor: (keyPrefix: string) => RedisQueuedActors | undefined): MakeWorkQueueHarness {
+function makeHarness(Queue: QueueClass): MakeWorkQueueHarness {
   return async (options) => {
     const keyPrefix = randomUUID();
-    const actors = actorsFor(keyPrefix);
+    const redisUrl = inject('redisUrl');
     const queues: BullMqWorkQueue[] = [];
     const queue = (): BullMqWorkQueue => {
-      const made = new BullMqWorkQueue({
-        name: 'test',
-        redisUrl: inject('redisUrl'),
-        keyPrefix,
-        clock,
-        actors,
-        options,
-      });
+      const made = new Queue({ name: 'test', redisUrl, keyPrefix, clock, options });
       queues.push(made);
       return made;
     };

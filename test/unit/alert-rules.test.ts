@@ -34,6 +34,9 @@ const leaders = (...values: string[]): Series[] =>
   );
 const QUEUE_BOUNDS = ['0.1', '1', '10'];
 const WAIT_BOUNDS = ['0.5', '1', '5'];
+const OVERHEAD_BOUNDS = ['0.25', '0.5', '1', '2', '5'];
+const FIRST_WRITE = 'rollkeeper_rollout_first_write_seconds';
+const OVERHEAD = 'rollkeeper_rollout_overhead_seconds';
 
 /** For each rule, data on which it fires (and when), and data close to it on which it does not. */
 const CASES: Readonly<Record<string, { fires: Series[]; at: number; quiet: Series[] }>> = {
@@ -120,6 +123,16 @@ const CASES: Readonly<Record<string, { fires: Series[]; at: number; quiet: Serie
     fires: [series('rollkeeper_rollout_duration_seconds_count{outcome="deadline_exceeded"}', '0+1x30')],
     at: 1,
     quiet: [series('rollkeeper_rollout_duration_seconds_count{outcome="complete"}', '0+5x30')],
+  },
+  RollkeeperReactsSlowly: {
+    fires: histogram(FIRST_WRITE, 'instance="a"', '1', OVERHEAD_BOUNDS),
+    at: 11,
+    quiet: histogram(FIRST_WRITE, 'instance="a"', '0.5', OVERHEAD_BOUNDS),
+  },
+  RollkeeperRolloutsSlow: {
+    fires: histogram(OVERHEAD, 'instance="a"', '5', OVERHEAD_BOUNDS),
+    at: 11,
+    quiet: histogram(OVERHEAD, 'instance="a"', '2', OVERHEAD_BOUNDS),
   },
   RollkeeperEventLoopLate: {
     fires: [series('nodejs_eventloop_delay_seconds{quantile="0.99",instance="a"}', '0.6x30')],

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HttpApiClient } from '../../../src/kit/api-client/index.js';
 import { createHttpApiClient, loadKubeconfig } from '../../../src/kit/api-client/index.js';
-import { writeKubeconfig } from '../../../src/api-server/kubeconfig/index.js';
+import { writeKubeconfig } from '../../../src/api-server/write-kubeconfig.js';
 import { SystemClock } from '../../../src/base/clock/index.js';
 import type { RedisConnection } from '../../../src/base/redis/index.js';
 import { createRedisConnection } from '../../../src/base/redis/index.js';
@@ -22,7 +22,8 @@ import { ChaosReplica } from './replica.js';
  * What the replicas share. Where it can fail over, the API server's objects are on a server of their own: what the API has
  * confirmed is not for a failover to lose.
  */
-export type RedisKind = 'single' | 'sentinel' | 'cluster';
+export const REDIS_KINDS = ['single', 'sentinel', 'cluster'] as const;
+export type RedisKind = (typeof REDIS_KINDS)[number];
 
 const TOPOLOGIES: Readonly<Record<RedisKind, () => Promise<ReplicatedTopology | undefined>>> = {
   single: async () => undefined,
@@ -109,6 +110,10 @@ export class ChaosSet {
 
   get apiServer(): ManagedProcess {
     return mustExist(this.api);
+  }
+
+  get nodes(): ManagedProcess {
+    return mustExist(this.node);
   }
 
   async leader(): Promise<ChaosReplica | undefined> {

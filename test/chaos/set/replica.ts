@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeKubeconfig } from '../../../src/api-server/kubeconfig/index.js';
+import { writeKubeconfig } from '../../../src/api-server/write-kubeconfig.js';
 import { failingChecks, leads } from '../../../src/app/supervisor/replica-probe.js';
 import { ApiFaultProxy } from '../api-fault-proxy.js';
 import { TcpProxy } from '../tcp-proxy.js';

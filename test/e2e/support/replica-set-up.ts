@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeKubeconfig } from '../../../src/api-server/kubeconfig/index.js';
+import { writeKubeconfig } from '../../../src/api-server/write-kubeconfig.js';
 import { readCredentials } from '../../../src/app/supervisor/credentials.js';
 import { freePort } from '../../../src/testing/free-port.js';
 import { waitFor } from '../../../src/testing/wait-for.js';

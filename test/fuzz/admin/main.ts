@@ -1,29 +1,27 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { aDeployment } from '../../e2e/support/a-deployment.js';
 import { DEPLOYMENTS } from '../../../src/base/kubernetes/index.js';
 import { ChaosSet } from '../../chaos/set/chaos-set.js';
 import { fuzzAdmin } from './admin-fuzz.js';
+import { number, readFlags, seed as seedFlag, text, yes } from '../../support/flags.js';
 
 // `npm run fuzz -- --admin`: the admin port of a replica that works.
-const { values } = parseArgs({
-  options: {
-    admin: { type: 'boolean' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    requests: { type: 'string', default: '20000' },
-    dist: { type: 'string', default: join(import.meta.dirname, '..', '..', '..', 'dist') },
-  },
+const flags = readFlags('npm run fuzz -- --admin', {
+  admin: yes('the admin port of a replica, in place of an API server'),
+  seed: seedFlag(),
+  requests: number('how many', 20_000),
+  dist: text('the built program', join(import.meta.dirname, '..', '..', '..', 'dist')),
 });
-const [seed, count] = [Number(values.seed), Number(values.requests)];
+const { requests: count, seed } = flags;
 console.log(`seed ${seed}, ${count} requests`);
 const token = 'a-token-that-nobody-would-guess';
 const folder = mkdtempSync(join(tmpdir(), 'rollkeeper-fuzz-admin-'));
 const file = join(folder, 'token');
 writeFileSync(file, token, { mode: 0o600 });
 const set = await ChaosSet.start({
-  ...{ dist: values.dist, replicas: 1, random: Math.random, links: 'none' },
+  ...{ dist: flags.dist, replicas: 1, random: Math.random, links: 'none' },
   controllerArgs: ['--admin-token-file', file],
 });
 try {

@@ -30,20 +30,21 @@ interface Slot {
   readonly key: string | number;
 }
 
-function slotsOf(value: unknown, into: Slot[] = []): Slot[] {
-  if (typeof value !== 'object' || value === null || into.length > 5000) return into;
-  if (Array.isArray(value)) {
-    value.forEach((item, key) => {
-      into.push({ container: value, key });
-      slotsOf(item, into);
-    });
-    return into;
+const MOST_SLOTS = 5000;
+
+/** Every place in the value, outer ones first. Without recursion: hostile values are deeper than a call stack. */
+function slotsOf(value: unknown): Slot[] {
+  const slots: Slot[] = [];
+  const waiting = [value];
+  for (let next = waiting.pop(); next !== undefined && slots.length < MOST_SLOTS; next = waiting.pop()) {
+    if (typeof next !== 'object' || next === null) continue;
+    const container = next as Record<string, unknown> | unknown[];
+    const keys = Array.isArray(container) ? container.keys() : Object.keys(container);
+    for (const key of keys) slots.push({ container, key });
+    // Too wide to be passed as arguments, sometimes.
+    for (const item of Object.values(container)) if (item !== undefined && item !== null) waiting.push(item);
   }
-  for (const [key, field] of Object.entries(value)) {
-    into.push({ container: value as Record<string, unknown>, key });
-    slotsOf(field, into);
-  }
-  return into;
+  return slots;
 }
 
 function mutate(value: unknown, { at, how, key, value: shared }: Mutation): unknown {

@@ -10,6 +10,7 @@ import {
   YAML_TYPE,
 } from '../seeds/index.js';
 import type { FuzzedApi, FuzzedResource } from './api.js';
+import { definitionRequests } from './definitions.js';
 import { objectsOf } from './objects.js';
 import { jsonPatches, mergePatches } from './patches.js';
 import { protobufBodies } from './protobuf.js';
@@ -236,6 +237,7 @@ function requestsTo(api: FuzzedApi): fc.Arbitrary<HostileRequest> {
     { weight: 1, arbitrary: request('GET', 'watch', watchPath) },
     { weight: 1, arbitrary: request('DELETE', 'delete', dryDeletion(objectPath), deletion) },
     { weight: 1, arbitrary: strange },
+    { weight: 4, arbitrary: definitionRequests },
   );
 }
 

@@ -15,6 +15,7 @@ export {
   JSON_TYPE,
   MERGE_PATCH,
   NAMESPACE,
+  nested,
   PODS,
   PROTOBUF_TYPE,
   SeedWorld,

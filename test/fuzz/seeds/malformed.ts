@@ -335,4 +335,21 @@ export const MALFORMED_SEEDS: readonly Seed[] = [
       if (answer.status !== 404) throw new Error('it was refused, and written');
     },
   },
+  {
+    name: 'a definition with integers that no double holds is described',
+    async run(world) {
+      const integers = '{"type":"integer","default":9223372036854775807,"enum":[9223372036854775807]}';
+      const schema = `{"type":"object","properties":{"spec":{"type":"object","properties":{"serial":${integers}}}}}`;
+      const group = 'digits.example.com';
+      const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+      const path = `${definitions}/serials.${group}`;
+      const body = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"serials.${group}"},
+        "spec":{"group":"${group}","scope":"Namespaced","names":{"plural":"serials","kind":"Serial"},
+        "versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":${schema}}}]}}`;
+      await world.does(world.write('PATCH', `${path}?fieldManager=fuzz`, APPLY_PATCH, body));
+      for (const document of [`/openapi/v3/apis/${group}/v1`, '/openapi/v2'])
+        await world.does(world.send({ method: 'GET', path: document }));
+      await world.does(world.send({ method: 'DELETE', path }));
+    },
+  },
 ];

@@ -1,24 +1,27 @@
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 
-/** A TCP link to a Redis that a test can cut and mend, while the Redis itself lives on. */
+/** A TCP link to a server that a test can cut and mend, while the server itself lives on. */
 export class CuttableLink {
   private readonly sockets = new Set<Socket>();
   private cutOff = false;
 
-  private constructor(private readonly server: Server) {}
+  private constructor(
+    private readonly server: Server,
+    private readonly protocol: string,
+  ) {}
 
-  static async to(redisUrl: string): Promise<CuttableLink> {
-    const target = new URL(redisUrl);
+  static async to(url: string): Promise<CuttableLink> {
+    const target = new URL(url);
     const server = createServer();
-    const link = new CuttableLink(server);
+    const link = new CuttableLink(server, target.protocol);
     server.on('connection', (incoming) => link.join(incoming, Number(target.port), target.hostname));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return link;
   }
 
   get url(): string {
-    return `redis://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return `${this.protocol}//127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
   cut(): void {

@@ -11,7 +11,8 @@ import { serviceAccountOf } from '../../../src/app/replica/controller-clients.js
 import { compileReplicaOptions, stopsWithinMs } from '../../../src/app/replica/replica.options.js';
 import type { Binding } from '../support/chart.js';
 import { Chart } from '../support/chart.js';
-import type { Values } from '../support/helm.js';
+import { deploymentDefinition } from '../../../src/testing/deployment-definition.js';
+import type { Rendered, Values } from '../support/helm.js';
 import { CHART, defaultValues, helm, valueSchema } from '../support/helm.js';
 
 /** How long a health check may take, seconds: docs/HEALTH.md. */
@@ -23,6 +24,7 @@ const ALWAYS = [
   'ClusterRole/rk-rollkeeper',
   'ClusterRoleBinding/rk-rollkeeper',
   'Deployment/rk-rollkeeper',
+  'Pod/rk-rollkeeper-test',
   'Service/rk-rollkeeper-admin',
 ];
 
@@ -284,9 +286,10 @@ describe.skipIf(!helm)('the chart', () => {
     });
 
     it('says of every object whose it is', () => {
-      for (const { metadata } of chartOf(name).objects)
+      for (const { kind, metadata } of chartOf(name).objects)
         expect(metadata.labels).toMatchObject({
-          'app.kubernetes.io/name': 'rollkeeper',
+          // The chart's own Service and budget shall not take the pod of `helm test` for a replica.
+          'app.kubernetes.io/name': kind === 'Pod' ? 'rollkeeper-test' : 'rollkeeper',
           'app.kubernetes.io/instance': 'rk',
           'app.kubernetes.io/managed-by': 'Helm',
         });
@@ -439,6 +442,21 @@ describe.skipIf(!helm)('the chart', () => {
     expect([...options.syncTimeoutMsOf.values()]).toEqual([60_000, 90_000, 90_000]);
   });
 
+  it('brings the definition where it is needed, and leaves it behind when it goes', () => {
+    const definitionsWith = (deployments: Values) =>
+      new Chart({ deployments }).all<Rendered & { metadata: { annotations: object }; spec: object }>(
+        'CustomResourceDefinition',
+      );
+    expect(definitionsWith({})).toEqual([]);
+    expect(definitionsWith({ api: 'rollkeeper.dev/v1', definition: false })).toEqual([]);
+    const [definition, ...more] = definitionsWith({ api: 'apps/v1,rollkeeper.dev/v1' });
+    expect(more).toEqual([]);
+    expect(definition?.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' });
+    expect(definition?.spec).toEqual(deploymentDefinition()['spec']);
+    const chart = new Chart({ deployments: { api: 'rollkeeper.dev/v1' }, controllers: 'deployment' });
+    expect(optionsOf(chart).definitions.map(({ name }) => name)).toEqual(['rollkeeper-deployment']);
+  });
+
   it('tells the program its scope, word for word', () => {
     const chart = new Chart({ selector: 'shard notin (a, b)', namespaces: ['dev', 'ci'] });
     expect(optionsOf(chart).scope).toMatchObject({
@@ -521,6 +539,7 @@ describe.skipIf(!helm)('the chart', () => {
   describe('each value does something', () => {
     /** Values that matter only where another one says so. */
     const WHERE: Readonly<Record<string, Values>> = {
+      'deployments.definition': { deployments: { api: 'rollkeeper.dev/v1' } },
       'redis.existingSecretKey': { redis: { existingSecret: 'theirs' } },
       'admin.existingSecretKey': { admin: { existingSecret: 'theirs' } },
       'kubeApi.burst': { kubeApi: { qps: 5 } },

@@ -12,7 +12,10 @@ const text = (rights: readonly Right[]): string[] => rights.map(textOf).sort();
 
 const events = rightsNeededBy('kit', 'events');
 const deployment = rightsNeededBy('controllers', 'deployment');
-const replicaSet = rightsNeededBy('controllers', 'replicaset');
+const replicaSet = unique([
+  ...rightsNeededBy('controllers', 'replicaset'),
+  ...rightsNeededBy('controllers', 'shared', 'pod-control.ts'),
+]);
 const garbageCollector = rightsNeededBy('controllers', 'garbage-collector');
 const namespace = rightsNeededBy('controllers', 'namespace');
 const lease = rightsNeededBy('kit', 'leader-election').filter(({ resource }) => resource === 'leases');
@@ -33,7 +36,13 @@ describe('the rights that the code needs, as they are found in its sources', () 
     expect(text(events)).toEqual(['create events', 'patch events']);
     expect(text(deployment)).toContain('update deployments/status.apps');
     expect(text(replicaSet)).toEqual(
-      expect.arrayContaining(['create pods', 'delete pods', 'update replicasets/status.apps']),
+      expect.arrayContaining([
+        'create pods',
+        'delete pods',
+        'get replicasets.apps',
+        'patch pods',
+        'update replicasets/status.apps',
+      ]),
     );
     expect(text(namespace)).toEqual(
       expect.arrayContaining([
@@ -58,7 +67,7 @@ describe('the rights that the code needs, as they are found in its sources', () 
     const lookedAt = ['events', 'leader-election'];
     // On behalf of those, of other people's controllers, or asking the cluster about others (system:auth-delegator).
     const passOn = ['api-client', 'informer', 'manager', 'operator', 'delegated-access'];
-    const notReplicas = ['cli', 'conformance', 'supervisor'];
+    const notReplicas = ['cli', 'conformance', 'convert', 'rollout', 'supervisor'];
     const rest = ['base', 'kit', 'app'].flatMap((room) =>
       readdirSync(join(SRC, room), { withFileTypes: true })
         .filter(({ name }) => ![...lookedAt, ...passOn, ...notReplicas].includes(name))
@@ -92,18 +101,35 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     { controllers: 'namespace-controller', needed: namespace },
   ];
   const always = unique([...events, ...deployment, ...replicaSet, ...blocking]);
+  const withoutPods = unique([...events, ...deployment, blocking[0] as Right]);
+  const NO_REPLICA_SETS = ['namespace', 'namespace-controller', 'garbagecollector,-garbage-collector'];
+  const usual = (controllers: string): readonly Right[] =>
+    NO_REPLICA_SETS.includes(controllers) ? withoutPods : always;
   const rulesWith = (values: Values) => new Chart(values).rulesOf('ops');
 
   it.each(CASES)('are enough for --controllers=$controllers', ({ controllers, needed }) => {
     const rules = rulesWith({ controllers });
-    expect(text([...always, ...needed].filter((right) => !isGiven(rules, right)))).toEqual([]);
+    const wanted = [...usual(controllers), ...needed];
+    expect(text(wanted.filter((right) => !isGiven(rules, right)))).toEqual([]);
   });
 
   it.each(CASES)('are no more than it takes, for --controllers=$controllers', ({ controllers, needed }) => {
-    const wanted = new Set(text([...always, ...needed]));
+    const wanted = new Set(text([...usual(controllers), ...needed]));
     const given = text(rightsGivenBy(rulesWith({ controllers })));
     expect(given.filter((right) => !wanted.has(right))).toEqual([]);
   });
+
+  it.each(['apps/v1', 'rollkeeper.dev/v1', 'apps/v1,rollkeeper.dev/v1'])(
+    'are about Deployments of %s, and without the ReplicaSet controller about no pods but to look at',
+    (api) => {
+      const given = rightsGivenBy(rulesWith({ controllers: 'deployment', deployments: { api } }));
+      const groups = api.split(',').map((each) => each.split('/')[0] ?? '');
+      const needed = withoutPods.flatMap((right) =>
+        right.resource.startsWith('deployments') ? groups.map((group) => ({ ...right, group })) : [right],
+      );
+      expect(text(given)).toEqual(text(needed));
+    },
+  );
 
   describe('in some namespaces', () => {
     const chart = (): Chart => new Chart({ namespaces: ['a', 'ops'] });

@@ -183,10 +183,11 @@ describe.skipIf(!helm)('the values of the chart', () => {
 
     it('let the replicas alone in, and out to one another, DNS, the API and Redis', () => {
       const own = { podSelector: { matchLabels: OWN } };
+      const test = { podSelector: { matchLabels: { ...OWN, 'app.kubernetes.io/name': 'rollkeeper-test' } } };
       expect(policyOf({}, { admin: { port: 9090 } })).toEqual({
         podSelector: { matchLabels: OWN },
         policyTypes: ['Ingress', 'Egress'],
-        ingress: [{ from: [own], ports: [tcp(9090)] }],
+        ingress: [{ from: [own, test], ports: [tcp(9090)] }],
         egress: [
           { to: [own], ports: [tcp(9090)] },
           { ports: [{ protocol: 'UDP', port: 53 }, tcp(53)] },
@@ -216,7 +217,7 @@ describe.skipIf(!helm)('the values of the chart', () => {
         },
         { otlp: { endpoint: 'http://otel:4318' } },
       );
-      expect(ingress[0]?.from.slice(1)).toEqual([peer('prometheus')]);
+      expect(ingress[0]?.from.slice(2)).toEqual([peer('prometheus')]);
       expect(egress.slice(1)).toEqual([
         { to: [peer('dns')], ports: [{ protocol: 'UDP', port: 53 }, tcp(53)] },
         { to: [peer('api')], ports: [tcp(6443)] },

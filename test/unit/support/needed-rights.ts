@@ -78,6 +78,7 @@ function rightsIn(source: ts.SourceFile): Right[] {
   const visit = (node: ts.Node): void => {
     if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression))
       rights.push(...rightsOf(node));
+    if (ts.isPropertyAssignment(node)) rights.push(...rightsOfClaim(node));
     ts.forEachChild(node, visit);
   };
   visit(source);
@@ -98,11 +99,26 @@ function rightsOf(call: ts.CallExpression): Right[] {
   return [{ group: type.group, resource, verb }];
 }
 
+/** What `claimChildren` asks for, by the kinds that it is given: whether the owner is still there, and the children's references. */
+const CLAIM_VERBS = new Map([
+  ['ownerKind', 'get'],
+  ['childKind', 'patch'],
+]);
+
+function rightsOfClaim({ initializer, name }: ts.PropertyAssignment): Right[] {
+  const verb = CLAIM_VERBS.get(name.getText());
+  const type = typeOf(initializer);
+  return verb !== undefined && type ? [{ ...type, verb }] : [];
+}
+
 function typeOf(argument: ts.Expression | undefined): Pick<Right, 'group' | 'resource'> | undefined {
   if (!argument) return undefined;
   const text = argument.getText();
   const known = (kubernetes as Readonly<Record<string, unknown>>)[text] as ResourceType | undefined;
   if (known) return { group: known.group, resource: known.resource };
+  // Of whichever API; the chart's values say which.
+  if (/^(typeOfDeployment|deploymentTypeOf)\(|^deploymentType$/.test(text))
+    return { group: 'apps', resource: 'deployments' };
   return /(^|\.)type$/.test(text) ? { group: '*', resource: '*' } : undefined;
 }
 

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { RedisActorRuntime, RedisQueuedActors } from '../../src/kit/redis.js';
 import { SystemClock } from '../../src/base/clock/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import type { WorkItem } from '../../src/kit/work-queue/index.js';
-import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/kit/redis.js';
+import type { ActorWorkItem, CausedAdds } from '../../src/kit/actor-queue/index.js';
+import { BullMqWorkQueueConsumer, RedisActorQueue, RedisActorRuntime } from '../../src/kit/redis.js';
 
 const clock = new SystemClock();
 const KEY = 'ns/a';
@@ -14,16 +13,17 @@ describe('a queue and actors on one server', () => {
   const redisUrl = inject('redisUrl');
   let keyPrefix: string;
   let redis: Redis;
-  let queue: BullMqWorkQueue;
+  let queue: RedisActorQueue;
+  let adds: CausedAdds;
   let runtime: RedisActorRuntime;
   let stop: AbortController;
   let consuming: Promise<void>;
 
-  beforeEach(() => {
+  beforeEach(async () => {
     keyPrefix = randomUUID();
     redis = new Redis(redisUrl);
-    const actors = new RedisQueuedActors({ controller: 'test', keyPrefix, clock });
-    queue = new BullMqWorkQueue({ name: 'test', redisUrl, keyPrefix, clock, actors });
+    queue = new RedisActorQueue({ name: 'test', redisUrl, keyPrefix, clock });
+    adds = await queue.beginTerm({ epoch: 1, holder: 'a' });
     runtime = new RedisActorRuntime({ redisUrl, keyPrefix, clock });
     stop = new AbortController();
     consuming = Promise.resolve();
@@ -36,7 +36,7 @@ describe('a queue and actors on one server', () => {
     redis.disconnect();
   });
 
-  function consume(handler: (item: WorkItem, signal: AbortSignal) => Promise<void>): void {
+  function consume(handler: (item: ActorWorkItem, signal: AbortSignal) => Promise<void>): void {
     const consumer = new BullMqWorkQueueConsumer({ queue });
     consuming = consumer.run(handler, { concurrency: 1 }, stop.signal);
   }
@@ -45,8 +45,8 @@ describe('a queue and actors on one server', () => {
     (await redis.hexists(`{${keyPrefix}:actor:test:${KEY}}`, 'owner')) === 1;
 
   it('a run must have seen what was added with its key, the newest of each resource', async () => {
-    await queue.addWithCauses?.(KEY, { pods: '7', 'replicasets.apps': '3' });
-    await queue.addWithCauses?.(KEY, { pods: '6', 'deployments.apps': '9' });
+    await adds.addWithCauses?.(KEY, { pods: '7', 'replicasets.apps': '3' });
+    await adds.addWithCauses?.(KEY, { pods: '6', 'deployments.apps': '9' });
     const seen: unknown[] = [];
     consume((item, signal) =>
       runtime.activate('test', item.key, signal, async ({ mustHaveSeen }) => void seen.push(mustHaveSeen), {
@@ -99,9 +99,9 @@ describe('a queue and actors on one server', () => {
   });
 
   it('scripts of both are sent again to a server that has forgotten them', async () => {
-    await queue.addWithCauses?.(KEY, { pods: '1' });
+    await adds.addWithCauses?.(KEY, { pods: '1' });
     await redis.script('FLUSH');
-    await queue.addWithCauses?.(KEY, { pods: '2' });
+    await adds.addWithCauses?.(KEY, { pods: '2' });
     expect(await redis.hget(`{${keyPrefix}:actor:test:${KEY}}`, 'cause:pods')).toBe('2');
   });
 
@@ -112,7 +112,7 @@ describe('a queue and actors on one server', () => {
     const monitor = await redis.duplicate().monitor();
     const commands: string[] = [];
     monitor.on('monitor', (_time: string, args: string[]) => commands.push(args.join(' ')));
-    await queue.addWithCauses?.(KEY, { pods: '1' });
+    await adds.addWithCauses?.(KEY, { pods: '1' });
     const recorded = (): number => commands.findIndex((command) => /^hset .* cause:pods 1$/i.test(command));
     const runnable = (): number =>
       commands.findIndex((command) => /^zadd \S*:prioritized /i.test(command) && command.includes(keyPrefix));
@@ -121,8 +121,15 @@ describe('a queue and actors on one server', () => {
     expect(recorded()).toBeLessThan(runnable());
   });
 
+  it('refuses an add with causes once another term has begun, and nobody gets the key', async () => {
+    await queue.beginTerm({ epoch: 2, holder: 'b' });
+    const refused = { code: 'SUPERSEDED', epoch: 2 };
+    await expect(adds.addWithCauses?.(KEY, { pods: '7' })).rejects.toMatchObject(refused);
+    expect(await queue.inspectKey(KEY)).toEqual({ failures: 0, hasJob: false });
+    expect(await queue.counts()).toEqual({ waiting: 0, active: 0, delayed: 0, parked: 0 });
+  });
+
   it('an add with causes under a term is one command, which the term stands in front of', async () => {
-    const adds = await queue.beginTerm({ epoch: 1, holder: 'a' });
     await adds.addWithCauses?.('ns/other', { pods: '1' });
     const monitor = await redis.duplicate().monitor();
     const commands: { name: string; text: string; source: string }[] = [];

@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto';
+import type { JobsOptions } from 'bullmq';
+import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { createRedisConnection } from '../../src/base/redis/index.js';
+import {
+  BULLMQ_LAYOUT,
+  BullMqInternals,
+  ObservedWorker,
+  withCopies,
+} from '../../src/kit/work-queue/bullmq-internals.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+
+/**
+ * What `bullmq-internals.ts` and its scripts take for granted, seen in what BullMQ itself leaves in Redis. Whoever moves to
+ * another release of BullMQ learns here what has changed.
+ */
+describe('BullMQ, as our file on its insides knows it,', () => {
+  const url = inject('redisUrl');
+  const { blocking, plain } = {
+    plain: () => createRedisConnection({ url, connectionName: 'test', autoPipelining: false }),
+    blocking: () => createRedisConnection({ url, connectionName: 'test-worker', mode: 'blocking' }),
+  };
+  /** Keys that BullMQ has besides, which we neither read nor write. */
+  const OTHERS = { id: 'string', meta: 'hash', events: 'stream' };
+  const priority = 2;
+  let prefix: string;
+  let redis: ReturnType<typeof plain>;
+  let internals: BullMqInternals;
+  let queue: Queue;
+  let worker: Worker;
+  let observer: Redis;
+
+  beforeEach(async () => {
+    prefix = `{${randomUUID()}}`;
+    observer = new Redis(url);
+    redis = plain();
+    internals = new BullMqInternals(redis);
+    await redis.ping();
+    queue = new Queue('test', {
+      connection: redis,
+      prefix,
+      defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
+    });
+    await queue.waitUntilReady();
+    // Takes jobs by hand: nothing happens by itself.
+    worker = new Worker('test', null, { connection: blocking(), prefix, lockDuration: 60_000 });
+    await worker.waitUntilReady();
+  });
+
+  afterEach(async () => {
+    await Promise.all([queue.close(), worker.close()]);
+    redis.disconnect();
+    observer.disconnect();
+  });
+
+  const keyOf = (name: string): string => queue.toKey(name);
+  const deduplicated = (key: string): JobsOptions => ({
+    priority,
+    deduplication: { id: key, keepLastIfActive: true },
+  });
+  const takeJob = async () => {
+    const job = await worker.getNextJob('token', { block: false });
+    if (!job) throw new Error('there is no job to take');
+    return job;
+  };
+
+  /** Types by name, with `<job>` and `<key>` in the places of ids. */
+  async function typesInRedis(): Promise<Record<string, string>> {
+    const types: Record<string, string> = {};
+    for (const key of await observer.keys(`${keyOf('')}*`)) {
+      const name = key.slice(keyOf('').length).replace(/^(de|dn):.*/, '$1:<key>');
+      types[name.replace(/^\d+/, '<job>')] = await observer.type(key);
+    }
+    return types;
+  }
+
+  it('leaves the keys and types that we know, and no others', async () => {
+    const seen: Record<string, string> = {};
+    const look = async (): Promise<void> => void Object.assign(seen, await typesInRedis());
+    await queue.add('key', {}, deduplicated('ns/a'));
+    await queue.add('timer', {}, { delay: 60_000 });
+    await queue.add('timer', {}, {});
+    await look();
+    await takeJob();
+    await takeJob();
+    await queue.add('key', {}, deduplicated('ns/a'));
+    await look();
+    expect(seen).toEqual({ ...BULLMQ_LAYOUT, ...OTHERS });
+  });
+
+  it('keeps waiting jobs by priority and then by a counter, and their ages with them', async () => {
+    const before = Date.now();
+    const first = await queue.add('key', {}, { priority });
+    const second = await queue.add('key', {}, { priority });
+    const scores = await observer.zrange(keyOf('prioritized'), '0', '-1', 'WITHSCORES');
+    const base = priority * 2 ** 32;
+    expect(scores).toEqual([first.id, String(base + 1), second.id, String(base + 2)]);
+    expect(await observer.get(keyOf('pc'))).toBe('2');
+    const hash = await observer.hgetall(keyOf(first.id ?? ''));
+    expect(hash['priority']).toBe(String(priority));
+    expect(Number(hash['timestamp'])).toBeGreaterThanOrEqual(before);
+  });
+
+  it('tells workers by the marker that something waits', async () => {
+    await queue.add('key', {}, { priority });
+    expect(await observer.zrange(keyOf('marker'), '0', '-1', 'WITHSCORES')).toEqual(['0', '0']);
+  });
+
+  it('takes a job that we have moved up before newer ones of the first priority', async () => {
+    const old = await queue.add('key', {}, { priority: 3 });
+    await queue.add('key', {}, { priority: 2 });
+    await internals.ageWaiting(queue, Number.MAX_SAFE_INTEGER, 1);
+    const newer = await queue.add('key', {}, { priority: 1 });
+    const taken = [await takeJob(), await takeJob(), await takeJob()].map(({ id }) => id);
+    expect(taken.indexOf(old.id)).toBeLessThan(taken.indexOf(newer.id));
+  });
+
+  it('wakes a worker by the marker that we set, where another has taken it and died', async () => {
+    await queue.add('key', {}, { priority });
+    await observer.del(keyOf('marker'));
+    await internals.ageWaiting(queue, 0, 1);
+    const job = await worker.getNextJob('token', { block: true });
+    expect(job?.name).toBe('key');
+  });
+
+  it('remembers the job behind a key, and what follows it while it is active', async () => {
+    const job = await queue.add('key', {}, deduplicated('ns/a'));
+    expect(await observer.get(keyOf('de:ns/a'))).toBe(job.id);
+    expect(await internals.clearStray(queue, 'ns/a')).toBe(false);
+    const active = await takeJob();
+    expect(await observer.lrange(keyOf('active'), '0', '-1')).toEqual([job.id]);
+    expect(await observer.get(`${keyOf(job.id ?? '')}:lock`)).toBe('token');
+    // Active, and nothing follows: an add is needed.
+    expect(await internals.clearStray(queue, 'ns/a')).toBe(true);
+    await queue.add('key', {}, deduplicated('ns/a'));
+    expect(await internals.clearStray(queue, 'ns/a')).toBe(false);
+    await active.moveToCompleted('done', 'token', false);
+    const next = await takeJob();
+    expect(next.id).not.toBe(job.id);
+  });
+
+  it('lets nothing follow an active job once we have dropped its successor', async () => {
+    await queue.add('key', {}, deduplicated('ns/a'));
+    const active = await takeJob();
+    await queue.add('key', {}, deduplicated('ns/a'));
+    await internals.dropSuccessor(queue, 'ns/a');
+    await active.moveToCompleted('done', 'token', false);
+    expect(await worker.getNextJob('token', { block: false })).toBeUndefined();
+  });
+
+  it('takes a key again that an outage had left behind, once we have cleared it', async () => {
+    const lost = await queue.add('key', {}, deduplicated('ns/a'));
+    await observer.zrem(keyOf('prioritized'), lost.id ?? '');
+    expect(await internals.clearStray(queue, 'ns/a')).toBe(true);
+    const types = await typesInRedis();
+    for (const name of ['de:<key>', 'dn:<key>', '<job>']) expect(types).not.toHaveProperty([name]);
+    const again = await queue.add('key', {}, deduplicated('ns/a'));
+    expect((await takeJob()).id).toBe(again.id);
+  });
+
+  it('stores an add in one step with something else as it stores its own', async () => {
+    const stored = async (id: string): Promise<Record<string, string>> => {
+      const { timestamp: _, ...hash } = await observer.hgetall(keyOf(id));
+      return hash;
+    };
+    const own = await queue.add('key', { some: 'data' }, { priority });
+    const before = await typesInRedis();
+    const replies = await internals.addInOneStep(queue, 'key', { some: 'data' }, { priority }, []);
+    expect(replies).toEqual([]);
+    const [, ours] = await observer.zrange(keyOf('prioritized'), '0', '-1');
+    expect(await stored(ours ?? '')).toEqual(await stored(own.id ?? ''));
+    expect(await typesInRedis()).toEqual(before);
+  });
+
+  it('renews locks by the call that we listen to, and names those that are lost', async () => {
+    const told = { renewed: new Set<string>(), lost: new Set<string>() };
+    const held = Promise.withResolvers<void>();
+    const observed = new ObservedWorker(
+      'test',
+      () => held.promise,
+      {
+        connection: blocking(),
+        prefix,
+        autorun: false,
+        concurrency: 2,
+        lockDuration: 400,
+        lockRenewTime: 100,
+      },
+      { renewed: (id) => void told.renewed.add(id), lost: (id) => void told.lost.add(id) },
+      () => 0,
+    );
+    const [kept, lost] = [await queue.add('key', {}), await queue.add('key', {})];
+    observed.on('error', () => undefined);
+    void observed.run();
+    await waitFor(() => told.renewed.has(kept.id ?? '') && told.renewed.has(lost.id ?? ''), {
+      what: 'both locks to be renewed',
+    });
+    expect(told.lost.size).toBe(0);
+    await observer.set(`${keyOf(lost.id ?? '')}:lock`, 'of another worker');
+    await waitFor(() => told.lost.size > 0, { what: 'the loss to be told' });
+    expect([...told.lost]).toEqual([lost.id]);
+    held.resolve();
+    await observed.close();
+  });
+
+  it('blocks on a copy of its connection which it makes by `duplicate`', async () => {
+    const connection = blocking();
+    const connections = withCopies(connection);
+    const blocked = new Worker('test', async () => undefined, { connection, prefix, autorun: false });
+    void blocked.run();
+    await waitFor(() => connections.length === 2 && connections[1]?.status === 'ready', {
+      what: 'the copy to be connected',
+    });
+    await blocked.close();
+    for (const each of connections) each.disconnect();
+  });
+});
