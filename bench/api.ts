@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { listOf, number, readFlags, texts } from '../test/support/flags.js';
 import { cpuSecondsOf, median, memoryOf } from './api/figures.js';
 import type { LoadJob, LoadResult } from './api/load.js';
 import type { PodVerb } from './api/pod-requests.js';
@@ -9,31 +9,30 @@ import { ApiServers } from './api/servers.js';
  * beside it but its Redis and the load generator. Each round measures the floor as well, a bare HTTPS server and a
  * plain Redis under the same load, so that figures of a machine that does other things can be read as ratios.
  */
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '3' },
-    objects: { type: 'string', default: '10000' },
-    connections: { type: 'string', default: '32' },
-    /** Arguments of the API server's Node: --node=--cpu-prof --node=--cpu-prof-dir=/tmp/profiles */
-    node: { type: 'string', multiple: true, default: [] },
-  },
+const flags = readFlags('npm run bench:api --', {
+  rounds: number('times that everything is measured', 3),
+  objects: number('pods', 10_000),
+  connections: number('connections at once', 32),
+  phases: listOf('some only', ['requests', 'watch', 'one', 'lists']),
+  node: texts("an argument of the API server's Node, --node=--cpu-prof; again for more", []),
 });
-const rounds = Number(values.rounds);
-const objects = Number(values.objects);
-const connections = Number(values.connections);
+const { connections, objects, rounds } = flags;
 const LISTED = 2000;
 const SINGLE = 1000;
 const WATCHES = 1;
+const phases = new Set(flags.phases);
 
 interface Figure {
   readonly name: string;
   readonly unit: string;
   readonly value: number;
+  /** Processor time that the server has spent on each request, microseconds: says more than rates on a shared machine. */
+  readonly serverUs?: number;
   /** To be read beside it. */
   readonly detail?: string;
 }
 
-const servers = await ApiServers.start({ execArgv: values.node });
+const servers = await ApiServers.start({ execArgv: flags.node });
 const measured: Figure[][] = [];
 let series = 0;
 try {
@@ -55,41 +54,49 @@ async function warmUp(): Promise<void> {
 
 async function oneRound(): Promise<Figure[]> {
   const figures: Figure[] = [];
-  const https = (await floorHttps('get', objects)).rate;
-  const httpsPost = (await floorHttps('create', objects)).rate;
-  const redisSet = (await floorRedis('set')).rate;
-  const redisGet = (await floorRedis('get')).rate;
-  figures.push({ name: 'floor: bare HTTPS, reads', unit: '/s', value: https });
-  figures.push({ name: 'floor: bare HTTPS, writes', unit: '/s', value: httpsPost });
-  figures.push({ name: 'floor: Redis alone, SET', unit: '/s', value: redisSet });
-  figures.push({ name: 'floor: Redis alone, GET', unit: '/s', value: redisGet });
-  const names = newNames(objects);
-  for (const [verb, name, floor] of [
-    ['create', 'creates', httpsPost],
-    ['status', 'status patches', httpsPost],
-    ['get', 'gets', https],
-    ['delete', 'deletes', httpsPost],
-  ] as const) {
-    const phase = await request(verb, names);
-    figures.push({
-      name,
-      unit: '/s',
-      value: phase.rate,
-      detail: `${phase.detail}, ${percent(phase.rate / floor)} of bare HTTPS`,
-    });
-  }
-  figures.push(...(await watchAtFullLoad()), ...(await oneConnection()), ...(await lists()));
+  if (phases.has('requests')) figures.push(...(await requests()));
+  if (phases.has('watch')) figures.push(...(await watchAtFullLoad()));
+  if (phases.has('one')) figures.push(...(await oneConnection()));
+  if (phases.has('lists')) figures.push(...(await lists()));
   figures.push(...memory());
   return figures;
 }
 
+async function requests(): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  const reads = await floorHttps('get', objects);
+  const writes = await floorHttps('create', objects);
+  figures.push(rateOf('floor: bare HTTPS, reads', reads), rateOf('floor: bare HTTPS, writes', writes));
+  figures.push(rateOf('floor: Redis alone, SET', await floorRedis('set')));
+  figures.push(rateOf('floor: Redis alone, GET', await floorRedis('get')));
+  const names = newNames(objects);
+  for (const [verb, name, floor] of [
+    ['create', 'creates', writes],
+    ['status', 'status patches', writes],
+    ['get', 'gets', reads],
+    ['delete', 'deletes', writes],
+  ] as const) {
+    const figure = rateOf(name, await request(verb, names));
+    figures.push({
+      ...figure,
+      detail: `${figure.detail}; ${percent(figure.value / floor.rate)} of bare HTTPS`,
+    });
+  }
+  return figures;
+}
+
+function rateOf(name: string, { detail, rate, serverUs }: Phase): Figure & { detail: string } {
+  return { name, unit: '/s', value: rate, serverUs, detail };
+}
+
 async function watchAtFullLoad(): Promise<Figure[]> {
   const names = newNames(objects);
-  const { detail, result } = await request('create', names, { watches: WATCHES });
+  const { detail, result, serverUs } = await request('create', names, { watches: WATCHES });
   await request('delete', names);
   const { watch } = result;
+  const answered = watch!.sinceAnswered.p99;
   return [
-    { name: 'watch delivery p99, since the answer', unit: 'ms', value: watch!.sinceAnswered.p99, detail },
+    { name: 'watch delivery p99, since the answer', unit: 'ms', value: answered, serverUs, detail },
     { name: 'watch delivery p99, since it was sent', unit: 'ms', value: watch!.sinceSent.p99 },
     { name: 'watch delivery p50, since it was sent', unit: 'ms', value: watch!.sinceSent.p50 },
   ];
@@ -99,11 +106,12 @@ async function oneConnection(): Promise<Figure[]> {
   const names = newNames(SINGLE);
   const figures: Figure[] = [];
   for (const verb of ['create', 'status', 'get', 'delete'] as const) {
-    const { result } = await request(verb, names, { connections: 1 });
+    const { result, serverUs } = await request(verb, names, { connections: 1 });
     figures.push({
       name: `one connection: ${verb} p50`,
       unit: 'ms',
       value: result.latency.p50,
+      serverUs,
       detail: `p99 ${result.latency.p99.toFixed(2)}`,
     });
   }
@@ -113,9 +121,10 @@ async function oneConnection(): Promise<Figure[]> {
 async function lists(): Promise<Figure[]> {
   const names = newNames(LISTED);
   await request('create', names);
-  const { detail, result } = await request('list', newNames(20), { connections: 1 });
+  const { detail, result, serverUs } = await request('list', newNames(20), { connections: 1 });
   await request('delete', names);
-  return [{ name: `list of ${LISTED} pods p50`, unit: 'ms', value: result.latency.p50, detail }];
+  const name = `list of ${LISTED} pods p50`;
+  return [{ name, unit: 'ms', value: result.latency.p50, serverUs, detail }];
 }
 
 function memory(): Figure[] {
@@ -128,6 +137,7 @@ function memory(): Figure[] {
 interface Phase {
   readonly result: LoadResult;
   readonly rate: number;
+  readonly serverUs: number;
   readonly detail: string;
 }
 
@@ -154,13 +164,21 @@ function floorRedis(command: 'set' | 'get'): Promise<Phase> {
 }
 
 async function phase(job: LoadJob): Promise<Phase> {
-  const cpu = () => ({ api: cpuSecondsOf(servers.apiPid), redis: cpuSecondsOf(servers.redis.pid() ?? 0) });
+  const redisPid = servers.redis.pid() ?? 0;
+  const serverPid = job.kind === 'redis' ? redisPid : servers.pidOf(job.target);
+  const cpu = () => ({ server: cpuSecondsOf(serverPid), redis: cpuSecondsOf(redisPid) });
   const before = cpu();
   const result = await servers.run(job);
   const after = cpu();
-  const each = (seconds: number): string => ((seconds / result.requests) * 1e6).toFixed(0);
-  const detail = `CPU µs: server ${each(after.api - before.api)}, Redis ${each(after.redis - before.redis)}, load ${each(result.cpuSeconds)} (${percent(result.cpuSeconds / result.seconds / 2)} of 2 cores)`;
-  return { result, rate: result.requests / result.seconds, detail };
+  const each = (seconds: number): number => (seconds / result.requests) * 1e6;
+  const redisUs = each(after.redis - before.redis).toFixed(0);
+  const detail = `Redis ${redisUs}, load ${each(result.cpuSeconds).toFixed(0)} (${percent(result.cpuSeconds / result.seconds / 2)} of 2 cores)`;
+  return {
+    result,
+    rate: result.requests / result.seconds,
+    serverUs: each(after.server - before.server),
+    detail,
+  };
 }
 
 function newNames(count: number): string[] {
@@ -174,14 +192,17 @@ function percent(share: number): string {
 
 function print(): void {
   console.log(`${objects} pods, ${connections} connections; medians of ${rounds} rounds (lowest to highest)`);
+  console.log(`${''.padEnd(74)} CPU µs per request: server, and others`);
   for (const [index, { name, unit }] of measured[0]!.entries()) {
     const all = measured.map((figures) => figures[index]!);
     const numbers = all.map(({ value }) => value);
     const digits = unit === 'ms' ? 2 : 0;
     const show = (value: number): string => value.toFixed(digits);
     const spread = `(${show(Math.min(...numbers))} to ${show(Math.max(...numbers))})`;
+    const serverUs = median(all.map((figure) => figure.serverUs ?? NaN));
+    const cpu = Number.isNaN(serverUs) ? '' : serverUs.toFixed(0);
     console.log(
-      `${name.padEnd(40)} ${show(median(numbers)).padStart(8)} ${unit.padEnd(4)} ${spread.padEnd(20)} ${all.at(-1)?.detail ?? ''}`,
+      `${name.padEnd(40)} ${show(median(numbers)).padStart(8)} ${unit.padEnd(4)} ${spread.padEnd(20)} ${cpu.padStart(6)}  ${all.at(-1)?.detail ?? ''}`,
     );
   }
 }

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { SeededRandom } from '../src/base/clock/index.js';
 import type { Deployment } from '../src/base/kubernetes/index.js';
 import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../src/base/kubernetes/index.js';
@@ -12,6 +11,7 @@ import type { Standing } from '../test/chaos/hopeless/standings.js';
 import { queuedOf, standingsOf } from '../test/chaos/hopeless/standings.js';
 import { ChaosSet } from '../test/chaos/set/chaos-set.js';
 import { aDeployment } from '../test/e2e/support/a-deployment.js';
+import { number, readFlags, text } from '../test/support/flags.js';
 import { setImage } from './support/deployments.js';
 
 /** Calls of a hopeless Deployment after which it has certainly begun to fail. */
@@ -19,26 +19,21 @@ const CALLS_OF_A_FIRST_FAILURE = 3;
 const PARKED_WITHIN_MS = 600_000;
 const SEEN_OF_EACH_ROUND = { timeoutMs: 900_000, intervalMs: 100 } as const;
 
-const { values } = parseArgs({
-  options: {
-    deployments: { type: 'string', default: '1000' },
-    bad: { type: 'string', default: '100' },
-    replicas: { type: 'string', default: '3' },
-    /** Pairs of rollouts, alone and beside the hopeless. */
-    rounds: { type: 'string', default: '2' },
-    /** How long the calls of the hopeless are counted once they are parked. */
-    'watch-seconds': { type: 'string', default: '60' },
-    dist: { type: 'string', default: join(import.meta.dirname, '..', 'dist') },
-  },
+const { bad, deployments, dist, replicas, rounds, watchSeconds } = readFlags('npm run bench -- --hopeless', {
+  deployments: number('Deployments, the hopeless among them', 1000),
+  bad: number('of them hopeless', 100),
+  replicas: number('controller processes', 3),
+  rounds: number('pairs of rollouts, alone and beside the hopeless', 2),
+  watchSeconds: number('how long the calls of the hopeless are counted once they are parked', 60),
+  dist: text('the build to measure', join(import.meta.dirname, '..', 'dist')),
 });
-const bad = Number(values.bad);
-const good = Array.from({ length: Number(values.deployments) - bad }, (_, index) => `good-${index}`);
+const good = Array.from({ length: deployments - bad }, (_, index) => `good-${index}`);
 const seconds = (ms: number): string => (ms / 1000).toFixed(2);
 
 const random = new SeededRandom(1);
 const set = await ChaosSet.start({
-  dist: values.dist,
-  replicas: Number(values.replicas),
+  dist,
+  replicas,
   random: () => random.next(),
 });
 const world = new HopelessWorld(set);
@@ -50,7 +45,7 @@ try {
   const times = { alone: 0, beside: 0 };
   let hopeless: Hopeless[] = [];
   let madeAtMs = 0;
-  for (let round = 1; round <= Number(values.rounds); round++) {
+  for (let round = 1; round <= rounds; round++) {
     await remove(hopeless);
     const alone = await rollOut(`web:${round}-alone`);
     hopeless = hopelessDeployments(bad, round * bad);
@@ -144,7 +139,7 @@ async function watch(hopeless: readonly Hopeless[], madeAtMs: number): Promise<v
   const standings = await standingsOf(set, hopeless);
   const parkedMs = performance.now();
   console.log('everything is parked but what nodes reject');
-  const watchMs = Number(values['watch-seconds']) * 1000;
+  const watchMs = watchSeconds * 1000;
   await untilMs(parkedMs + watchMs);
   const eachMinute = minutes.map((name, index) => {
     const fromMs = madeAtMs + index * 60_000;

@@ -1,13 +1,12 @@
-import { parseArgs } from 'node:util';
 import { parseJson, stringifyJson } from '../src/base/kubernetes/index.js';
+import { number, readFlags } from '../test/support/flags.js';
 
 /**
  * What it costs to keep integers that no double holds: `parseJson` and `stringifyJson` against `JSON` alone, on an
  * ordinary pod, on a page of them, and on a pod and a page that hold such an integer. In turns, so that both meet the
  * same machine; medians of CPU time, so that others on it count less.
  */
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '41' } } });
-const ROUNDS = Number(values.rounds);
+const { rounds: ROUNDS } = readFlags('npm run bench -- --json', { rounds: number('turns of each', 41) });
 /** How long one turn is, about; long against the clock's resolution. */
 const TURN_MS = 25;
 

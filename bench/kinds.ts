@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { ensureTlsFiles, writeKubeconfig } from '../src/api-server/index.js';
 import { freePort } from '../src/testing/free-port.js';
 import { startTestRedisServer } from '../src/testing/redis-server.js';
 import { waitFor } from '../src/testing/wait-for.js';
+import { number, numbers, readFlags, text } from '../test/support/flags.js';
 import { memoryOf } from './support/process-figures.js';
 import { ManyKindsApi } from './support/many-kinds-api.js';
 
@@ -17,16 +17,11 @@ import { ManyKindsApi } from './support/many-kinds-api.js';
  * connections, requests, and how soon a new leader collects.
  */
 
-const { values } = parseArgs({
-  options: {
-    /** Beside those that the controllers cache anyway; one measurement each. */
-    kinds: { type: 'string', default: '0,60,260' },
-    /** Of each kind. */
-    objects: { type: 'string', default: '200' },
-    /** How long an idle set is watched. */
-    'idle-seconds': { type: 'string', default: '60' },
-    dist: { type: 'string', default: join(import.meta.dirname, '..', 'dist') },
-  },
+const flags = readFlags('npm run bench --', {
+  kinds: numbers('beside those that the controllers cache anyway; one measurement each', [0, 60, 260]),
+  objects: number('of each kind', 200),
+  idleSeconds: number('how long an idle set is watched', 60),
+  dist: text('the build to measure', join(import.meta.dirname, '..', 'dist')),
 });
 
 interface Replica {
@@ -39,7 +34,7 @@ interface Status {
   readonly controllers: readonly { name: string; consuming: boolean; figures?: { objects: number } }[];
 }
 
-for (const kinds of values.kinds.split(',').map(Number)) await measure(kinds, Number(values.objects));
+for (const kinds of flags.kinds) await measure(kinds, flags.objects);
 
 async function measure(kinds: number, objects: number): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'rollkeeper-kinds-'));
@@ -55,7 +50,7 @@ async function measure(kinds: number, objects: number): Promise<void> {
     await untilCollecting(leader);
     await pause(5);
     const before = { ...api.counts };
-    await pause(Number(values['idle-seconds']));
+    await pause(flags.idleSeconds);
     const requests = api.counts.list + api.counts.watch - before.list - before.watch;
     const figures = (await statusOf(leader))?.controllers.find(
       ({ name }) => name === 'garbage-collector',
@@ -65,7 +60,7 @@ async function measure(kinds: number, objects: number): Promise<void> {
     );
     console.log(`  resident: leader ${residentMib(leader)} MiB, other replica ${residentMib(follower)} MiB`);
     console.log(`  open watches ${api.openWatches}, most connections at once ${api.mostConnections}`);
-    console.log(`  lists and watches begun in ${values['idle-seconds']} idle seconds: ${requests}`);
+    console.log(`  lists and watches begun in ${flags.idleSeconds} idle seconds: ${requests}`);
     console.log(
       `  discovery: ${api.counts.discovery} questions, of which answered "as before": ${api.counts.notModified}`,
     );
@@ -93,7 +88,7 @@ async function startReplica(identity: string, kubeconfig: string, redisUrl: stri
   const args = ['controller', '--kubeconfig', kubeconfig, '--redis-url', redisUrl, '--identity', identity];
   const child = spawn(
     process.execPath,
-    [join(values.dist, 'main.js'), ...args, '--admin-port', String(port)],
+    [join(flags.dist, 'main.js'), ...args, '--admin-port', String(port)],
     {
       stdio: 'ignore',
     },

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import type { HttpApiClient } from '../src/kit/api-client/index.js';
 import type { Deployment, Pod } from '../src/base/kubernetes/index.js';
 import { DEPLOYMENTS, PODS, REPLICA_SETS } from '../src/base/kubernetes/index.js';
@@ -6,6 +5,7 @@ import { RolloutHistory, findViolations } from '../src/testing/rollout-history.j
 import { waitFor } from '../src/testing/wait-for.js';
 import { aDeployment } from '../test/e2e/support/a-deployment.js';
 import { Up } from '../test/e2e/support/up.js';
+import { number, readFlags } from '../test/support/flags.js';
 
 /** What one phase took. */
 interface Row {
@@ -15,18 +15,14 @@ interface Row {
   readonly writes: number;
 }
 
-const { values } = parseArgs({
-  options: {
-    deployments: { type: 'string', default: '50' },
-    pods: { type: 'string', default: '10' },
-    replicas: { type: 'string', default: '3' },
-  },
+const { deployments, pods, replicas } = readFlags('npm run bench --', {
+  deployments: number('Deployments', 50),
+  pods: number('pods of each', 10),
+  replicas: number('controller processes', 3),
 });
-const deployments = Number(values.deployments);
-const pods = Number(values.pods);
 const names = Array.from({ length: deployments }, (_, index) => `bench-${index}`);
 
-const up = await Up.start({ args: ['--replicas', values.replicas] });
+const up = await Up.start({ args: ['--replicas', String(replicas)] });
 const client = await up.client();
 const history = new RolloutHistory(client, 'default');
 try {
@@ -107,7 +103,7 @@ async function gone(api: HttpApiClient): Promise<boolean> {
 }
 
 function print(rows: readonly Row[]): void {
-  console.log(`${deployments} Deployments x ${pods} pods, ${values.replicas} replicas`);
+  console.log(`${deployments} Deployments x ${pods} pods, ${replicas} replicas`);
   console.log(['phase'.padEnd(10), 'seconds'.padStart(8), 'API writes'.padStart(11)].join(' '));
   for (const row of rows) {
     console.log(
@@ -128,8 +124,8 @@ async function failover(api: HttpApiClient): Promise<void> {
   for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
     const leader = await waitFor(
       async () => {
-        const { replicas } = await up.status();
-        return replicas.length === Number(values.replicas) && replicas.find((replica) => replica.leader);
+        const { replicas: running } = await up.status();
+        return running.length === replicas && running.find((replica) => replica.leader);
       },
       { timeoutMs: 60_000, what: 'all replicas' },
     );

@@ -1,10 +1,10 @@
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { DEPLOYMENTS } from '../src/base/kubernetes/index.js';
 import { waitFor } from '../src/testing/wait-for.js';
 import { aDeployment } from '../test/e2e/support/a-deployment.js';
+import { number, readFlags, text, texts } from '../test/support/flags.js';
 import { setImage, watchDeployments } from './support/deployments.js';
 import { cpuSeconds, forgetPeak, memoryOf } from './support/process-figures.js';
 import { ProcessSet, ROLES } from './support/process-set.js';
@@ -16,29 +16,23 @@ import { steadyCluster } from './support/steady-cluster.js';
  * pods in their caches. Every figure on processes of its own; environments are compared in turns.
  */
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '3' },
-    deployments: { type: 'string', default: '50' },
-    pods: { type: 'string', default: '10' },
-    /** Deployments of so many pods each that have rolled out before the processes start. */
-    cached: { type: 'string', default: '2000' },
-    /** Until a process that is ready has settled. */
-    'idle-seconds': { type: 'string', default: '15' },
-    /** Variables of the environment, `NAME=value NAME=value`; again for another environment to compare. */
-    env: { type: 'string', multiple: true, default: [''] },
-    main: { type: 'string', default: join(import.meta.dirname, '..', 'dist', 'main.js') },
-  },
+const flags = readFlags('npm run bench -- --memory', {
+  rounds: number('times that everything is measured', 3),
+  deployments: number('Deployments that roll out', 50),
+  pods: number('pods of each', 10),
+  cached: number('Deployments of so many pods each that have rolled out before the processes start', 2000),
+  idleSeconds: number('until a process that is ready has settled', 15),
+  env: texts(
+    "variables of the environment, 'NAME=value NAME=value'; again for another environment to compare",
+    [''],
+  ),
+  main: text('the program to measure', join(import.meta.dirname, '..', 'dist', 'main.js')),
 });
-const [deployments, pods, cached] = [values.deployments, values.pods, values.cached].map(Number) as [
-  number,
-  number,
-  number,
-];
+const { cached, deployments, pods } = flags;
 type Figures = Map<string, number[]>;
 
-const results = values.env.map((env) => ({ env, figures: new Map() as Figures }));
-for (let round = 0; round < Number(values.rounds); round++) {
+const results = flags.env.map((env) => ({ env, figures: new Map() as Figures }));
+for (let round = 0; round < flags.rounds; round++) {
   for (const { env, figures } of results) {
     await measureRollouts(env, figures);
     if (cached > 0) await measureCaches(env, figures);
@@ -47,11 +41,11 @@ for (let round = 0; round < Number(values.rounds); round++) {
 for (const { env, figures } of results) print(env, figures);
 
 async function measureRollouts(env: string, figures: Figures): Promise<void> {
-  const set = await ProcessSet.start({ main: values.main, env: parseEnv(env) });
+  const set = await ProcessSet.start({ main: flags.main, env: parseEnv(env) });
   try {
     await set.add('node');
     note(figures, 'start to ready, nothing cached (s)', await set.addReplica());
-    await sleep(Number(values['idle-seconds']) * 1000);
+    await sleep(flags.idleSeconds * 1000);
     for (const role of ROLES) noteMemory(figures, `${role} idle`, set.pidOf(role));
     const rollOut = await deploy(set);
     const before = ROLES.map((role) => cpuSeconds(set.pidOf(role)));
@@ -73,7 +67,7 @@ async function measureRollouts(env: string, figures: Figures): Promise<void> {
 
 async function measureCaches(env: string, figures: Figures): Promise<void> {
   const set = await ProcessSet.start({
-    main: values.main,
+    main: flags.main,
     env: parseEnv(env),
     objects: steadyCluster({ deployments: cached, pods, nodes: 3 }),
   });
@@ -82,7 +76,7 @@ async function measureCaches(env: string, figures: Figures): Promise<void> {
     note(figures, `start to ready, ${what} (s)`, await set.addReplica());
     note(figures, `controller CPU until ready, ${what} (s)`, cpuSeconds(set.pidOf('controller')));
     await set.add('node');
-    await sleep(Number(values['idle-seconds']) * 1000);
+    await sleep(flags.idleSeconds * 1000);
     for (const role of ROLES) noteMemory(figures, `${role} with ${what}`, set.pidOf(role));
     note(figures, `controller with ${what}, peak (MiB)`, memoryOf(set.pidOf('controller')).peak);
   } finally {
@@ -102,7 +96,7 @@ function note(figures: Figures, what: string, figure: number): void {
 
 function print(env: string, figures: Figures): void {
   console.log(
-    `\n${env === '' ? 'as it comes' : env}; median, and from least to most of ${values.rounds} (load ${loadavg()[0]?.toFixed(1)})`,
+    `\n${env === '' ? 'as it comes' : env}; median, and from least to most of ${flags.rounds} (load ${loadavg()[0]?.toFixed(1)})`,
   );
   for (const [what, all] of figures) {
     const sorted = [...all].sort((a, b) => a - b);

@@ -1,50 +1,33 @@
-import { parseArgs } from 'node:util';
 import { join } from 'node:path';
-import { waitFor } from '../src/testing/wait-for.js';
 import { aDeployment } from '../test/e2e/support/a-deployment.js';
-import { startEmbeddedWorld } from './support/embedded-world.js';
-import { startLightWorld } from './support/light-world.js';
-import { isRolledOut } from './support/rollout-world.js';
+import { listOf, number, readFlags } from '../test/support/flags.js';
+import type { StartWorld } from './support/worlds.js';
+import { WORLDS, WORLD_NAMES, untilRolledOut } from './support/worlds.js';
 
 const CONTROLLER_ARGS = ['--workers', 'deployment=5,replicaset=5'];
 const STRATEGY = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } as const;
-type StartWorld = typeof startEmbeddedWorld;
-const WORLDS = new Map<string, StartWorld>([
-  ['light', startLightWorld],
-  ['embedded', startEmbeddedWorld],
-]);
 
-const { values } = parseArgs({
-  options: {
-    deployments: { type: 'string', default: '200' },
-    pods: { type: 'string', default: '1' },
-    rounds: { type: 'string', default: '3' },
-    // What every call to the API takes longer, milliseconds.
-    latency: { type: 'string', default: '20' },
-    // light: one that is next to free, as if it ran on other machines; embedded: all of `rollkeeper up` on this machine.
-    api: { type: 'string', default: 'light,embedded' },
-  },
+const flags = readFlags('npm run bench -- --scale-out', {
+  deployments: number('Deployments', 200),
+  pods: number('pods of each', 1),
+  rounds: number('times that everything is measured', 3),
+  latency: number('what every call to the API takes longer, milliseconds', 20),
+  api: listOf('which', WORLD_NAMES),
 });
-const names = Array.from({ length: Number(values.deployments) }, (_, index) => `scale-${index}`);
-const pods = Number(values.pods);
-const worlds = values.api.split(',').map((api) => ({ api, start: worldNamed(api) }));
+const names = Array.from({ length: flags.deployments }, (_, index) => `scale-${index}`);
+const { pods } = flags;
+const worlds = flags.api.map((api) => ({ api, start: WORLDS[api] }));
 
 console.log(
-  `${names.length} rollouts of ${pods} pods, API calls of ${values.latency} ms, 5 workers per controller`,
+  `${names.length} rollouts of ${pods} pods, API calls of ${flags.latency} ms, 5 workers per controller`,
 );
 for (const { api, start } of worlds) await compare(api, start);
-
-function worldNamed(name: string): StartWorld {
-  const start = WORLDS.get(name);
-  if (!start) throw new Error(`--api: ${[...WORLDS.keys()].join(' or ')}, not ${name}`);
-  return start;
-}
 
 /** One replica and three, in turns. */
 async function compare(api: string, start: StartWorld): Promise<void> {
   const alone: number[] = [];
   const three: number[] = [];
-  for (let round = 0; round < Number(values.rounds); round++) {
+  for (let round = 0; round < flags.rounds; round++) {
     alone.push(await measure(start, 1));
     three.push(await measure(start, 3));
     const [one = 0, all = 0] = [alone.at(-1), three.at(-1)];
@@ -64,10 +47,10 @@ async function measure(startWorld: StartWorld, replicas: number): Promise<number
     await Promise.all(
       names.map((name) => world.create(aDeployment({ name, replicas: pods, strategy: STRATEGY }))),
     );
-    await untilRolledOut('web:1');
+    await untilRolledOut(world, names.length, 'web:1');
     // What a process spends on compiling its own code is not what more replicas are for.
     for (const image of ['web:2', 'web:3', 'web:4']) await rollOut(image);
-    world.slowDown(Number(values.latency));
+    world.slowDown(flags.latency);
     const startedMs = performance.now();
     await rollOut('web:5');
     return (performance.now() - startedMs) / 1000;
@@ -77,14 +60,6 @@ async function measure(startWorld: StartWorld, replicas: number): Promise<number
 
   async function rollOut(image: string): Promise<void> {
     await Promise.all(names.map((name) => world.setImage(name, image)));
-    await untilRolledOut(image);
-  }
-
-  function untilRolledOut(image: string): Promise<boolean> {
-    const allDone = (): boolean => {
-      const known = world.deployments();
-      return known.length === names.length && known.every((deployment) => isRolledOut(deployment, image));
-    };
-    return waitFor(allDone, { timeoutMs: 600_000, what: 'all rollouts' });
+    await untilRolledOut(world, names.length, image);
   }
 }

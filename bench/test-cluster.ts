@@ -1,14 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { parseArgs } from 'node:util';
 import { startTestRedisServer } from '../src/testing/redis-server.js';
+import { number, readFlags } from '../test/support/flags.js';
 
 const CHILD = `${import.meta.dirname}/support/test-cluster-child.mjs`;
 
-const { values } = parseArgs({
-  options: {
-    runs: { type: 'string', default: '9' },
-    clusters: { type: 'string', default: '20' },
-  },
+const flags = readFlags('npm run bench -- --test-cluster', {
+  runs: number('processes that start one', 9),
+  clusters: number('clusters at once in one process', 20),
 });
 
 const redis = await startTestRedisServer();
@@ -21,7 +19,7 @@ try {
 
 /** Every figure in a process of its own: the second start of a process says nothing about the first. */
 function measure(name: string, redisUrl?: string): void {
-  const runs = Array.from({ length: Number(values.runs) }, () => inChild('start', redisUrl));
+  const runs = Array.from({ length: flags.runs }, () => inChild('start', redisUrl));
   const rows: readonly [string, string][] = [
     ['the library loaded', 'loadedMs'],
     ['first cluster ready, loading included', 'firstMs'],
@@ -38,7 +36,7 @@ function measure(name: string, redisUrl?: string): void {
   const many = inChild('many', redisUrl);
   const { emptyMiB, fullMiB, idleShare, readyMs, rolloutMs } = many;
   console.log(
-    `${name}: ${values.clusters} at once ready in ${readyMs} ms; 5 pods in each ${rolloutMs} ms later`,
+    `${name}: ${flags.clusters} at once ready in ${readyMs} ms; 5 pods in each ${rolloutMs} ms later`,
   );
   console.log(
     `${name}: resident ${emptyMiB} MiB with one, ${fullMiB} MiB with these; idle ${idleShare} % of a core`,
@@ -47,7 +45,7 @@ function measure(name: string, redisUrl?: string): void {
 
 function inChild(what: string, redisUrl: string | undefined): Record<string, number> {
   const place = redisUrl === undefined ? [] : [redisUrl];
-  const args = ['--expose-gc', CHILD, what, values.clusters, ...place];
+  const args = ['--expose-gc', CHILD, what, String(flags.clusters), ...place];
   return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as Record<string, number>;
 }
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { OtlpReceiver } from '../test/e2e/support/otlp-receiver.js';
+import { number, numbers, readFlags, yes } from '../test/support/flags.js';
 import type { MeasuredUp } from './support/measured-up.js';
 import { startMeasuredUp } from './support/measured-up.js';
 
@@ -17,25 +17,17 @@ import { startMeasuredUp } from './support/measured-up.js';
  * other: whatever takes part then costs more than it does, in every process. What Redis needs, which makes no spans,
  * shows how much of a difference that is.
  */
-const { values } = parseArgs({
-  options: {
-    deployments: { type: 'string', default: '30' },
-    pods: { type: 'string', default: '10' },
-    // Pairs of sets, and turns of each set.
-    pairs: { type: 'string', default: '4' },
-    turns: { type: 'string', default: '12' },
-    // A rollout begins every so many milliseconds; 0: all at once.
-    every: { type: 'string', default: '150,0' },
-    // So many times every Deployment is rolled out before anything is counted. A set needs half as much CPU again in its
-    // first six times, while it compiles, as from the 36th on; after 24, a tenth more.
-    'warm-up': { type: 'string', default: '24' },
-    // Neither set traces: what the figures are worth.
-    control: { type: 'boolean', default: false },
-  },
+const flags = readFlags('npm run bench -- --tracing', {
+  deployments: number('Deployments of a set', 30),
+  pods: number('pods of each', 10),
+  pairs: number('pairs of sets', 4),
+  turns: number('turns of each set', 12),
+  every: numbers('a rollout begins every so many milliseconds; 0: all at once', [150, 0]),
+  // A set needs half as much CPU again in its first six times, while it compiles, as from the 36th on; after 24, a tenth more.
+  warmUp: number('times that every Deployment is rolled out before anything is counted', 24),
+  control: yes('neither set traces: what the figures are worth'),
 });
-const deployments = Number(values.deployments);
-const pods = Number(values.pods);
-const warmUp = Number(values['warm-up']);
+const { deployments, pods, warmUp } = flags;
 const UNTRACED = { OTEL_SDK_DISABLED: 'true' };
 /** Rollouts of every Deployment in one turn: some four seconds, long against pausing and resuming. */
 const ROLLOUTS = { atARate: 1, allAtOnce: 3 };
@@ -65,7 +57,7 @@ interface Compared {
 const receiver = await OtlpReceiver.start({ decodesLater: true });
 const TRACED = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url };
 try {
-  for (const every of values.every.split(',')) await compare(Number(every));
+  for (const every of flags.every) await compare(every);
 } finally {
   await receiver.stop();
 }
@@ -74,7 +66,7 @@ async function compare(everyMs: number): Promise<void> {
   const begun = everyMs > 0 ? `one begun every ${everyMs} ms` : 'all begun at once';
   console.log(`${deployments} Deployments x ${pods} pods, ${begun}, after ${warmUp} times:`);
   const pairs: Compared[] = [];
-  for (let pair = 0; pair < Number(values.pairs); pair++) {
+  for (let pair = 0; pair < flags.pairs; pair++) {
     pairs.push(await comparePair(everyMs));
     console.log(`  pair ${pair + 1}: ${told(pairs.slice(-1), turnsOf)}`);
   }
@@ -85,7 +77,7 @@ async function compare(everyMs: number): Promise<void> {
 async function comparePair(everyMs: number): Promise<Compared> {
   const [off, on] = await Promise.all([
     startMeasuredUp({ env: UNTRACED, deployments, pods }),
-    startMeasuredUp({ env: values.control ? UNTRACED : TRACED, deployments, pods }),
+    startMeasuredUp({ env: flags.control ? UNTRACED : TRACED, deployments, pods }),
   ]);
   // What is stopped by SIGSTOP hears of no Ctrl-C.
   const interrupt = () => void stopAll([off, on]).finally(() => process.exit(INTERRUPTED));
@@ -107,12 +99,12 @@ async function compareSets(sets: Sets, everyMs: number): Promise<Compared> {
   // What a process spends on code of its own that is not compiled yet is a cost of its first seconds, not of tracing.
   await takeTurns(sets, warmUp, (set, image) => set.rollOut(`${image}-warm-up`, 0));
   const rollouts = everyMs > 0 ? ROLLOUTS.atARate : ROLLOUTS.allAtOnce;
-  const full = await takeTurns(sets, Number(values.turns), async (set, image) => {
+  const full = await takeTurns(sets, flags.turns, async (set, image) => {
     for (let rollout = 0; rollout < rollouts; rollout++) await set.rollOut(`${image}-${rollout}`, everyMs);
   });
   const empty = await takeTurns(sets, EMPTY_TURNS, () => Promise.resolve());
   receiver.decodeAll();
-  if (receiver.spans.splice(0).length === 0 && !values.control)
+  if (receiver.spans.splice(0).length === 0 && !flags.control)
     throw new Error('no span was received: nothing was compared');
   return { off: lessEmpty(full.off, empty.off), on: lessEmpty(full.on, empty.on) };
 }

@@ -1,10 +1,13 @@
 // `npm run bench`: rolls Deployments out on a whole set of processes of its own and prints what it took.
 // `npm run bench -- --scale-out`: how much faster three replicas are than one.
+// `npm run bench -- --slo`: how soon changes are answered, and what rollouts take beside their pods' own time.
+// `npm run bench -- --replica-cost`: what three replicas cost beside one, in CPU, writes and commands.
 // `npm run bench -- --hopeless`: what Deployments that always fail cost the others, and themselves.
 // `npm run bench -- --kinds 260`: what it costs to follow the metadata of very many kinds.
 // `npm run bench -- --memory`: what memory a replica, the API server and the simulated nodes have.
 // `npm run bench -- --tracing`: how much CPU tracing costs.
 // `npm run bench:api`: how fast the embedded API server is by itself, beside bare HTTPS and a plain Redis.
+// `npm run bench -- --definitions`: what large CustomResourceDefinitions cost, and those who read OpenAPI documents after them.
 // `npm run bench -- --test-cluster`: how soon a test cluster is there, and what twenty of them take.
 // `npm run bench -- --json`: what it costs to keep integers that no double holds.
 import { join } from 'node:path';
@@ -19,11 +22,14 @@ const tsx = join(ROOT, 'node_modules', 'tsx', 'dist', 'cli.mjs');
 const args = process.argv.slice(2);
 const scripts = {
   '--api': 'api.ts',
+  '--definitions': 'definitions.ts',
   '--hopeless': 'hopeless.ts',
   '--kinds': 'kinds.ts',
   '--json': 'json.ts',
   '--memory': 'memory.ts',
+  '--replica-cost': 'replica-cost.ts',
   '--scale-out': 'scale-out.ts',
+  '--slo': 'slo.ts',
   '--test-cluster': 'test-cluster.ts',
   '--tracing': 'tracing.ts',
 };

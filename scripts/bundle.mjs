@@ -30,12 +30,61 @@ const OPTIONAL = [
   'class-validator',
 ];
 
-/** Packages that are loaded when they are first needed, from where they are. */
+/**
+ * Parts of packages that come along with their index files and that nothing of ours reaches, by their path in node_modules. Their text
+ * alone would be a fifth of the program, and Node's REPL brings Node's own copy of undici with it.
+ */
+const UNREACHED = [
+  // A backend in another database: 0.3 MB of SQL.
+  {
+    path: /\/bullmq\/dist\/esm\/postgres\/.*\.js$/,
+    exports: ['PostgresQueueBackend', 'createPostgresBackend'],
+  },
+  // Repeated jobs by cron expressions, with luxon.
+  { path: /\/cron-parser\/dist\/index\.js$/, exports: ['CronExpressionParser'] },
+  // Uploads, with a second mime-db.
+  { path: /\/@nestjs\/platform-express\/multer\/index\.js$/, exports: [] },
+  { path: /\/@nestjs\/core\/repl\/index\.js$/, exports: [] },
+  // Every language but English, which is imported by itself.
+  { path: /\/zod\/v4\/locales\/index\.js$/, exports: [] },
+];
+
+/** Each as an empty module; what is imported from it by name throws when it is used. */
+const leftEmpty = {
+  name: 'left-empty',
+  setup({ onEnd, onLoad }) {
+    const met = new Set();
+    for (const part of UNREACHED) {
+      onLoad({ filter: part.path }, ({ path }) => {
+        met.add(part);
+        return { contents: emptyModule(path, part.exports) };
+      });
+    }
+    onEnd(() => {
+      const unmet = UNREACHED.filter((part) => !met.has(part));
+      if (unmet.length > 0)
+        throw new Error(`no longer in any package: ${unmet.map(({ path }) => path).join(', ')}`);
+    });
+  },
+};
+
+function emptyModule(path, names) {
+  const what = JSON.stringify(`${relative(ROOT, path)} is not in the bundle`);
+  const thrower = `new Proxy(function () {}, { get() { throw new Error(${what}); }, apply() { throw new Error(${what}); }, construct() { throw new Error(${what}); } })`;
+  return names.map((name) => `export const ${name} = ${thrower};`).join('\n') || 'export {};';
+}
+
+/** Packages that are loaded when they are first needed, from where they are; and tables of character sets that nobody sends. */
 const loadedWhenNeeded = {
   name: 'loaded-when-needed',
   setup({ onResolve }) {
     onResolve({ filter: /^[^.]/ }, ({ kind, path }) =>
       kind === 'dynamic-import' ? { path, external: true } : undefined,
+    );
+    onResolve({ filter: /^\.\/tables\/.*\.json$/ }, ({ importer, path }) =>
+      /\/iconv-lite\/encodings\/[^/]+$/.test(importer)
+        ? { path: `iconv-lite/encodings/${path.slice(2)}`, external: true }
+        : undefined,
     );
   },
 };
@@ -71,7 +120,7 @@ const { metafile } = await build({
   target: 'node22',
   mainFields: ['module', 'main'],
   external: [...LEFT_OUT, ...OPTIONAL],
-  plugins: [loadedWhenNeeded, whereTheyWere],
+  plugins: [leftEmpty, loadedWhenNeeded, whereTheyWere],
   // Names stay as they are: profiles and stacks shall be read.
   minifySyntax: true,
   minifyWhitespace: true,

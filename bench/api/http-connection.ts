@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
+import { AnswerReader } from './answer-reader.js';
 
 /** Where a server is and how it lets one in. */
 export interface HttpTarget {
@@ -9,26 +10,22 @@ export interface HttpTarget {
   readonly token: string;
 }
 
+/** What a server has answered. */
 export interface HttpAnswer {
   readonly status: number;
   /** The whole body; empty unless it was asked for. */
   readonly body: string;
 }
 
-const HEADERS_END = '\r\n\r\n';
-
 /**
  * One keep-alive connection with one request at a time, made to cost next to nothing: requests are texts that are ready
- * to be sent, and of an answer nothing is looked at but its status and length.
+ * to be sent.
  */
 export class HttpConnection {
   private resolve: ((answer: HttpAnswer) => void) | undefined;
-  private reject: ((error: Error) => void) | undefined;
-  private wantsBody = false;
-  private status = 0;
-  private missing = -1;
+  private reject: ((error: unknown) => void) | undefined;
   private parts: Buffer[] = [];
-  private head: Buffer | undefined;
+  private readonly answers = new AnswerReader((status) => this.finish(status));
 
   private constructor(private readonly socket: TLSSocket) {
     socket.on('data', (chunk: Buffer) => this.receive(chunk));
@@ -45,7 +42,7 @@ export class HttpConnection {
     return new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
-      this.wantsBody = body;
+      this.answers.onBody = body ? (part) => this.parts.push(part) : undefined;
       this.socket.write(text);
     });
   }
@@ -55,32 +52,18 @@ export class HttpConnection {
     this.socket.destroy();
   }
 
-  private receive(chunk: Buffer): void {
-    if (this.missing < 0) {
-      const data = this.head ? Buffer.concat([this.head, chunk]) : chunk;
-      const end = data.indexOf(HEADERS_END);
-      this.head = end < 0 ? data : undefined;
-      if (end < 0) return;
-      this.begin(data.toString('latin1', 0, end));
-      this.take(data.subarray(end + HEADERS_END.length));
-    } else this.take(chunk);
-  }
-
-  private begin(head: string): void {
-    this.status = Number(head.slice(9, 12));
-    const length = /^content-length: (\d+)$/im.exec(head)?.[1];
-    if (length === undefined) this.reject?.(new Error(`an answer without a length: ${head}`));
-    this.missing = Number(length);
-  }
-
-  private take(chunk: Buffer): void {
-    this.missing -= chunk.length;
-    if (this.wantsBody) this.parts.push(chunk);
-    if (this.missing > 0) return;
-    const answer = { status: this.status, body: this.wantsBody ? Buffer.concat(this.parts).toString() : '' };
-    this.missing = -1;
+  private finish(status: number): void {
+    const body = Buffer.concat(this.parts).toString();
     this.parts = [];
-    this.resolve?.(answer);
+    this.resolve?.({ status, body });
+  }
+
+  private receive(chunk: Buffer): void {
+    try {
+      this.answers.read(chunk);
+    } catch (error) {
+      this.reject?.(error);
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SystemClock } from '../../src/base/clock/index.js';
+import { withMemoryDefaults } from '../../src/base/process/index.js';
 import { silentLogger } from '../../src/base/logging/index.js';
 import type { RedisProcess } from '../../src/app/supervisor/redis-process.js';
 import { startRedis } from '../../src/app/supervisor/redis-process.js';
@@ -30,6 +31,7 @@ export class ApiServers {
   apiPid = 0;
   api!: HttpTarget;
   floor!: HttpTarget;
+  private floorPid = 0;
   private load!: ChildProcess;
 
   static async start({ execArgv }: ApiServersOptions): Promise<ApiServers> {
@@ -51,6 +53,11 @@ export class ApiServers {
       await servers.stop();
       throw error;
     }
+  }
+
+  /** The process behind a target. */
+  pidOf(target: HttpTarget): number {
+    return target === this.floor ? this.floorPid : this.apiPid;
   }
 
   /** Has the load generator do a job. */
@@ -76,7 +83,7 @@ export class ApiServers {
     const start = (file: string, args: string[], options: readonly string[]): ChildProcess => {
       const child = fork(file, args, {
         execArgv: [...options],
-        env: { ...process.env, REDIS_URL: this.redis.url },
+        env: withMemoryDefaults({ ...process.env, REDIS_URL: this.redis.url }),
         stdio: ['ignore', logFd, 'inherit', 'ipc'],
       });
       this.children.push(child);
@@ -89,6 +96,7 @@ export class ApiServers {
     this.api = { port: Number(new URL(String(url)).port), ca: ca ?? '', token: token ?? '' };
     const certificate = ['apiserver.crt', 'apiserver.key'].map((name) => join(dataDir, name));
     const floor = start(join(import.meta.dirname, 'floor-server.ts'), certificate, TSX);
+    this.floorPid = floor.pid ?? 0;
     this.floor = { ...this.api, port: Number((await ready(floor)).port) };
     this.load = start(join(import.meta.dirname, 'load.ts'), [], TSX);
   }

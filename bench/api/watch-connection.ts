@@ -1,4 +1,5 @@
 import type { TLSSocket } from 'node:tls';
+import { AnswerReader } from './answer-reader.js';
 import type { HttpTarget } from './http-connection.js';
 import { openSocket, requestText } from './http-connection.js';
 
@@ -8,7 +9,7 @@ const NEWLINE = '\n'.charCodeAt(0);
 
 /**
  * A watch of which nothing is looked at but when the event of each object arrives. Of a line, only the first name is
- * read, which is the object's own; lines are not joined when a packet ends in the middle of one but for its rest.
+ * read, which is the object's own; lines are not joined when a part ends in the middle of one but for its rest.
  */
 export class WatchConnection {
   private rest: Buffer | undefined;
@@ -27,7 +28,9 @@ export class WatchConnection {
     const socket = await openSocket(target);
     const watch = new WatchConnection(socket, onEvent);
     const begun = new Promise<void>((resolve) => socket.once('data', () => resolve()));
-    socket.on('data', (chunk: Buffer) => watch.receive(chunk));
+    const answer = new AnswerReader();
+    answer.onBody = (part) => watch.receive(part);
+    socket.on('data', (chunk: Buffer) => answer.read(chunk));
     socket.write(requestText(target, 'GET', path));
     await begun;
     return watch;
@@ -37,12 +40,11 @@ export class WatchConnection {
     this.socket.destroy();
   }
 
-  private receive(chunk: Buffer): void {
-    const data = this.rest ? Buffer.concat([this.rest, chunk]) : chunk;
+  private receive(part: Buffer): void {
+    const data = this.rest ? Buffer.concat([this.rest, part]) : part;
     let from = 0;
     for (let end = data.indexOf(NEWLINE, from); end >= 0; end = data.indexOf(NEWLINE, from)) {
-      // Sizes of chunks have lines of their own, which are short.
-      if (end - from > 64) this.onEvent(nameIn(data.subarray(from, end)));
+      this.onEvent(nameIn(data.subarray(from, end)));
       from = end + 1;
     }
     this.rest = from < data.length ? data.subarray(from) : undefined;

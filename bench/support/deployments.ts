@@ -1,30 +1,46 @@
 import type { ApiClient } from '../../src/kit/api-client/index.js';
 import { SeededRandom, SystemClock } from '../../src/base/clock/index.js';
 import { SharedInformer } from '../../src/kit/informer/index.js';
-import type { Deployment } from '../../src/base/kubernetes/index.js';
-import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
+import type { Deployment, KubernetesObject, ResourceType } from '../../src/base/kubernetes/index.js';
+import { DEPLOYMENTS, REPLICA_SETS } from '../../src/base/kubernetes/index.js';
 import { silentLogger } from '../../src/base/logging/index.js';
 
 /** The Deployments that are known here. */
 export interface WatchedDeployments {
   list(): readonly Deployment[];
+  /** Changes of them and of ReplicaSets that were seen. */
+  readonly writes: number;
   stop(): Promise<void>;
 }
 
 /** Watches them, which a benchmark must do instead of listing them again and again: that would cost as much as what is measured. */
 export async function watchDeployments(client: ApiClient): Promise<WatchedDeployments> {
   const shared = { client, clock: new SystemClock(), random: new SeededRandom(1), logger: silentLogger };
-  const informer = new SharedInformer<Deployment>({ ...shared, type: DEPLOYMENTS });
   const watching = new AbortController();
-  const watch = informer.run(watching.signal);
-  await informer.waitForSync(watching.signal);
+  let writes = 0;
+  const watch = async <T extends KubernetesObject>(type: ResourceType): Promise<Watched<T>> => {
+    const informer = new SharedInformer<T>({ ...shared, type });
+    informer.addEventHandler(() => writes++);
+    const running = informer.run(watching.signal);
+    await informer.waitForSync(watching.signal);
+    return { informer, running };
+  };
+  const [deployments, replicaSets] = await Promise.all([watch<Deployment>(DEPLOYMENTS), watch(REPLICA_SETS)]);
   return {
-    list: () => informer.lister.list() as readonly Deployment[],
+    list: () => deployments.informer.lister.list() as readonly Deployment[],
+    get writes() {
+      return writes;
+    },
     stop: async () => {
       watching.abort(new Error('measured'));
-      await watch;
+      await Promise.all([deployments.running, replicaSets.running]);
     },
   };
+}
+
+interface Watched<T extends KubernetesObject> {
+  readonly informer: SharedInformer<T>;
+  readonly running: Promise<void>;
 }
 
 /** As `kubectl set image` does, of a Deployment in `default` with one container, `web`. */

@@ -2,6 +2,8 @@ import { SeededRandom } from '../../src/base/clock/index.js';
 import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
 import { ChaosSet } from '../../test/chaos/set/chaos-set.js';
 import { setImage, watchDeployments } from './deployments.js';
+import { cpuSeconds } from './process-figures.js';
+import { usageOf } from './usage.js';
 import type { RolloutWorld, RolloutWorldOptions } from './rollout-world.js';
 
 /** On everything that `rollkeeper up` starts, all of it on this machine. */
@@ -17,6 +19,11 @@ export async function startEmbeddedWorld(options: RolloutWorldOptions): Promise<
     slowDown: (ms) => {
       for (const { process } of set.replicas) process.send({ chaos: 'latency', ms });
     },
+    usage: async () => ({
+      ...(await usageOf({ replicas: set.replicas, redis: set.redisServer })),
+      servers: [set.apiServer, set.nodes].reduce((sum, { pid }) => sum + cpuSeconds(pid), 0),
+      writes: watched.writes,
+    }),
     stop: async () => {
       await watched.stop();
       await set.stop();

@@ -44,6 +44,7 @@ const WATCH_BATCH_MS = 10;
 export class LightApi {
   private readonly collections = new Map<string, Collection>();
   private revision = 1;
+  private workloadWrites = 0;
 
   private constructor(private readonly server: Server) {}
 
@@ -60,6 +61,11 @@ export class LightApi {
 
   get port(): number {
     return (this.server.address() as AddressInfo).port;
+  }
+
+  /** Changes of Deployments and ReplicaSets. */
+  get writes(): number {
+    return this.workloadWrites;
   }
 
   /** Everything of a resource, for example `deployments`. */
@@ -169,6 +175,7 @@ export class LightApi {
 
   private tell(collection: Collection, object: Stored, type: string): Stored {
     const revision = ++this.revision;
+    if (collection.apiVersion === 'apps/v1') this.workloadWrites++;
     const told = { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
     const line = `${JSON.stringify({ type, object: told })}\n`;
     collection.log.push({ revision, line });

@@ -8,6 +8,8 @@ import { startRedis } from '../../src/app/supervisor/redis-process.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { ChaosReplica } from '../../test/chaos/set/replica.js';
 import { LightApi } from './light-api.js';
+import type { ReplicaUsage } from './usage.js';
+import { usageOf } from './usage.js';
 import type { RolloutWorldOptions } from './rollout-world.js';
 
 /** Replicas of the controllers on a Redis of their own and a {@link LightApi}: the rest leaves the processors to them. */
@@ -32,6 +34,11 @@ export class LightSet {
   /** From now on, every call of a replica to the API takes so much longer. */
   slowDown(ms: number): void {
     for (const { process } of this.replicas) process.send({ chaos: 'latency', ms });
+  }
+
+  usage(): Promise<ReplicaUsage> {
+    if (!this.redis) throw new Error('the set was not started');
+    return usageOf({ replicas: this.replicas, redis: this.redis });
   }
 
   async stop(): Promise<void> {

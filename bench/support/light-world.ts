@@ -15,6 +15,7 @@ export async function startLightWorld(options: RolloutWorldOptions): Promise<Rol
       }),
     deployments: () => set.api.all<Deployment>('deployments'),
     slowDown: (ms) => set.slowDown(ms),
+    usage: async () => ({ ...(await set.usage()), servers: 0, writes: set.api.writes }),
     stop: () => set.stop(),
   };
 }

@@ -8,6 +8,22 @@ export interface RolloutWorldOptions {
   readonly controllerArgs: readonly string[];
 }
 
+/** What a world has used since it began. */
+export interface Usage {
+  /** CPU seconds of all replicas. */
+  readonly replicas: number;
+  /** CPU seconds of their Redis; where the API server keeps its objects in the same one, theirs as well. */
+  readonly redis: number;
+  /** CPU seconds of API server and nodes; 0 where they are no processes of their own. */
+  readonly servers: number;
+  /** Commands that Redis has carried out, those of scripts included. */
+  readonly commands: number;
+  /** Syncs of all controllers. */
+  readonly syncs: number;
+  /** Changes of Deployments and ReplicaSets, whoever made them. */
+  readonly writes: number;
+}
+
 /** Where a benchmark rolls Deployments of `default` out. */
 export interface RolloutWorld {
   create(deployment: Deployment): Promise<void>;
@@ -16,6 +32,7 @@ export interface RolloutWorld {
   deployments(): readonly Deployment[];
   /** From now on, every call of a replica to the API takes so much longer. */
   slowDown(ms: number): void;
+  usage(): Promise<Usage>;
   stop(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { toRfc3339 } from '../../src/base/clock/index.js';
 import type { StorageRecord } from '../../src/api-server/index.js';
 import type { KubernetesObject } from '../../src/base/kubernetes/index.js';
@@ -18,7 +18,6 @@ export interface SteadyClusterOptions {
   readonly nodes: number;
 }
 
-const HASH = '6b9f7c8d5f';
 const CREATED = '2026-01-02T03:04:05Z';
 
 /**
@@ -89,20 +88,25 @@ function aDeployment(name: string, replicas: number) {
         progress(
           'Progressing',
           'NewReplicaSetAvailable',
-          `ReplicaSet "${name}-${HASH}" has successfully progressed.`,
+          `ReplicaSet "${name}-${hashOf(name)}" has successfully progressed.`,
         ),
       ],
     },
   };
 }
 
+/** No two templates are alike, so neither are their hashes; ten characters. */
+function hashOf(name: string): string {
+  return createHash('sha256').update(name).digest('hex').slice(0, 10);
+}
+
 function aReplicaSet(deployment: ReturnType<typeof aDeployment>, replicas: number) {
   const { name, uid } = deployment.metadata;
-  const labels = { app: name, 'pod-template-hash': HASH };
+  const labels = { app: name, 'pod-template-hash': hashOf(name) };
   return {
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',
-    metadata: metadata(`${name}-${HASH}`, labels, 'rollkeeper', {
+    metadata: metadata(`${name}-${hashOf(name)}`, labels, 'rollkeeper', {
       generation: 1,
       annotations: {
         'deployment.kubernetes.io/desired-replicas': String(replicas),
