@@ -33,7 +33,7 @@ module.exports = {
     room('node-simulator', 'base', 'kit'),
     room('test-cluster', 'base', 'kit', 'controllers', 'api-server', 'node-simulator'),
     {
-      ...room('app', 'base', 'kit', 'controllers', 'api-server', 'node-simulator'),
+      ...room('app', 'base', 'kit', 'nest', 'controllers', 'api-server', 'node-simulator'),
       from: { path: '^src/app/', pathNot: String.raw`\.spec\.ts$|^src/app/cli/test-cluster\.command\.ts$` },
     },
     {
@@ -50,6 +50,18 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/(nest|controllers)/', pathNot: String.raw`\.spec\.ts$` },
       to: { path: '^src/kit/', pathNot: String.raw`^src/kit/index\.ts$` },
+    },
+    {
+      name: 'queues-know-nothing-of-actors',
+      severity: 'error',
+      from: { path: '^src/kit/work-queue/' },
+      to: { path: '^src/kit/actor' },
+    },
+    {
+      name: 'actors-know-nothing-of-queues',
+      severity: 'error',
+      from: { path: '^src/kit/actor/' },
+      to: { path: '^src/kit/(work-queue|actor-queue)/' },
     },
     {
       name: 'the-kit-loads-no-server-and-no-command-line',

@@ -31,7 +31,7 @@ LABEL org.opencontainers.image.title="Rollkeeper" \
   org.opencontainers.image.licenses="Apache-2.0"
 ENV NODE_ENV=production
 # Little memory for hardly more CPU: docs/PERFORMANCE.md. An env of the container takes their place.
-ENV NODE_OPTIONS=--max-semi-space-size=8 MALLOC_ARENA_MAX=1
+ENV NODE_OPTIONS=--max-semi-space-size=8 MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=131072
 COPY package.json LICENSE ./
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist

@@ -14,6 +14,12 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 
+{{- /* Of the pod of `helm test`, which is none of those that the chart's selectors are about. */}}
+{{- define "rollkeeper.testLabels" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}-test
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
 {{- define "rollkeeper.serviceAccountName" -}}
 {{- default (include "rollkeeper.fullname" .) .Values.serviceAccount.name }}
 {{- end }}

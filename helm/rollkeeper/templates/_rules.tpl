@@ -1,7 +1,17 @@
+{{- /* The groups of `deployments.api`: apps, rollkeeper.dev. */}}
+{{- define "rollkeeper.deploymentGroups" -}}
+{{- $groups := list }}
+{{- range splitList "," .Values.deployments.api }}{{ $groups = append $groups (splitList "/" . | first) }}{{ end }}
+{{- join ", " $groups }}
+{{- end }}
+
 {{- /* What the informers read; the same for all controllers. */}}
 {{- define "rollkeeper.rules.informers" -}}
+- apiGroups: [{{ include "rollkeeper.deploymentGroups" . }}]
+  resources: [deployments]
+  verbs: [list, watch]
 - apiGroups: [apps]
-  resources: [deployments, replicasets]
+  resources: [replicasets]
   verbs: [list, watch]
 - apiGroups: [""]
   resources: [pods]
@@ -15,10 +25,10 @@
 {{- end }}
 
 {{- define "rollkeeper.rules.deployment" -}}
-- apiGroups: [apps]
+- apiGroups: [{{ include "rollkeeper.deploymentGroups" . }}]
   resources: [deployments]
   verbs: [get, update]
-- apiGroups: [apps]
+- apiGroups: [{{ include "rollkeeper.deploymentGroups" . }}]
   resources: [deployments/status, deployments/finalizers]
   verbs: [update]
 - apiGroups: [apps]
