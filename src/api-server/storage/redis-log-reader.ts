@@ -74,11 +74,16 @@ export class RedisLogReader {
     return this.current;
   }
 
-  /** What this process has written itself: shown without asking the log, unless somebody else wrote before it. */
+  /**
+   * What this process has written itself: shown without asking the log, unless somebody else wrote before it. The log's
+   * answer may have come first, and shown it already.
+   */
   tell(entries: readonly LogEntry[]): void {
     const ring = this.current;
-    this.isToldAll = !!ring && !ring.failure && !!entries[0] && ring.isNext(entries[0]);
-    if (ring && this.isToldAll) this.append(ring, entries);
+    this.isToldAll = false;
+    if (!ring || ring.failure) return;
+    if (entries[0] && ring.isNext(entries[0])) this.append(ring, entries);
+    this.isToldAll = ring.lastWriteId === entries.at(-1)?.writeId;
   }
 
   /** Follows until `signal` aborts. Faults of Redis are waited out. */
