@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LogEntry } from '../../src/api-server/storage/log-entry.js';
 import { NewestTexts } from '../../src/api-server/storage/newest-texts.js';
@@ -18,17 +18,20 @@ const BATCH_MS = 50;
 
 describe('RedisLogReader', () => {
   let server: TestRedisServer;
+  let admin: Redis;
   let connections: RedisConnection[];
   let stop: AbortController;
 
   beforeEach(async () => {
     server = await startTestRedisServer();
+    admin = new Redis(server.url);
     connections = [];
     stop = new AbortController();
   });
 
   afterEach(async () => {
     stop.abort();
+    admin.disconnect();
     for (const connection of connections) connection.disconnect();
     await server.stop();
   });
@@ -46,7 +49,7 @@ describe('RedisLogReader', () => {
   it('does not look for a write of this process that the log showed before its answer came', async () => {
     const clock = new FakeClock();
     const options = compileRedisStorageOptions({ url: server.url, clock, watchBatchMs: BATCH_MS });
-    const [redis, admin] = [connect(), connect()];
+    const redis = connect();
     const keys = new RedisKeys(options.keyPrefix);
     const newest = new NewestTexts({ maxEntries: 100, maxTextLength: 10_000 });
     const opener = new RedisOpener(redis, keys, options);
@@ -54,7 +57,12 @@ describe('RedisLogReader', () => {
     const answers: (readonly LogEntry[])[] = [];
     const writer = new RedisWriter(redis, keys, options, opener, newest, (entries) => answers.push(entries));
     const write = (name: string): Promise<unknown> =>
-      writer.write({ type: 'created', key: { resource: 'pods', name }, expected: 0, text: '{}' });
+      writer.write({
+        type: 'created',
+        key: { resource: 'pods', namespace: '', name },
+        expected: 0,
+        text: '{}',
+      });
     const hearAnswer = (): void => reader.tell(answers.shift()!);
     const running = reader.run(stop.signal);
 
