@@ -1,7 +1,13 @@
 import { request as httpRequest } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HealthRegistry } from '../../kit/health/index.js';
-import { DEPLOYMENTS, NAMESPACES, REPLICA_SETS, newControllerRef } from '../../base/kubernetes/index.js';
+import {
+  DEPLOYMENTS,
+  NAMESPACES,
+  PODS,
+  REPLICA_SETS,
+  newControllerRef,
+} from '../../base/kubernetes/index.js';
 import { MemoryWorkQueue } from '../../kit/work-queue/index.js';
 import { createMetrics } from '../../kit/opentelemetry.js';
 import { ADMIN_TOKEN, anAdminPorts } from '../../testing/admin-ports.js';
@@ -294,6 +300,20 @@ describe('the admin API', () => {
         metadata: { name: 'default', deletionTimestamp: '2026-01-01T00:00:00Z' },
       });
       expect(await explained()).toMatchObject({ state: 'blocked', cause: 'namespace-terminating' });
+    });
+
+    it('calls nothing absent while a first list is under way, unless there will be none', async () => {
+      await server.close();
+      const informers = new FakeInformers(new FakeCluster());
+      await start({ informers });
+      const explained = async () => (await send('GET', '/admin/explain/deployments/default/web')).status;
+      const listed = async () => (await send('GET', '/admin/deployments')).status;
+      informers.refuse(PODS, { reason: 'no connection' });
+      expect([await explained(), await listed()]).toEqual([503, 503]);
+      informers.refuse(PODS, { reason: 'pods is forbidden', code: 403 });
+      expect([await explained(), await listed()]).toEqual([404, 200]);
+      informers.allow(PODS);
+      expect([await explained(), await listed()]).toEqual([404, 200]);
     });
 
     it('says so where this replica watches no Deployments', async () => {

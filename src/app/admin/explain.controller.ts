@@ -1,6 +1,7 @@
 import {
   Controller,
   Get,
+  HttpStatus,
   Inject,
   NotFoundException,
   Param,
@@ -28,8 +29,9 @@ export class ExplainController {
     @Query('api') api?: unknown,
   ): Promise<Explanation> {
     const key = `${parseName(namespace, 'namespace')}/${parseName(name, 'name')}`;
-    for (const caches of this.caches()) {
-      if (api !== undefined && api !== caches.apiVersion) continue;
+    const asked = this.caches().filter(({ apiVersion }) => api === undefined || api === apiVersion);
+    for (const caches of asked) {
+      if (isFilling(caches)) throw stillListing();
       const explanation = await this.source.explain(caches, key);
       if (explanation) return explanation;
     }
@@ -40,7 +42,9 @@ export class ExplainController {
   deployments(): (Pick<Explanation, 'namespace' | 'name' | 'state' | 'cause' | 'sentence'> & {
     apiVersion: string;
   })[] {
-    return this.caches().flatMap((caches) =>
+    const known = this.caches();
+    if (known.some(isFilling)) throw stillListing();
+    return known.flatMap((caches) =>
       caches.deployments.lister.list().map((deployment) => {
         const { cause, name, namespace, sentence, state } = this.source.glance(caches, deployment);
         return { apiVersion: caches.apiVersion, namespace, name, state, cause, sentence };
@@ -54,4 +58,20 @@ export class ExplainController {
       throw new ServiceUnavailableException({ error: 'this replica does not watch Deployments' });
     return caches;
   }
+}
+
+/** Of what is not served, or not for this replica to list, there will be no list. */
+const NO_LIST: readonly (number | undefined)[] = [HttpStatus.NOT_FOUND, HttpStatus.FORBIDDEN];
+
+/** Whether a first list is still under way: what is not cached may exist. */
+function isFilling({ deployments, replicaSets, pods }: DeploymentCaches): boolean {
+  return [deployments, replicaSets, pods].some(
+    ({ hasSynced, trouble }) => !hasSynced && !NO_LIST.includes(trouble?.code),
+  );
+}
+
+function stillListing(): ServiceUnavailableException {
+  return new ServiceUnavailableException({
+    error: 'this replica has not listed all Deployments, ReplicaSets and Pods yet; ask again, or another one',
+  });
 }
