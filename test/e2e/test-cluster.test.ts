@@ -79,6 +79,11 @@ describe('rollkeeper test-cluster', () => {
     },
   );
 
+  it('passes a signal on that comes with the first breath of the command', async () => {
+    const running = cli(sh(`trap 'exit 5' INT; kill -INT $PPID; while :; do sleep 0.05; done`));
+    expect(await running.ended).toMatchObject({ code: 5, signal: null });
+  });
+
   it.each([
     ['killed', sh('kill -9 $$'), 137, ''],
     [

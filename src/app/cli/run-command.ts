@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { StartupError } from '../../base/errors/index.js';
@@ -21,23 +22,25 @@ export async function runCommand(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
-  const child = spawn(command, args, { env, stdio: 'inherit' });
+  let child: ChildProcess | undefined;
   const forward = (signal: NodeJS.Signals): void => {
     // Twice would be once too often: many programs take the second for "at once".
     if (process.stdin.isTTY && FROM_TERMINAL.has(signal)) return;
-    child.kill(signal);
+    child?.kill(signal);
   };
+  // Before the command is there: it may have us told to end before we know that it has begun.
   for (const signal of FORWARDED) process.on(signal, forward);
   try {
+    const started = (child = spawn(command, args, { env, stdio: 'inherit' }));
     return await new Promise<number>((resolve, reject) => {
-      child.once('error', (error: NodeJS.ErrnoException) => {
+      started.once('error', (error: NodeJS.ErrnoException) => {
         const known = UNABLE[error.code ?? ''];
         if (!known)
           return reject(new StartupError(`${command} cannot be run: ${error.message}`, { cause: error }));
         process.stderr.write(`rollkeeper: ${command}: ${known.why}\n`);
         resolve(known.exitCode);
       });
-      child.once('exit', (code, signal) =>
+      started.once('exit', (code, signal) =>
         resolve(code ?? 128 + (constants.signals[signal ?? 'SIGTERM'] ?? 0)),
       );
     });

@@ -41,7 +41,10 @@ export function registerTestClusterCommand(program: Command): void {
 
 async function run([command, ...args]: string[], flags: TestClusterFlags): Promise<void> {
   const stopper = new AbortController();
-  const onSignal = (): void => stopper.abort();
+  let commandRuns = false;
+  const onSignal = (): void => {
+    if (!commandRuns) stopper.abort();
+  };
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const name of signals) process.on(name, onSignal);
   let cluster: TestCluster | undefined;
@@ -54,8 +57,9 @@ async function run([command, ...args]: string[], flags: TestClusterFlags): Promi
       console.log(`export KUBECONFIG=${cluster.env.KUBECONFIG}`);
       await aborted(stopper.signal);
     } else {
-      // From here on signals are the command's business, and its end is the cluster's.
-      for (const name of signals) process.off(name, onSignal);
+      // From here on signals are the command's business, and its end is the cluster's. There is no moment without a listener, in
+      // which a signal would end this process and leave the command behind.
+      commandRuns = true;
       process.exitCode = await runCommand(command, args, { ...process.env, ...cluster.env });
     }
   } catch (error) {
