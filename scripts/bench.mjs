@@ -2,6 +2,7 @@
 // `npm run bench -- --scale-out`: how much faster three replicas are than one.
 // `npm run bench -- --slo`: how soon changes are answered, and what rollouts take beside their pods' own time.
 // `npm run bench -- --replica-cost`: what three replicas cost beside one, in CPU, writes and commands.
+// `npm run bench -- --delays`: what each wait before a sync is worth, in writes, syncs and time.
 // `npm run bench -- --hopeless`: what Deployments that always fail cost the others, and themselves.
 // `npm run bench -- --kinds 260`: what it costs to follow the metadata of very many kinds.
 // `npm run bench -- --memory`: what memory a replica, the API server and the simulated nodes have.
@@ -23,6 +24,7 @@ const args = process.argv.slice(2);
 const scripts = {
   '--api': 'api.ts',
   '--definitions': 'definitions.ts',
+  '--delays': 'delays.ts',
   '--hopeless': 'hopeless.ts',
   '--kinds': 'kinds.ts',
   '--json': 'json.ts',

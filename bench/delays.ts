@@ -1,0 +1,147 @@
+import { DEPLOYMENTS } from '../src/base/kubernetes/index.js';
+import { silentLogger } from '../src/base/logging/index.js';
+import type { DeploymentControllerOptions } from '../src/controllers/deployment/deployment.options.js';
+import { createDeploymentController } from '../src/controllers/deployment/index.js';
+import { createReplicaSetController } from '../src/controllers/replicaset/index.js';
+import type { ReplicaSetControllerOptions } from '../src/controllers/replicaset/replicaset.options.js';
+import { memoryCoordination } from '../src/kit/operator/memory-coordination.js';
+import type { ControllerManager } from '../src/kit/index.js';
+import { createManager } from '../src/kit/index.js';
+import { waitFor } from '../src/testing/wait-for.js';
+import { aDeployment } from '../test/e2e/support/a-deployment.js';
+import { Up } from '../test/e2e/support/up.js';
+import { number, readFlags } from '../test/support/flags.js';
+import { setImage, watchDeployments } from './support/deployments.js';
+import { isRolledOut } from './support/rollout-world.js';
+
+/** One way of waiting before a sync. */
+interface Variant {
+  readonly title: string;
+  readonly deployment?: DeploymentControllerOptions;
+  readonly replicaSet?: ReplicaSetControllerOptions;
+}
+
+/** What a rollout of all Deployments took on the average. */
+interface Cost {
+  readonly writes: number;
+  readonly syncs: number;
+  readonly seconds: number;
+}
+
+const flags = readFlags('npm run bench -- --delays', {
+  deployments: number('Deployments', 50),
+  pods: number('pods of each', 10),
+  rounds: number('times that everything is measured', 3),
+  measured: number('rollouts that are measured', 4),
+});
+const names = Array.from({ length: flags.deployments }, (_, index) => `web-${index}`);
+
+/** Each delay of a change of the general kind instead, and that one at 0. */
+const VARIANTS: readonly Variant[] = [
+  { title: 'as it is' },
+  { title: 'Deployment: coalesceMs 0', deployment: { coalesceMs: 0 } },
+  { title: 'Deployment: settledMs 100', deployment: { settledMs: 100 } },
+  { title: 'Deployment: waveMs 100', deployment: { waveMs: 100 } },
+  { title: 'Deployment: statusEchoMs 100', deployment: { statusEchoMs: 100 } },
+  { title: 'ReplicaSet: podChangeDelayMs 0', replicaSet: { podChangeDelayMs: 0 } },
+  { title: 'ReplicaSet: settledDelayMs 100', replicaSet: { settledDelayMs: 100 } },
+  { title: 'ReplicaSet: newPodDelayMs 100', replicaSet: { newPodDelayMs: 100 } },
+  { title: 'ReplicaSet: endedPodDelayMs 100', replicaSet: { endedPodDelayMs: 100 } },
+  {
+    title: 'none of them',
+    deployment: { coalesceMs: 0, settledMs: 0, waveMs: 0, statusEchoMs: 0 },
+    replicaSet: { podChangeDelayMs: 0, settledDelayMs: 0, newPodDelayMs: 0, endedPodDelayMs: 0 },
+  },
+];
+
+const costs = new Map<string, Cost[]>(VARIANTS.map(({ title }) => [title, []]));
+const up = await Up.start({ args: ['--replicas', '1', '--', '--controllers=namespace'] });
+const client = await up.client();
+const watched = await watchDeployments(client);
+let image = 1;
+try {
+  await Promise.all(
+    names.map((name) => client.create(DEPLOYMENTS, aDeployment({ name, replicas: flags.pods }))),
+  );
+  for (let round = 0; round < flags.rounds; round++)
+    for (const variant of VARIANTS) costs.get(variant.title)?.push(await measure(variant));
+} finally {
+  await watched.stop();
+  await client.close();
+  await up.stopAndRemove();
+}
+print();
+
+/** On one replica of its own, within this process. */
+async function measure({ deployment, replicaSet }: Variant): Promise<Cost> {
+  const manager = await createManager({
+    name: 'bench-delays',
+    kubeconfig: up.kubeconfig,
+    coordination: memoryCoordination(),
+    logger: silentLogger,
+  });
+  manager.add(createDeploymentController(deployment), createReplicaSetController(replicaSet));
+  const stop = new AbortController();
+  const running = manager.run(stop.signal);
+  try {
+    await untilRolledOut();
+    await rollOut();
+    const [writesBefore, syncsBefore] = [watched.writes, await syncsOf(manager)];
+    const startedMs = performance.now();
+    for (let rollout = 0; rollout < flags.measured; rollout++) await rollOut();
+    const seconds = (performance.now() - startedMs) / 1000 / flags.measured;
+    const each = (from: number, to: number): number => (to - from) / flags.measured;
+    return {
+      // Without the change itself.
+      writes: each(writesBefore, watched.writes) - names.length,
+      syncs: each(syncsBefore, await syncsOf(manager)),
+      seconds,
+    };
+  } finally {
+    stop.abort();
+    await running;
+  }
+}
+
+async function rollOut(): Promise<void> {
+  image++;
+  await Promise.all(names.map((name) => setImage(client, name, `web:${image}`)));
+  await untilRolledOut();
+}
+
+async function untilRolledOut(): Promise<void> {
+  const allDone = (): boolean => {
+    const known = watched.list();
+    return known.length === names.length && known.every((each) => isRolledOut(each, `web:${image}`));
+  };
+  await waitFor(allDone, { timeoutMs: 600_000, intervalMs: 10, what: 'all rollouts' });
+}
+
+async function syncsOf({ metrics }: ControllerManager): Promise<number> {
+  const text = await metrics.serialize();
+  const counts = text.matchAll(/^controller_runtime_reconcile_total\{.*\} (\d+)/gm);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+function print(): void {
+  console.log(
+    `one rollout of ${names.length} x ${flags.pods}; median, and from least to most of ${flags.rounds} rounds`,
+  );
+  console.log('waits'.padEnd(34), ...['writes', 'syncs', 'seconds'].map((title) => title.padStart(24)));
+  for (const [title, measured] of costs)
+    console.log(
+      title.padEnd(34),
+      spread(measured.map(({ writes }) => writes)).padStart(24),
+      spread(measured.map(({ syncs }) => syncs)).padStart(24),
+      spread(
+        measured.map(({ seconds }) => seconds),
+        2,
+      ).padStart(24),
+    );
+}
+
+function spread(figures: readonly number[], digits = 0): string {
+  const sorted = figures.toSorted((a, b) => a - b);
+  const [middle = 0, least = 0, most = 0] = [sorted[Math.floor(sorted.length / 2)], sorted[0], sorted.at(-1)];
+  return `${middle.toFixed(digits)} (${least.toFixed(digits)} to ${most.toFixed(digits)})`;
+}
