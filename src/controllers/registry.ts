@@ -78,7 +78,10 @@ export function forDeploymentApis(
   apis: readonly DeploymentApi[],
 ): readonly ControllerDefinition[] {
   return selected.flatMap((definition) => {
-    if (definition === deploymentController) return apis.map((api) => createDeploymentController({ api }));
+    if (definition === deploymentController)
+      return apis.map((api) =>
+        createDeploymentController({ api, neighbours: apis.filter((other) => other !== api) }),
+      );
     if (definition === replicaSetController)
       return createReplicaSetController({}, apis.map(deploymentTypeOf));
     return definition;

@@ -1,6 +1,6 @@
 import type { BuiltController, ControllerDefinition, ControllerDependencies, Trim } from '../../kit/index.js';
 import { dueObjects } from '../../kit/index.js';
-import type { Deployment, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
 import {
   PODS,
   REPLICA_SETS,
@@ -66,8 +66,13 @@ function build(
   const deployments = informers.informerFor<Deployment>(deploymentTypeOf(options.api));
   const replicaSets = informers.informerFor<ReplicaSet>(REPLICA_SETS);
   const pods = informers.informerFor<Pod>(PODS);
-  deployments.addIndex(SELECTOR_INDEX, selectorIndex);
-  deployments.addIndex(TEMPLATE_INDEX, templateIndex);
+  const neighbours = options.neighbours.map((api) =>
+    informers.informerFor<Deployment>(deploymentTypeOf(api), { optional: true }),
+  );
+  for (const informer of [deployments, ...neighbours]) {
+    informer.addIndex(SELECTOR_INDEX, selectorIndex);
+    informer.addIndex(TEMPLATE_INDEX, templateIndex);
+  }
   replicaSets.addIndex(ORPHAN_INDEX, orphanIndex);
   const caches = { deployments: deployments.lister, replicaSets: replicaSets.lister, pods: pods.lister };
   const handlers = new DeploymentEventHandlers({ deployments, replicaSets, pods }, options);
@@ -75,10 +80,28 @@ function build(
   return {
     reconciler,
     watch: (enqueue) => {
-      const removals = [handlers.watch(enqueue), watchSelectorOverlaps({ informer: deployments, events })];
+      const removals = [
+        handlers.watch(enqueue),
+        watchSelectorOverlaps({
+          informer: deployments,
+          others: neighbours.map(({ lister }) => lister),
+          events,
+          concerns: (one, other) => !isHandedOver(one, other),
+        }),
+      ];
       return () => removals.forEach((remove) => remove());
     },
     needsSync: (key) => reconciler.needsSync(key),
     due: () => dueObjects<Deployment>(deployments.lister, isDeploymentDue),
   };
+}
+
+/** On its way from one API to the other, a Deployment is in both for a moment, and paused in both. */
+function isHandedOver(one: DeepReadonly<Deployment>, other: DeepReadonly<Deployment>): boolean {
+  return (
+    one.apiVersion !== other.apiVersion &&
+    one.metadata.name === other.metadata.name &&
+    one.spec.paused === true &&
+    other.spec.paused === true
+  );
 }

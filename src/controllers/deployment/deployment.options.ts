@@ -25,6 +25,11 @@ export interface RolloutRules {
 export interface DeploymentControllerOptions {
   /** Whose Deployments; each API has a controller of its own. @default 'apps/v1' */
   api?: DeploymentApi;
+  /**
+   * Other APIs whose Deployments are worked on in the same process: those that take the same pods are told of each other.
+   * @default none
+   */
+  neighbours?: readonly DeploymentApi[];
   /** Deployments that one replica works on at the same time. @default 10 */
   workers?: number;
   /**
@@ -50,6 +55,7 @@ export interface DeploymentControllerOptions {
 
 export interface CompiledDeploymentControllerOptions {
   readonly api: DeploymentApi;
+  readonly neighbours: readonly DeploymentApi[];
   readonly workers: number;
   readonly coalesceMs: number;
   readonly settledMs: number;
@@ -60,6 +66,7 @@ export interface CompiledDeploymentControllerOptions {
 
 const schema = z.object({
   api: z.enum(DEPLOYMENT_APIS).default('apps/v1'),
+  neighbours: z.array(z.enum(DEPLOYMENT_APIS)).default([]),
   workers: z.int().min(1).default(10),
   coalesceMs: z.number().min(0).default(100),
   settledMs: z.number().min(0).default(10),

@@ -3,14 +3,19 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock, SeededRandom } from '../../base/clock/index.js';
 import type { ControllerDefinition } from '../../kit/controller/index.js';
 import type { Deployment, LabelSelector, ReplicaSet } from '../../base/kubernetes/index.js';
-import { DEPLOYMENTS, REPLICA_SETS, newControllerRef } from '../../base/kubernetes/index.js';
+import {
+  DEPLOYMENTS,
+  REPLICA_SETS,
+  ROLLKEEPER_DEPLOYMENTS,
+  newControllerRef,
+} from '../../base/kubernetes/index.js';
 import { silentLogger } from '../../base/logging/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { FakeInformers } from '../../testing/fake-informers.js';
 import { MemoryEventRecorder } from '../../testing/memory-event-recorder.js';
 import { aReplicaSet } from '../../testing/replicaset-harness.js';
-import { deploymentController } from '../deployment/index.js';
+import { createDeploymentController, deploymentController } from '../deployment/index.js';
 import { replicaSetController } from '../replicaset/index.js';
 import { SELECTOR_INDEX, TEMPLATE_INDEX, selectorIndex, templateIndex } from './selector-index.js';
 import { findRivals, selectorsOverlap } from './selector-overlap.js';
@@ -104,6 +109,36 @@ describe('selectors that take the same pods', () => {
     stop();
     await cluster.create(DEPLOYMENTS, deployment('c', { app: 'web' }));
     expect(told()).toEqual([]);
+  });
+
+  it('are told on Deployments of two APIs, but not while one goes from the one to the other', async () => {
+    const cluster = new FakeCluster();
+    const custom = (name: string, paused?: boolean): Deployment => {
+      const base = deployment(name, { app: 'web' });
+      return {
+        ...base,
+        apiVersion: 'rollkeeper.dev/v1',
+        metadata: { ...base.metadata, uid: `custom-${name}` },
+        spec: { ...base.spec, paused },
+      };
+    };
+    const [ours, theirs] = [
+      createDeploymentController({ neighbours: ['rollkeeper.dev/v1'] }),
+      createDeploymentController({ api: 'rollkeeper.dev/v1', neighbours: ['apps/v1'] }),
+    ].map((definition) => leading(definition, cluster).told);
+    await cluster.create(DEPLOYMENTS, deployment('a', { app: 'web' }));
+    await cluster.create(ROLLKEEPER_DEPLOYMENTS, custom('b'));
+    expect(ours?.()).toEqual([]);
+    expect(theirs?.()).toEqual(['a: Deployment "b" of rollkeeper.dev/v1', 'b: Deployment "a" of apps/v1']);
+    const moving = deployment('c', { app: 'db' });
+    const paused = { ...moving, spec: { ...moving.spec, paused: true } };
+    await cluster.create(DEPLOYMENTS, paused);
+    const copy = custom('c', true);
+    await cluster.create(ROLLKEEPER_DEPLOYMENTS, {
+      ...copy,
+      spec: { ...copy.spec, selector: moving.spec.selector, template: moving.spec.template },
+    });
+    expect([ours?.(), theirs?.()]).toEqual([[], []]);
   });
 
   it('are named three at a time, and no more are told of a newcomer', async () => {

@@ -42,6 +42,8 @@ export function findRivals<T extends Selecting>(
 
 export interface SelectorOverlapOptions<T extends Selecting> {
   readonly informer: Pick<Informer<T>, 'addEventHandler' | 'lister'>;
+  /** Of the same kind in other APIs, which take pods by the same rules; indexed as the informer's. @default none */
+  readonly others?: readonly Lister<T>[];
   readonly events: EventRecorder;
   /** Whether it is worth telling that these two take the same pods. @default always */
   readonly concerns?: (one: DeepReadonly<T>, other: DeepReadonly<T>) => boolean;
@@ -54,16 +56,19 @@ export interface SelectorOverlapOptions<T extends Selecting> {
  * @returns the unsubscribe
  */
 export function watchSelectorOverlaps<T extends Selecting>(options: SelectorOverlapOptions<T>): () => void {
-  const { concerns = () => true, events, informer } = options;
+  const { concerns = () => true, events, informer, others = [] } = options;
+  const listers = [informer.lister, ...others];
   return informer.addEventHandler((event) => {
     if (!mayChangeOverlaps(event)) return;
     const { object } = event;
-    const rivals = findRivals(object, informer.lister).filter((rival) => concerns(object, rival));
+    const rivals = listers
+      .flatMap((lister) => findRivals(object, lister))
+      .filter((rival) => concerns(object, rival));
     if (rivals.length === 0) return;
-    events.record(object, overlapNote(rivals));
+    events.record(object, overlapNote(object, rivals));
     // On the first list each of them has its own turn.
     if (event.type === 'added' && event.initial) return;
-    for (const rival of rivals.slice(0, MOST_TOLD)) events.record(rival, overlapNote([object]));
+    for (const rival of rivals.slice(0, MOST_TOLD)) events.record(rival, overlapNote(rival, [object]));
   });
 }
 
@@ -78,8 +83,13 @@ function mayChangeOverlaps<T extends Selecting>(event: ResourceEvent<T>): boolea
 }
 
 /** The name that Kubernetes had for it while its controllers still looked (1.5). */
-function overlapNote(rivals: readonly DeepReadonly<Selecting>[]): EventNote {
-  const names = rivals.map(({ kind, metadata }) => `${kind} "${metadata.name}"`).sort();
+function overlapNote(object: Readable, rivals: readonly Readable[]): EventNote {
+  const names = rivals
+    .map(({ apiVersion, kind, metadata }) => {
+      const api = apiVersion === object.apiVersion ? '' : ` of ${apiVersion}`;
+      return `${kind} "${metadata.name}"${api}`;
+    })
+    .sort();
   const told = names.slice(0, MOST_TOLD).join(', ');
   const others = names.length > MOST_TOLD ? ` and ${names.length - MOST_TOLD} more` : '';
   return {

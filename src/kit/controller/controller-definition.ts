@@ -18,8 +18,14 @@ import type { Reconciler } from './reconciler.js';
 
 /** Gives informers to controllers. */
 export interface InformerSource {
-  /** The shared informer of a type; asking is what makes the manager run it. Before start only. */
-  informerFor<T extends KubernetesObject>(type: ResourceType): Informer<T>;
+  /**
+   * The shared informer of a type; asking is what makes the manager run it. Before start only.
+   * @param options.optional the controller starts without it, where it cannot be listed. @default false
+   */
+  informerFor<T extends KubernetesObject>(
+    type: ResourceType,
+    options?: { readonly optional?: boolean },
+  ): Informer<T>;
   /**
    * An informer that shows of each object at least who it is, who owns it and whether it may go, for who looks at many
    * types: the shared one where there is one, else one of the caller's own, to be run for as long as it is wanted.

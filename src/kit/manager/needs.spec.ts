@@ -122,6 +122,7 @@ describe('a controller that needs what the server does not list', () => {
     const noted = new NotedInformers(new FakeInformers(new FakeCluster()));
     for (const type of [PODS, REPLICA_SETS, PODS]) noted.informerFor(type);
     noted.metadataInformerFor(DEPLOYMENTS);
+    noted.informerFor(DEPLOYMENTS, { optional: true });
     expect(noted.needs.map(({ type }) => type)).toEqual([PODS, REPLICA_SETS]);
     const [refused, silent] = [new ScriptedNeed(DEPLOYMENTS).refuse(), new ScriptedNeed(REPLICA_SETS)];
     silent.trouble = { reason: 'connection refused' };

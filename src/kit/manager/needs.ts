@@ -12,10 +12,13 @@ export class NotedInformers implements InformerSource {
 
   constructor(private readonly source: InformerSource) {}
 
-  informerFor<T extends KubernetesObject>(type: ResourceType): Informer<T> {
+  informerFor<T extends KubernetesObject>(
+    type: ResourceType,
+    { optional = false }: { readonly optional?: boolean } = {},
+  ): Informer<T> {
     const informer = this.source.informerFor<T>(type);
     const needed = informer as unknown as NeededInformer;
-    if (!this.needs.includes(needed)) this.needs.push(needed);
+    if (!optional && !this.needs.includes(needed)) this.needs.push(needed);
     return informer;
   }
 
