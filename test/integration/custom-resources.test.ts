@@ -289,6 +289,28 @@ describe('custom resources', () => {
     expect((await server.call('GET', `/apis/${group}`)).status).toBe(404);
   });
 
+  it('may have finalizers of any name; who adds one without a domain and a path is warned, once', async () => {
+    const group = 'finalized.example.com';
+    const path = await defined(group);
+    const named = (...finalizers: string[]): Body => ({ metadata: { finalizers } });
+    const warning = (name: string): string =>
+      `299 - "metadata.finalizers: \\"${name}\\": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers"`;
+    const object = aCronTab(group, 'a');
+    object.metadata.finalizers = ['resources-finalizer.argocd.argoproj.io', 'example.com/keep', 'orphan'];
+    const created = await server.call('POST', path, object);
+    expect(created.status).toBe(201);
+    expect(created.headers.get('warning')).toBe(warning('resources-finalizer.argocd.argoproj.io'));
+    const same = await server.call('PATCH', `${path}/a`, { spec: { replicas: 2 } }, MERGE);
+    expect([same.status, same.headers.get('warning')]).toEqual([200, null]);
+    const mine = await server.call('PATCH', `${path}/a`, named('mine'), MERGE);
+    expect([mine.status, mine.headers.get('warning')]).toEqual([200, warning('mine')]);
+    const bad = await server.call('PATCH', `${path}/a`, named('no name'), MERGE);
+    expect([bad.status, bad.body.details.causes[0].field]).toEqual([422, 'metadata.finalizers']);
+    const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: group, ...named('mine').metadata } };
+    const refused = await server.call('POST', '/api/v1/namespaces/default/configmaps', map);
+    expect([refused.status, refused.body.details.causes[0].field]).toEqual([422, 'metadata.finalizers[0]']);
+  });
+
   it('wait for their names while another definition of the group has them', async () => {
     const group = 'names.example.com';
     await defined(group);

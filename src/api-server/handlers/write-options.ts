@@ -37,5 +37,9 @@ export function writeOptionsOf(call: ResourceCall): CallOptions {
 /** On whose behalf a request writes. */
 export function callerOf({ request }: ResourceCall): Pick<CallOptions, 'caller' | 'warned'> {
   const warned: string[] = [];
-  return { caller: { user: request.user, warn: (text) => void warned.push(text) }, warned };
+  const warn = (text: string): void => {
+    // A write that meets another one is tried again, and says the same again.
+    if (!warned.includes(text)) warned.push(text);
+  };
+  return { caller: { user: request.user, warn }, warned };
 }

@@ -53,6 +53,8 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
   readonly needsVersionOnUpdate?: boolean;
   /** Syntax of the name. @default a DNS subdomain */
   readonly checkName?: MetaRules['checkName'];
+  /** @default 'standard-or-qualified' */
+  readonly finalizerNames?: MetaRules['finalizerNames'];
   /** @default nothing */
   applyDefaults?(object: T): void;
   /** @default nothing */
@@ -68,6 +70,8 @@ export interface KindRules<T = UnstructuredObject> extends Partial<Identity> {
     subresource: Subresource,
     errors: FieldError[],
   ): void;
+  /** @default nothing */
+  readonly warnings?: KindDefinition['warnings'];
   /** What a deletion changes beyond its mark. @default nothing */
   prepareForDelete?(object: T, nowMs: number): void;
   /** @default 0, at once */
@@ -83,6 +87,7 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
   const { type } = rules;
   const meta: MetaRules = {
     namespaced: type.namespaced,
+    ...(rules.finalizerNames && { finalizerNames: rules.finalizerNames }),
     ...(rules.checkName && { checkName: rules.checkName }),
   };
   return {
@@ -107,6 +112,7 @@ export function defineKind<T = UnstructuredObject>(rulesOfKind: KindRules<T>): K
     ...(rules.prepareForDelete && {
       prepareForDelete: (object, nowMs) => rules.prepareForDelete?.(object, nowMs),
     }),
+    ...(rules.warnings && { warnings: rules.warnings }),
     applyDefaults: (object) => rules.applyDefaults?.(object),
     prepareForCreate(object) {
       clearSystemFields(object);

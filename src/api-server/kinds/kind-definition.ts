@@ -65,6 +65,8 @@ export interface KindDefinition {
     old: Readonly<UnstructuredObject>,
     subresource: Subresource,
   ): FieldError[];
+  /** What whoever writes a valid object is told of it; `old` is absent at creation. @default nothing */
+  warnings?(object: Readonly<UnstructuredObject>, old?: Readonly<UnstructuredObject>): string[];
   /** Grace of a deletion; kinds without grace answer 0. `requested` is the caller's `gracePeriodSeconds`. */
   gracefulDeletion(object: Readonly<UnstructuredObject>, requested: Int64 | undefined): GracefulDeletion;
   /** What a deletion changes in an object that it marks for the first time, beyond the mark. */

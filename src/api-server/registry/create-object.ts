@@ -75,6 +75,7 @@ async function tryCreate(
   context.guard?.(target, object);
   const errors = kind.validateCreate(object);
   if (errors.length > 0) throw invalid(kind.type, target.name ?? '', errors);
+  for (const warning of kind.warnings?.(object) ?? []) attributes.caller.warn(warning);
   trackCreate(context, target, object, options.manager);
   if (options.managedFields) object.metadata.managedFields = options.managedFields;
   await context.admission.validate(attributes);

@@ -52,6 +52,7 @@ export const VALIDATING_WEBHOOK_CONFIGURATION_KIND = defineKind<Configuration>({
     kind: 'ValidatingWebhookConfiguration',
     namespaced: false,
   },
+  finalizerNames: 'any',
   schema: 'io.k8s.api.admissionregistration.v1.ValidatingWebhookConfiguration',
   categories: ['api-extensions'],
 });
@@ -65,6 +66,7 @@ export const MUTATING_WEBHOOK_CONFIGURATION_KIND = defineKind<Configuration>({
     kind: 'MutatingWebhookConfiguration',
     namespaced: false,
   },
+  finalizerNames: 'any',
   schema: 'io.k8s.api.admissionregistration.v1.MutatingWebhookConfiguration',
   categories: ['api-extensions'],
 });

@@ -21,6 +21,7 @@ export const CUSTOM_RESOURCE_DEFINITION_KIND = defineKind<Definition>({
     namespaced: false,
   },
   ownershipFrom: 'creation',
+  finalizerNames: 'any',
   schema: 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition',
   shortNames: ['crd', 'crds'],
   categories: ['api-extensions'],

@@ -25,6 +25,7 @@ export const API_SERVICE_KIND = defineKind<ApiService>({
     namespaced: false,
   },
   ownershipFrom: 'creation',
+  finalizerNames: 'any',
   schema: 'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService',
   categories: ['api-extensions'],
   hasStatus: true,

@@ -9,6 +9,7 @@ import { NON_NEGATIVE } from '../validation/syntax.js';
 /** Source: ValidateLeaseSpec in pkg/apis/coordination/validation. */
 export const LEASE_KIND = defineKind({
   type: LEASES,
+  finalizerNames: 'any',
   schema: 'io.k8s.api.coordination.v1.Lease',
   columns: [NAME_COLUMN, column('Holder', 'Who holds the lease.'), AGE_COLUMN],
   toRow: (object, nowMs) => [

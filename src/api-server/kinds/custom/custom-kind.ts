@@ -13,6 +13,7 @@ import type {
   Subresource,
 } from '../kind-definition.js';
 import { invalid } from '../validation/field-errors.js';
+import { finalizerWarnings } from '../validation/object-meta.js';
 import { customColumns } from './custom-columns.js';
 import { customScale } from './custom-scale.js';
 import { compileJsonPath } from './json-path.js';
@@ -84,6 +85,8 @@ function customKind(definition: Readonly<Definition>, spec: Spec, version: Versi
     ownershipFrom: 'creation',
     hasStrategicMerge: false,
     needsVersionOnUpdate: true,
+    finalizerNames: 'any',
+    warnings: finalizerWarnings,
     ...(refusesCreation && { refusesCreation }),
     ...customColumns(version.additionalPrinterColumns),
     ...(version.subresources?.scale && { scale: customScale(version.subresources.scale) }),

@@ -16,6 +16,12 @@ export interface MetaRules {
   readonly namespaced: boolean;
   /** @default checkDns1123Subdomain */
   readonly checkName?: (name: string) => readonly string[];
+  /**
+   * What finalizers may be called: like those of Kubernetes itself, or with a domain and a path (`standard-or-qualified`),
+   * or anything that could be a label's name. Which of the two holds for a kind is a matter of which package of the
+   * genuine server it is in. @default 'standard-or-qualified'
+   */
+  readonly finalizerNames?: 'standard-or-qualified' | 'any';
 }
 
 /** The rules of `metadata` that hold for every kind. Source: apimachinery/pkg/api/validation/objectmeta.go. */
@@ -34,6 +40,10 @@ export function validateObjectMeta(
   validateAnnotations(meta?.annotations, 'metadata.annotations', errors);
   validateOwnerReferences(meta?.ownerReferences, errors);
   validateFinalizers(meta?.finalizers, errors);
+  if (rules.finalizerNames !== 'any')
+    meta?.finalizers?.forEach((finalizer, index) =>
+      validateOwnFinalizer(finalizer, `metadata.finalizers[${index}]`, errors),
+    );
 }
 
 function validateName(meta: Partial<ObjectMeta>, rules: MetaRules, errors: FieldError[]): void {
@@ -92,7 +102,9 @@ const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion
 
 function validateFinalizers(finalizers: readonly string[] | undefined, errors: FieldError[]): void {
   if (!finalizers) return;
-  for (const finalizer of finalizers) validateFinalizer(finalizer, 'metadata.finalizers', errors);
+  for (const finalizer of finalizers)
+    for (const problem of checkQualifiedName(finalizer))
+      errors.push(invalid('metadata.finalizers', finalizer, problem));
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
     errors.push(
       invalid(
@@ -107,11 +119,38 @@ function validateFinalizers(finalizers: readonly string[] | undefined, errors: F
 /** One of the names that Kubernetes has itself, or one with a domain. */
 export function validateFinalizer(finalizer: string, field: string, errors: FieldError[]): void {
   for (const problem of checkQualifiedName(finalizer)) errors.push(invalid(field, finalizer, problem));
-  if (!finalizer.includes('/') && !STANDARD_FINALIZERS.has(finalizer)) {
-    errors.push(
-      invalid(field, finalizer, 'name is neither a standard finalizer name nor is it fully qualified'),
+  validateOwnFinalizer(finalizer, field, errors);
+}
+
+/** Source: validateKubeFinalizerName in pkg/apis/core/validation. */
+function validateOwnFinalizer(finalizer: string, field: string, errors: FieldError[]): void {
+  if (!isUnqualifiedFinalizer(finalizer)) return;
+  errors.push(
+    invalid(field, finalizer, 'name is neither a standard finalizer name nor is it fully qualified'),
+  );
+}
+
+function isUnqualifiedFinalizer(finalizer: string): boolean {
+  return !finalizer.includes('/') && !STANDARD_FINALIZERS.has(finalizer);
+}
+
+/**
+ * What is said of finalizers that somebody adds whose names others may have as well. Source: generateWarningsFromObj in
+ * apiextensions-apiserver/pkg/registry/customresource.
+ */
+export function finalizerWarnings(
+  { metadata }: Readonly<UnstructuredObject>,
+  old: Readonly<UnstructuredObject> | undefined,
+): string[] {
+  const known = new Set(old?.metadata.finalizers);
+  const added = new Set(metadata.finalizers?.filter((finalizer) => !known.has(finalizer)));
+  return [...added]
+    .filter(isUnqualifiedFinalizer)
+    .sort()
+    .map(
+      (finalizer) =>
+        `metadata.finalizers: ${JSON.stringify(finalizer)}: prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers`,
     );
-  }
 }
 
 /** What an update may not change in `metadata`. */

@@ -198,7 +198,7 @@ describe('validation of a Deployment', () => {
       name: 'a finalizer that belongs to nobody',
       change: (d) => (d.metadata.finalizers = ['mine']),
       expected: [
-        'metadata.finalizers: Invalid value: "mine": name is neither a standard finalizer name nor is it fully qualified',
+        'metadata.finalizers[0]: Invalid value: "mine": name is neither a standard finalizer name nor is it fully qualified',
       ],
     },
   ];
