@@ -11,8 +11,9 @@ FROM base AS dependencies
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 # Nothing at run time reads what compilers and debuggers do. typescript is an optional peer of a dependency; npm keeps it
-# because the build needs it.
-RUN rm -rf node_modules/typescript node_modules/.bin \
+# because the build needs it. Which of two commands of one name is linked within a package is a matter of chance.
+RUN rm -rf node_modules/typescript \
+  && find node_modules -name .bin -prune -exec rm -rf {} + \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.[cm]ts' \) -delete
 
 FROM base AS build
