@@ -207,7 +207,13 @@ describe('what the endpoints say about a fault', () => {
   });
 
   it('stopping: not ready from the first moment, alive while its last key is worked on, then gone', async () => {
-    const set = await ChaosSet.start({ dist: DIST, replicas: 1, random: () => 0 });
+    const set = await ChaosSet.start({
+      dist: DIST,
+      replicas: 1,
+      random: () => 0,
+      // However long the looks take: the last key is let go by this test, not by the clock.
+      controllerArgs: ['--drain-timeout-ms', '60000'],
+    });
     try {
       const { apiAnswers, process } = mustExist(set.replicas[0]);
       const { adminUrl } = process;
