@@ -10,7 +10,7 @@ import { createManager } from '../src/kit/index.js';
 import { waitFor } from '../src/testing/wait-for.js';
 import { aDeployment } from '../test/e2e/support/a-deployment.js';
 import { Up } from '../test/e2e/support/up.js';
-import { number, readFlags } from '../test/support/flags.js';
+import { number, readFlags, text } from '../test/support/flags.js';
 import { setImage, watchDeployments } from './support/deployments.js';
 import { isRolledOut } from './support/rollout-world.js';
 
@@ -33,8 +33,11 @@ const flags = readFlags('npm run bench -- --delays', {
   pods: number('pods of each', 10),
   rounds: number('times that everything is measured', 3),
   measured: number('rollouts that are measured', 4),
+  'ready-after': text('how long pods take to become ready, such as 1s', '0s'),
 });
 const names = Array.from({ length: flags.deployments }, (_, index) => `web-${index}`);
+
+const annotations = { 'node.rollkeeper.dev/ready-after': flags['ready-after'] };
 
 /** Each delay of a change of the general kind instead, and that one at 0. */
 const VARIANTS: readonly Variant[] = [
@@ -61,7 +64,7 @@ const watched = await watchDeployments(client);
 let image = 1;
 try {
   await Promise.all(
-    names.map((name) => client.create(DEPLOYMENTS, aDeployment({ name, replicas: flags.pods }))),
+    names.map((name) => client.create(DEPLOYMENTS, aDeployment({ name, replicas: flags.pods, annotations }))),
   );
   for (let round = 0; round < flags.rounds; round++)
     for (const variant of VARIANTS) costs.get(variant.title)?.push(await measure(variant));
