@@ -1,5 +1,6 @@
 // Another version of the product, built out of the history.
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { runQuietly, say, tryOutput } from './run.mjs';
 import { ROOT } from './setup.mjs';
@@ -33,9 +34,8 @@ export function earlierBuild(ref, node) {
 
 function build(commit, folder, node) {
   say(`building ${commit.slice(0, 12)} (once)`);
-  const half = `${folder}.half`;
-  rmSync(half, { recursive: true, force: true });
-  mkdirSync(half, { recursive: true });
+  // Elsewhere: below a node_modules folder, the compiler takes it for a package, whose types cannot be named.
+  const half = mkdtempSync(join(tmpdir(), 'rollkeeper-earlier-'));
   const must = (command, args) => {
     const env = { ...process.env, PATH: `${dirname(node)}:${process.env.PATH}` };
     if (!runQuietly(command, args, { cwd: half, env })) throw new Error(`${command} ${args[0]} failed`);
@@ -46,5 +46,7 @@ function build(commit, folder, node) {
     symlinkSync(join(ROOT, 'node_modules'), join(half, 'node_modules'));
   else must('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
   must(node, [join('node_modules', '@nestjs', 'cli', 'bin', 'nest.js'), 'build']);
-  renameSync(half, folder);
+  mkdirSync(dirname(folder), { recursive: true });
+  // It may be another disk.
+  must('mv', [half, folder]);
 }
