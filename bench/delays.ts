@@ -13,6 +13,8 @@ import { Up } from '../test/e2e/support/up.js';
 import { number, readFlags, text } from '../test/support/flags.js';
 import { setImage, watchDeployments } from './support/deployments.js';
 import { isRolledOut } from './support/rollout-world.js';
+import { spread } from './support/spread.js';
+import { syncsIn } from './support/usage.js';
 
 /** One way of waiting before a sync. */
 interface Variant {
@@ -121,9 +123,7 @@ async function untilRolledOut(): Promise<void> {
 }
 
 async function syncsOf({ metrics }: ControllerManager): Promise<number> {
-  const text = await metrics.serialize();
-  const counts = text.matchAll(/^controller_runtime_reconcile_total\{.*\} (\d+)/gm);
-  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+  return syncsIn(await metrics.serialize());
 }
 
 function print(): void {
@@ -141,10 +141,4 @@ function print(): void {
         2,
       ).padStart(24),
     );
-}
-
-function spread(figures: readonly number[], digits = 0): string {
-  const sorted = figures.toSorted((a, b) => a - b);
-  const [middle = 0, least = 0, most = 0] = [sorted[Math.floor(sorted.length / 2)], sorted[0], sorted.at(-1)];
-  return `${middle.toFixed(digits)} (${least.toFixed(digits)} to ${most.toFixed(digits)})`;
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { aDeployment } from '../test/e2e/support/a-deployment.js';
 import { listOf, number, numbers, readFlags } from '../test/support/flags.js';
 import type { RolloutWorld, Usage } from './support/rollout-world.js';
+import { median, spread } from './support/spread.js';
 import type { StartWorld, WorldName } from './support/worlds.js';
 import { WORLDS, WORLD_NAMES, untilRolledOut } from './support/worlds.js';
 
@@ -119,14 +120,4 @@ async function rollOut(world: RolloutWorld, image: string): Promise<number> {
   await Promise.all(names.map((name) => world.setImage(name, image)));
   await untilRolledOut(world, names.length, image);
   return (performance.now() - startedMs) / 1000;
-}
-
-function median(figures: readonly number[]): number {
-  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? 0;
-}
-
-function spread(figures: readonly number[], digits: number): string {
-  const [most, least] = [Math.max(...figures), Math.min(...figures)];
-  const [middle, from, to] = [median(figures), least, most].map((figure) => figure.toFixed(digits));
-  return `${middle} (${from} to ${to})`;
 }

@@ -22,7 +22,11 @@ export async function usageOf(of: {
 }
 
 async function syncsOf(adminUrl: string): Promise<number> {
-  const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+  return syncsIn(await (await fetch(`${adminUrl}/metrics`)).text());
+}
+
+/** Syncs of all controllers, as a page of metrics counts them. */
+export function syncsIn(metrics: string): number {
   const counts = metrics.matchAll(/^controller_runtime_reconcile_total\{.*\} (\d+)/gm);
   return sum([...counts].map(([, count]) => Number(count)));
 }

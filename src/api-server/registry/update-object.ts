@@ -82,11 +82,10 @@ async function tryOnce(
   completeUpdate(target, candidate, current);
   await context.admission.mutate(attributes);
   prepareUpdate(context, target, candidate, current, options.subresource);
-  const warnings = target.kind.warnings?.(candidate, current) ?? [];
   trackUpdate(context, target, candidate, current, options.manager);
   const isSame = semanticEqual(candidate, current);
   if (isSame && !newest.isFresh) return undefined;
-  for (const warning of warnings) attributes.caller.warn(warning);
+  for (const warning of target.kind.warnings?.(candidate, current) ?? []) attributes.caller.warn(warning);
   await context.admission.validate(attributes);
   if (isSame) return state;
   if (options.dryRun) {

@@ -72,6 +72,7 @@ function isFilling({ deployments, replicaSets, pods }: DeploymentCaches): boolea
 
 function stillListing(): ServiceUnavailableException {
   return new ServiceUnavailableException({
-    error: 'this replica has not listed all Deployments, ReplicaSets and Pods yet; ask again, or another one',
+    error:
+      'this replica has not listed all Deployments, ReplicaSets and Pods yet; ask again, or ask another replica',
   });
 }

@@ -6,10 +6,9 @@ const YOUNG_GENERATION = '--max-semi-space-size';
 /**
  * The environment for a process of ours that shall have little memory, where `env` does not say otherwise; the image's Dockerfile
  * has the same. Semi-spaces of 8 MiB, where V8 lets them grow to 16, and one arena for malloc, where glibc gives each thread of V8 its
- * own: a quarter to a third less at the peak of rollouts, for up to a fifth more time where everything was just started on two busy cores
- * (docs/PERFORMANCE.md). The thresholds are glibc's own of
- * the start; said aloud they stay there, and what is larger goes back to the system when it is freed. All count from the start of a process
- * only.
+ * own: a quarter to a third less at the peak of rollouts, for up to a fifth more time where everything was just started on two busy
+ * cores (docs/PERFORMANCE.md). The thresholds are glibc's own of the start; said aloud they stay there, and what is larger goes back
+ * to the system when it is freed. All count from the start of a process only.
  */
 export function withMemoryDefaults(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { NODE_OPTIONS = '' } = env;
