@@ -1,9 +1,8 @@
 import { DEPLOYMENTS } from '../src/base/kubernetes/index.js';
 import { silentLogger } from '../src/base/logging/index.js';
-import type { DeploymentControllerOptions } from '../src/controllers/deployment/deployment.options.js';
 import { createDeploymentController } from '../src/controllers/deployment/index.js';
 import { createReplicaSetController } from '../src/controllers/replicaset/index.js';
-import type { ReplicaSetControllerOptions } from '../src/controllers/replicaset/replicaset.options.js';
+import type { ChangeWaits } from '../src/controllers/shared/change-waits.js';
 import { memoryCoordination } from '../src/kit/operator/memory-coordination.js';
 import type { ControllerManager } from '../src/kit/index.js';
 import { createManager } from '../src/kit/index.js';
@@ -19,8 +18,8 @@ import { syncsIn } from './support/usage.js';
 /** One way of waiting before a sync. */
 interface Variant {
   readonly title: string;
-  readonly deployment?: DeploymentControllerOptions;
-  readonly replicaSet?: ReplicaSetControllerOptions;
+  /** Both controllers'. */
+  readonly waits?: ChangeWaits;
 }
 
 /** What a rollout of all Deployments took on the average. */
@@ -41,22 +40,15 @@ const names = Array.from({ length: flags.deployments }, (_, index) => `web-${ind
 
 const annotations = { 'node.rollkeeper.dev/ready-after': flags['ready-after'] };
 
-/** Each delay of a change of the general kind instead, and that one at 0. */
+/** The general wait in place of each, and that one at 0. */
 const VARIANTS: readonly Variant[] = [
   { title: 'as it is' },
-  { title: 'Deployment: coalesceMs 0', deployment: { coalesceMs: 0 } },
-  { title: 'Deployment: settledMs 100', deployment: { settledMs: 100 } },
-  { title: 'Deployment: waveMs 100', deployment: { waveMs: 100 } },
-  { title: 'Deployment: statusEchoMs 100', deployment: { statusEchoMs: 100 } },
-  { title: 'ReplicaSet: podChangeDelayMs 0', replicaSet: { podChangeDelayMs: 0 } },
-  { title: 'ReplicaSet: settledDelayMs 100', replicaSet: { settledDelayMs: 100 } },
-  { title: 'ReplicaSet: newPodDelayMs 100', replicaSet: { newPodDelayMs: 100 } },
-  { title: 'ReplicaSet: endedPodDelayMs 100', replicaSet: { endedPodDelayMs: 100 } },
-  {
-    title: 'none of them',
-    deployment: { coalesceMs: 0, settledMs: 0, waveMs: 0, statusEchoMs: 0 },
-    replicaSet: { podChangeDelayMs: 0, settledDelayMs: 0, newPodDelayMs: 0, endedPodDelayMs: 0 },
-  },
+  { title: 'settledMs 0', waits: { settledMs: 0 } },
+  { title: 'settledMs 100', waits: { settledMs: 100 } },
+  { title: 'burstMs 0', waits: { burstMs: 0 } },
+  { title: 'waveMs 100', waits: { waveMs: 100 } },
+  { title: 'countMs 100', waits: { countMs: 100 } },
+  { title: 'none of them', waits: { settledMs: 0, burstMs: 0, waveMs: 0, countMs: 0 } },
 ];
 
 const costs = new Map<string, Cost[]>(VARIANTS.map(({ title }) => [title, []]));
@@ -78,14 +70,14 @@ try {
 print();
 
 /** On one replica of its own, within this process. */
-async function measure({ deployment, replicaSet }: Variant): Promise<Cost> {
+async function measure({ waits }: Variant): Promise<Cost> {
   const manager = await createManager({
     name: 'bench-delays',
     kubeconfig: up.kubeconfig,
     coordination: memoryCoordination(),
     logger: silentLogger,
   });
-  manager.add(createDeploymentController(deployment), createReplicaSetController(replicaSet));
+  manager.add(createDeploymentController({ waits }), createReplicaSetController({ waits }));
   const stop = new AbortController();
   const running = manager.run(stop.signal);
   try {

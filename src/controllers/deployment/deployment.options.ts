@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { compileOptions } from '../../base/options/compile-options.js';
+import type { ChangeWaits, CompiledChangeWaits } from '../shared/index.js';
+import { changeWaits } from '../shared/index.js';
 import type { DeploymentApi } from './deployment-api.js';
 import { DEPLOYMENT_APIS } from './deployment-api.js';
 
@@ -32,23 +34,8 @@ export interface DeploymentControllerOptions {
   neighbours?: readonly DeploymentApi[];
   /** Deployments that one replica works on at the same time. @default 10 */
   workers?: number;
-  /**
-   * How long nothing must happen to the ReplicaSets before a sync, milliseconds, so that the steps of a wave make one
-   * sync. @default 100
-   */
-  coalesceMs?: number;
-  /** The same for a ReplicaSet that has come to the size it was given, all pods available. @default 10 */
-  settledMs?: number;
-  /**
-   * The same for one that has come to its size while another one still grows and waits for its pods, and for one that is
-   * new or was given another size: nothing can be done that could not be done before. @default 300
-   */
-  waveMs?: number;
-  /**
-   * How long a change that looks like our own status write waits, milliseconds. It needs no sync unless somebody
-   * else made it. @default 1000
-   */
-  statusEchoMs?: number;
+  /** How long changes of ReplicaSets wait for more of them. */
+  waits?: ChangeWaits;
   /** See RolloutRules: only to compare with recordings of Kubernetes 1.20. @default false */
   asKubernetes120?: boolean;
 }
@@ -57,10 +44,7 @@ export interface CompiledDeploymentControllerOptions {
   readonly api: DeploymentApi;
   readonly neighbours: readonly DeploymentApi[];
   readonly workers: number;
-  readonly coalesceMs: number;
-  readonly settledMs: number;
-  readonly waveMs: number;
-  readonly statusEchoMs: number;
+  readonly waits: CompiledChangeWaits;
   readonly asKubernetes120: boolean;
 }
 
@@ -68,10 +52,7 @@ const schema = z.object({
   api: z.enum(DEPLOYMENT_APIS).default('apps/v1'),
   neighbours: z.array(z.enum(DEPLOYMENT_APIS)).default([]),
   workers: z.int().min(1).default(10),
-  coalesceMs: z.number().min(0).default(100),
-  settledMs: z.number().min(0).default(10),
-  waveMs: z.number().min(0).default(300),
-  statusEchoMs: z.number().min(0).default(1000),
+  waits: changeWaits,
   asKubernetes120: z.boolean().default(false),
 });
 

@@ -15,7 +15,7 @@ import { createDeploymentController } from './definition.js';
 function watched(strategy?: Deployment['spec']['strategy']) {
   const api = new InMemoryApi();
   const informers = new InMemoryInformers(api);
-  const controller = createDeploymentController({ coalesceMs: 30, statusEchoMs: 1000 }).build({
+  const controller = createDeploymentController({ waits: { burstMs: 30 } }).build({
     informers,
     discovery: api,
     events: { record: () => undefined },
@@ -190,14 +190,14 @@ describe('changes that concern a Deployment', () => {
       api.seed(REPLICA_SETS, { ...current, metadata, status: { replicas: 0, ...current.status, ...change } });
     };
     expect(happens(status({ replicas: 1 })).map(({ delayMs }) => delayMs)).toEqual([30]);
-    expect(happens(status({ availableReplicas: 1 })).map(({ delayMs }) => delayMs)).toEqual([10]);
+    expect(happens(status({ availableReplicas: 1 })).map(({ delayMs }) => delayMs)).toEqual([5]);
     expect(happens(status({ terminatingReplicas: 1 })).map(({ delayMs }) => delayMs)).toEqual([1000]);
   });
 
   it.each([
     { strategy: undefined, growing: 0, delays: [300] },
-    { strategy: undefined, growing: 2, delays: [10] },
-    { strategy: { type: 'Recreate' }, growing: 0, delays: [10] },
+    { strategy: undefined, growing: 2, delays: [5] },
+    { strategy: { type: 'Recreate' }, growing: 0, delays: [5] },
   ] as const)(
     'fewer old pods wait for the new ones that are on their way, since only those allow the next step: %j',
     ({ delays, growing, strategy }) => {

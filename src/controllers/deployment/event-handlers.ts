@@ -19,10 +19,10 @@ import {
   tryCompileLabelSelector,
 } from '../../base/kubernetes/index.js';
 import { TRACE_ANNOTATION } from '../../base/trace-context/index.js';
+import type { CompiledChangeWaits } from '../shared/index.js';
 import { SELECTOR_INDEX, selectorIndexValuesFor } from '../shared/index.js';
 import { REVISION } from './annotations.js';
 import { typeOfDeployment } from './deployment-api.js';
-import type { CompiledDeploymentControllerOptions } from './deployment.options.js';
 
 export interface WatchedInformers {
   readonly deployments: Informer<Deployment>;
@@ -30,16 +30,11 @@ export interface WatchedInformers {
   readonly pods: Informer<Pod>;
 }
 
-type Delays = Pick<
-  CompiledDeploymentControllerOptions,
-  'coalesceMs' | 'settledMs' | 'statusEchoMs' | 'waveMs'
->;
-
 /** Turns changes of Deployments, ReplicaSets and pods into keys of Deployments. No change that matters is missed. */
 export class DeploymentEventHandlers {
   constructor(
     private readonly informers: WatchedInformers,
-    private readonly delays: Delays,
+    private readonly waits: CompiledChangeWaits,
   ) {}
 
   /** Returns the unsubscribe. */
@@ -64,7 +59,7 @@ export class DeploymentEventHandlers {
       return { priority: isDeploymentDue(event.object) ? 'normal' : 'low', reason: 'initial-list' };
     }
     if (event.type === 'modified' && !isWantedChange(event.old, event.object)) {
-      return { priority: 'low', reason: 'resync', delayMs: this.delays.statusEchoMs, onlyIfNeeded: true };
+      return { priority: 'low', reason: 'resync', delayMs: this.waits.countMs, onlyIfNeeded: true };
     }
     return { priority: 'high', reason: 'user-change' };
   }
@@ -95,11 +90,11 @@ export class DeploymentEventHandlers {
   }
 
   private delayFor(event: ResourceEvent<ReplicaSet>, deployment: DeepReadonly<Deployment>): number {
-    const { coalesceMs, settledMs, statusEchoMs, waveMs } = this.delays;
+    const { settledMs, burstMs, waveMs, countMs } = this.waits;
     if (event.type === 'deleted') return settledMs;
     if (event.type === 'added' || hasOnlyBeenAsked(event.old, event.object)) return waveMs;
-    if (onlyPodsEnded(event.old, event.object)) return statusEchoMs;
-    if (!hasAllAvailable(event.object)) return coalesceMs;
+    if (onlyPodsEnded(event.old, event.object)) return countMs;
+    if (!hasAllAvailable(event.object)) return burstMs;
     return this.isWithinWave(event, deployment) ? waveMs : settledMs;
   }
 
@@ -127,7 +122,7 @@ export class DeploymentEventHandlers {
       enqueue({
         ...target(deployment, PODS, event),
         reason: 'child-change',
-        delayMs: this.delays.coalesceMs,
+        delayMs: this.waits.burstMs,
       });
     }
   }

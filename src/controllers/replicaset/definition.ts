@@ -57,7 +57,7 @@ function build(
     reconciler,
     watch: (enqueue) => {
       const removals = [
-        watchReplicaSets({ replicaSets, pods, enqueue, options }),
+        watchReplicaSets({ replicaSets, pods, enqueue, waits: options.waits }),
         watchSelectorOverlaps({ informer: replicaSets, events, concerns: isForReplicaSets }),
       ];
       return () => removals.forEach((remove) => remove());

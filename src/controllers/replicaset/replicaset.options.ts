@@ -1,24 +1,14 @@
 import { z } from 'zod';
 import { compileOptions } from '../../base/options/compile-options.js';
+import type { ChangeWaits, CompiledChangeWaits } from '../shared/index.js';
+import { changeWaits } from '../shared/index.js';
 
 /** How the ReplicaSet controller works; every option has a default. */
 export interface ReplicaSetControllerOptions {
   /** Most pods that one sync creates or deletes. @default 500, as in Kubernetes */
   burstReplicas?: number;
-  /**
-   * How long nothing must happen to the pods before a sync, milliseconds, so that a burst of changes makes one sync.
-   * @default 100
-   */
-  podChangeDelayMs?: number;
-  /** The same when the pods have come to where they should be, and nothing more is to be expected. @default 5 */
-  settledDelayMs?: number;
-  /**
-   * The same for pods that appeared: only a count in the status follows from them, which is as well written when they
-   * become ready, if that is soon. @default 300
-   */
-  newPodDelayMs?: number;
-  /** The same for pods that had stopped counting before; `terminatingReplicas` follows from them. @default 1000 */
-  endedPodDelayMs?: number;
+  /** How long changes of pods wait for more of them. */
+  waits?: ChangeWaits;
   /**
    * When a sync that created or deleted pods without a failure writes the status: `now`, as Kubernetes does, or
    * `with-next-sync`, the one that sees these pods, which saves one write for each step of a rollout.
@@ -31,15 +21,14 @@ export interface ReplicaSetControllerOptions {
   rejectionBackoffMaxMs?: number;
 }
 
-export type CompiledReplicaSetControllerOptions = Readonly<Required<ReplicaSetControllerOptions>>;
+export interface CompiledReplicaSetControllerOptions extends Readonly<Required<ReplicaSetControllerOptions>> {
+  readonly waits: CompiledChangeWaits;
+}
 
 const schema = z
   .strictObject({
     burstReplicas: z.int().positive().default(500),
-    podChangeDelayMs: z.number().nonnegative().default(100),
-    settledDelayMs: z.number().nonnegative().default(5),
-    newPodDelayMs: z.number().nonnegative().default(300),
-    endedPodDelayMs: z.number().nonnegative().default(1000),
+    waits: changeWaits,
     statusAfterScaling: z.enum(['now', 'with-next-sync']).default('with-next-sync'),
     rejectionBackoffBaseMs: z.number().positive().default(1000),
     rejectionBackoffMaxMs: z.number().positive().default(300_000),

@@ -11,8 +11,8 @@ import {
   isPodReady,
   sameJson,
 } from '../../base/kubernetes/index.js';
+import type { CompiledChangeWaits } from '../shared/index.js';
 import { SELECTOR_INDEX, selectorIndexValuesFor, podReadySinceMs } from '../shared/index.js';
-import type { CompiledReplicaSetControllerOptions } from './replicaset.options.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 type ReadableReplicaSet = DeepReadonly<ReplicaSet>;
@@ -21,10 +21,7 @@ interface WatchInput {
   readonly replicaSets: Informer<ReplicaSet>;
   readonly pods: Informer<Pod>;
   readonly enqueue: Enqueue;
-  readonly options: Pick<
-    CompiledReplicaSetControllerOptions,
-    'podChangeDelayMs' | 'newPodDelayMs' | 'endedPodDelayMs' | 'settledDelayMs'
-  >;
+  readonly waits: CompiledChangeWaits;
 }
 
 /**
@@ -118,12 +115,12 @@ class PodEventHandler {
   }
 
   private delayFor(owner: ReadableReplicaSet, urgency: Urgency): number {
-    const { podChangeDelayMs, newPodDelayMs, endedPodDelayMs, settledDelayMs } = this.input.options;
-    if (urgency === 'new') return newPodDelayMs;
-    if (urgency === 'ended') return endedPodDelayMs;
+    const { settledMs, burstMs, waveMs, countMs } = this.input.waits;
+    if (urgency === 'new') return waveMs;
+    if (urgency === 'ended') return countMs;
     const owned = this.input.pods.lister.byIndex(OWNER_UID_INDEX, owner.metadata.uid ?? '');
-    if (hasAllPodsReady(owner, owned)) return settledDelayMs;
-    return urgency === 'lost' && wantsReplacement(owner) ? 0 : podChangeDelayMs;
+    if (hasAllPodsReady(owner, owned)) return settledMs;
+    return urgency === 'lost' && wantsReplacement(owner) ? 0 : burstMs;
   }
 
   private ownerOf(pod: ReadablePod): ReadableReplicaSet | undefined {

@@ -1,3 +1,5 @@
+export { changeWaits } from './change-waits.js';
+export type { ChangeWaits, CompiledChangeWaits } from './change-waits.js';
 export { claimChildren } from './claim-children.js';
 export type { ChildClaim } from './claim-children.js';
 export {
