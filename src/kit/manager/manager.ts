@@ -8,8 +8,8 @@ import { Enqueuer } from '../controller/index.js';
 import { IllegalStateError, ShutdownError, hasCode } from '../../base/errors/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import type { CausedAdds, ControllerQueue } from '../actor-queue/index.js';
+import { beginTerm, tellingOfRefusal } from '../actor-queue/index.js';
 import type { LeaderAdds, LeaderTerm } from '../work-queue/index.js';
-import { beginTerm, tellingOfRefusal } from './leader-term.js';
 import type { NeededInformer } from './needs.js';
 import { missingOf } from './needs.js';
 

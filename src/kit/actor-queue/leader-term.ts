@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock/index.js';
 import { hasCode } from '../../base/errors/index.js';
 import type { Logger } from '../../base/logging/index.js';
-import type { ActorQueue, CausedAdds } from '../actor-queue/index.js';
+import type { ActorQueue, CausedAdds } from './actor-queue.js';
 import type { LeaderTerm } from '../work-queue/index.js';
 
 export interface BeginTermOptions {
