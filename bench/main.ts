@@ -6,11 +6,14 @@ import { waitFor } from '../src/testing/wait-for.js';
 import { aDeployment } from '../test/e2e/support/a-deployment.js';
 import { Up } from '../test/e2e/support/up.js';
 import { number, readFlags } from '../test/support/flags.js';
+import { cpuSecondsOfTree } from './support/process-figures.js';
 
 /** What one phase took. */
 interface Row {
   readonly phase: string;
   readonly seconds: number;
+  /** Of all processes together, Redis among them, but not of the benchmark; seconds. */
+  readonly cpu: number;
   /** Writes to Deployments and ReplicaSets that changed something, the benchmark's own left out. */
   readonly writes: number;
 }
@@ -63,11 +66,13 @@ async function phase(
   isDone: (client: HttpApiClient) => Promise<boolean>,
 ): Promise<Row> {
   const before = countWrites();
+  const cpuBefore = cpuSecondsOfTree(up.pid);
   const startedMs = performance.now();
   await Promise.all(names.map(change));
   await waitFor(() => isDone(client), { timeoutMs: 300_000, intervalMs: 25, what: name });
   const seconds = (performance.now() - startedMs) / 1000;
-  return { phase: name, seconds, writes: countWrites() - before - ownWrites };
+  const cpu = cpuSecondsOfTree(up.pid) - cpuBefore;
+  return { phase: name, seconds, cpu, writes: countWrites() - before - ownWrites };
 }
 
 function countWrites(): number {
@@ -104,12 +109,11 @@ async function gone(api: HttpApiClient): Promise<boolean> {
 
 function print(rows: readonly Row[]): void {
   console.log(`${deployments} Deployments x ${pods} pods, ${replicas} replicas`);
-  console.log(['phase'.padEnd(10), 'seconds'.padStart(8), 'API writes'.padStart(11)].join(' '));
-  for (const row of rows) {
-    console.log(
-      [row.phase.padEnd(10), row.seconds.toFixed(2).padStart(8), String(row.writes).padStart(11)].join(' '),
-    );
-  }
+  const line = (phase: string, ...figures: string[]): void =>
+    console.log(phase.padEnd(10), ...figures.map((figure) => figure.padStart(11)));
+  line('phase', 'seconds', 'CPU seconds', 'API writes');
+  for (const { phase, seconds, cpu, writes } of rows)
+    line(phase, seconds.toFixed(2), cpu.toFixed(2), String(writes));
   const violations = findViolations(history.events());
   console.log(`pods over or under the limits: ${violations.length}`);
   for (const violation of violations.slice(0, 10))

@@ -1,13 +1,35 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 
 /** Of Linux, whatever the kernel was built with. */
 const TICKS_PER_SECOND = 100;
 
 /** User and system time of a process, from the 14th and 15th field of its `stat`. */
 export function cpuSeconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const fields = statOf(pid);
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+/** Of a process and all that it has started and that still run. */
+export function cpuSecondsOfTree(pid: number): number {
+  const children = readdirSync('/proc').filter(
+    (name) => /^\d+$/.test(name) && parentOf(Number(name)) === pid,
+  );
+  return children.reduce((seconds, child) => seconds + cpuSecondsOfTree(Number(child)), cpuSeconds(pid));
+}
+
+/** `undefined` for one that has ended meanwhile. */
+function parentOf(pid: number): number | undefined {
+  try {
+    return Number(statOf(pid)[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** From the third field on; the second is a name, which may have spaces. */
+function statOf(pid: number): string[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 /** MiB. */
