@@ -157,7 +157,8 @@ export function ensureBuild(node) {
 /** Runs the built program; resolves with its exit code. */
 export async function runProgram(node, args) {
   const { withMemoryDefaults } = await import('../../dist/base/process/memory-environment.js');
-  return run(node, [join(ROOT, 'dist', 'main.js'), ...args], { env: withMemoryDefaults(process.env) });
+  const env = withMemoryDefaults(process.env, 'time');
+  return run(node, [join(ROOT, 'dist', 'main.js'), ...args], { env });
 }
 
 function installPackage({ apt, brew }) {

@@ -279,7 +279,7 @@ export class Supervisor {
       main,
       args,
       // Not on the command line, where everybody on the machine could read a password.
-      env: withMemoryDefaults({ ...env, REDIS_URL: this.redis?.url, REDIS_CA_FILE: undefined }),
+      env: withMemoryDefaults({ ...env, REDIS_URL: this.redis?.url, REDIS_CA_FILE: undefined }, 'time'),
       logFd: this.openLog(name),
       clock,
       logger,

@@ -17,6 +17,11 @@ describe('the environment of our processes', () => {
     expect(withMemoryDefaults({ HOME: '/' })).toEqual({ HOME: '/', ...defaults });
   });
 
+  it('lets the young generation grow where time is favoured', () => {
+    const large = { ...defaults, NODE_OPTIONS: '--max-semi-space-size=16' };
+    expect(withMemoryDefaults({ HOME: '/' }, 'time')).toEqual({ HOME: '/', ...large });
+  });
+
   it('leaves to operators what they have said', () => {
     const said = { MALLOC_ARENA_MAX: '4', NODE_OPTIONS: '--max-semi-space-size=32' };
     expect(withMemoryDefaults(said)).toEqual({ ...defaults, ...said });

@@ -3,14 +3,20 @@ import { setFlagsFromString } from 'node:v8';
 /** What an operator says of the young generation's size goes before what we say. */
 const YOUNG_GENERATION = '--max-semi-space-size';
 
+/** What a process of ours shall have less of: memory, as in a container with a limit, or time, as where people wait for all of them. */
+export type Favour = 'memory' | 'time';
+
+/** MiB; V8 lets them grow to 16 by itself. */
+const SEMI_SPACE_MIB: Readonly<Record<Favour, number>> = { memory: 8, time: 16 };
+
 /**
  * The environment for a process of ours that shall have little memory, where `env` does not say otherwise; the image's Dockerfile
- * has the same. Semi-spaces of 8 MiB, where V8 lets them grow to 16, and one arena for malloc, where glibc gives each thread of V8 its
- * own: a quarter to a third less at the peak of rollouts, for up to a fifth more time where everything was just started on two busy
- * cores (docs/PERFORMANCE.md). The thresholds are glibc's own of the start; said aloud they stay there, and what is larger goes back
- * to the system when it is freed. All count from the start of a process only.
+ * has the same. One arena for malloc, where glibc gives each thread of V8 its own, and semi-spaces of 8 MiB: a quarter to a third less
+ * at the peak of rollouts. The smaller semi-spaces cost a seventh more CPU where everything was just started on two busy cores, so
+ * whoever favours time has them of 16 (docs/PERFORMANCE.md). The thresholds are glibc's own of the start; said aloud they stay there,
+ * and what is larger goes back to the system when it is freed. All count from the start of a process only.
  */
-export function withMemoryDefaults(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function withMemoryDefaults(env: NodeJS.ProcessEnv, favours: Favour = 'memory'): NodeJS.ProcessEnv {
   const { NODE_OPTIONS = '' } = env;
   const isSized = NODE_OPTIONS.includes(YOUNG_GENERATION);
   return {
@@ -18,7 +24,9 @@ export function withMemoryDefaults(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     MALLOC_MMAP_THRESHOLD_: '131072',
     MALLOC_TRIM_THRESHOLD_: '131072',
     ...env,
-    NODE_OPTIONS: isSized ? NODE_OPTIONS : `${YOUNG_GENERATION}=8 ${NODE_OPTIONS}`.trim(),
+    NODE_OPTIONS: isSized
+      ? NODE_OPTIONS
+      : `${YOUNG_GENERATION}=${SEMI_SPACE_MIB[favours]} ${NODE_OPTIONS}`.trim(),
   };
 }
 
