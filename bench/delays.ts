@@ -43,12 +43,10 @@ const annotations = { 'node.rollkeeper.dev/ready-after': flags['ready-after'] };
 /** The general wait in place of each, and that one at 0. */
 const VARIANTS: readonly Variant[] = [
   { title: 'as it is' },
-  { title: 'settledMs 0', waits: { settledMs: 0 } },
-  { title: 'settledMs 100', waits: { settledMs: 100 } },
   { title: 'burstMs 0', waits: { burstMs: 0 } },
   { title: 'waveMs 100', waits: { waveMs: 100 } },
   { title: 'countMs 100', waits: { countMs: 100 } },
-  { title: 'none of them', waits: { settledMs: 0, burstMs: 0, waveMs: 0, countMs: 0 } },
+  { title: 'none of them', waits: { burstMs: 0, waveMs: 0, countMs: 0 } },
 ];
 
 const costs = new Map<string, Cost[]>(VARIANTS.map(({ title }) => [title, []]));

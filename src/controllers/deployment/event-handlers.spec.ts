@@ -190,14 +190,14 @@ describe('changes that concern a Deployment', () => {
       api.seed(REPLICA_SETS, { ...current, metadata, status: { replicas: 0, ...current.status, ...change } });
     };
     expect(happens(status({ replicas: 1 })).map(({ delayMs }) => delayMs)).toEqual([30]);
-    expect(happens(status({ availableReplicas: 1 })).map(({ delayMs }) => delayMs)).toEqual([5]);
+    expect(happens(status({ availableReplicas: 1 })).map(({ delayMs }) => delayMs)).toEqual([0]);
     expect(happens(status({ terminatingReplicas: 1 })).map(({ delayMs }) => delayMs)).toEqual([1000]);
   });
 
   it.each([
     { strategy: undefined, growing: 0, delays: [300] },
-    { strategy: undefined, growing: 2, delays: [5] },
-    { strategy: { type: 'Recreate' }, growing: 0, delays: [5] },
+    { strategy: undefined, growing: 2, delays: [0] },
+    { strategy: { type: 'Recreate' }, growing: 0, delays: [0] },
   ] as const)(
     'fewer old pods wait for the new ones that are on their way, since only those allow the next step: %j',
     ({ delays, growing, strategy }) => {

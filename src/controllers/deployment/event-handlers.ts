@@ -90,12 +90,12 @@ export class DeploymentEventHandlers {
   }
 
   private delayFor(event: ResourceEvent<ReplicaSet>, deployment: DeepReadonly<Deployment>): number {
-    const { settledMs, burstMs, waveMs, countMs } = this.waits;
-    if (event.type === 'deleted') return settledMs;
+    const { burstMs, waveMs, countMs } = this.waits;
+    if (event.type === 'deleted') return 0;
     if (event.type === 'added' || hasOnlyBeenAsked(event.old, event.object)) return waveMs;
     if (onlyPodsEnded(event.old, event.object)) return countMs;
     if (!hasAllAvailable(event.object)) return burstMs;
-    return this.isWithinWave(event, deployment) ? waveMs : settledMs;
+    return this.isWithinWave(event, deployment) ? waveMs : 0;
   }
 
   /** Whether a ReplicaSet has only shrunk, while another one grows: the next step is for that one's pods to allow. */

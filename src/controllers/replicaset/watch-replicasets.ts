@@ -115,11 +115,11 @@ class PodEventHandler {
   }
 
   private delayFor(owner: ReadableReplicaSet, urgency: Urgency): number {
-    const { settledMs, burstMs, waveMs, countMs } = this.input.waits;
+    const { burstMs, waveMs, countMs } = this.input.waits;
     if (urgency === 'new') return waveMs;
     if (urgency === 'ended') return countMs;
     const owned = this.input.pods.lister.byIndex(OWNER_UID_INDEX, owner.metadata.uid ?? '');
-    if (hasAllPodsReady(owner, owned)) return settledMs;
+    if (hasAllPodsReady(owner, owned)) return 0;
     return urgency === 'lost' && wantsReplacement(owner) ? 0 : burstMs;
   }
 

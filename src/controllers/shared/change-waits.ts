@@ -6,9 +6,7 @@ import { z } from 'zod';
  * docs/PERFORMANCE.md, "What each wait is worth".
  */
 export interface ChangeWaits {
-  /** The children have come to where they should be: nothing more is to be expected. @default 5 */
-  settledMs?: number;
-  /** Any other change that something may follow from. @default 100 */
+  /** Any change that something may follow from; none where the children have come to where they should be. @default 100 */
   burstMs?: number;
   /** Pods are on their way, and what can be done next follows from them. @default 300 */
   waveMs?: number;
@@ -24,7 +22,6 @@ export type CompiledChangeWaits = Readonly<Required<ChangeWaits>>;
 /** For the options of a controller, as `waits`. */
 export const changeWaits = z
   .strictObject({
-    settledMs: z.number().nonnegative().default(5),
     burstMs: z.number().nonnegative().default(100),
     waveMs: z.number().nonnegative().default(300),
     countMs: z.number().nonnegative().default(1000),
