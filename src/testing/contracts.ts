@@ -3,7 +3,7 @@
  * @packageDocumentation
  */
 export { runActorContract } from './actor-contract.js';
-export type { ActorHarness } from './actor-contract.js';
+export type { ActorContractOptions, ActorHarness } from './actor-contract.js';
 export { runResourceLockContract } from './resource-lock-contract.js';
 export type { ResourceLocksUnderTest } from './resource-lock-contract.js';
 export { runWorkQueueContract } from './work-queue-contract.js';

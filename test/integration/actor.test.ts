@@ -12,10 +12,16 @@ const clock = new SystemClock();
 const actorKey = (prefix: string, controller: string, key: string): string =>
   `{${prefix}:actor:${controller}:${key}}`;
 
-runActorContract('RedisActorRuntime', (options) => makeHarness(options, (runtime) => runtime));
+/** Time is real here, and the machine may be busy. */
+const LOCKS = { lockDurationMs: 1200 };
 
-runActorContract('RedisActorRuntime whose locks are asked for beforehand', (options) =>
-  makeHarness(options, (runtime, dependencies) => new RuntimeWithEarlyLocks(runtime, dependencies)),
+runActorContract('RedisActorRuntime', (options) => makeHarness(options, (runtime) => runtime), LOCKS);
+
+runActorContract(
+  'RedisActorRuntime whose locks are asked for beforehand',
+  (options) =>
+    makeHarness(options, (runtime, dependencies) => new RuntimeWithEarlyLocks(runtime, dependencies)),
+  LOCKS,
 );
 
 interface Dependencies {
