@@ -23,8 +23,8 @@ const never = new AbortController().signal;
 /** What a runtime is tried with. */
 export interface ActorContractOptions {
   /**
-   * How long its locks last, milliseconds. Where time is real, longer than a busy machine may hold an activation up that does not
-   * mean to lose its lock: a quarter of it is the reserve. @default 400
+   * How long its locks last, milliseconds. Where time is real, more than a busy machine holds a call of the runtime up that is not
+   * meant to lose a lock. @default 400
    */
   readonly lockDurationMs?: number;
 }

@@ -1,5 +1,4 @@
 import type { ChaosReplica } from '../set/replica.js';
-import type { ChaosSet } from '../set/chaos-set.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 import type { Fault, FaultContext } from './fault.js';
 import { between, chosen, pause } from './fault.js';
@@ -12,8 +11,8 @@ export const anyReplica: Choose = async ({ dice, set }) => chosen(set.replicas, 
 
 /** How long a replica may take to end when it is told to: its running keys, and some for a busy machine. */
 const STOP_WITHIN_MS = 12_000;
-/** Far more than a process takes to start: how late it is on a busy machine says nothing. */
-const BACK_WITHIN_MS = 150_000;
+/** How long a process may take to be back: far more than it takes to start. */
+const BACK_WITHIN_MS = 60_000;
 const LONGEST_PAUSE_MS = 30_000;
 
 /** Ends a replica's process; over when it is back and ready. */
@@ -33,7 +32,7 @@ export function endReplica(choose: Choose, signal: 'SIGKILL' | 'SIGTERM'): Fault
       context.failed(`${replica.name} was still there ${timeoutMs} ms after ${signal}`);
     });
     await waitFor(async () => replica.process.pid !== pid && replica.isReady(), {
-      timeoutMs: BACK_WITHIN_MS,
+      timeoutMs: BACK_WITHIN_MS * context.patience,
       intervalMs: 50,
       what: `${replica.name} to be back`,
     });
@@ -80,32 +79,36 @@ export function pauseInWrite(choose: Choose): Fault {
 }
 
 export function endApiServer(signal: 'SIGKILL' | 'SIGTERM'): Fault {
-  return async ({ began, set }) => {
+  return async ({ began, patience, set }) => {
     const { apiServer } = set;
     const { pid } = apiServer;
     began('API server');
     apiServer.signal(signal);
     await waitFor(() => apiServer.pid !== pid && apiServer.isReady, {
-      timeoutMs: BACK_WITHIN_MS,
+      timeoutMs: BACK_WITHIN_MS * patience,
       what: 'the API server to be back',
     });
   };
 }
 
 export function endRedis(signal: 'SIGKILL' | 'SIGTERM'): Fault {
-  return async ({ began, set }) => {
+  return async (context) => {
+    const { began, patience, set } = context;
     const pid = set.redisServer.pid();
     if (!pid) return;
     began('Redis');
     process.kill(pid, signal);
-    await waitFor(() => set.redisServer.pid() !== pid, { timeoutMs: BACK_WITHIN_MS, what: 'a new Redis' });
-    await untilRedisAnswers(set);
+    await waitFor(() => set.redisServer.pid() !== pid, {
+      timeoutMs: BACK_WITHIN_MS * patience,
+      what: 'a new Redis',
+    });
+    await untilRedisAnswers(context);
   };
 }
 
-async function untilRedisAnswers(set: ChaosSet): Promise<void> {
+async function untilRedisAnswers({ patience, set }: FaultContext): Promise<void> {
   await waitFor(async () => (await set.redis.ping().catch(() => '')) === 'PONG', {
-    timeoutMs: BACK_WITHIN_MS,
+    timeoutMs: BACK_WITHIN_MS * patience,
     what: 'Redis to answer',
   });
 }

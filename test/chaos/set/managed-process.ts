@@ -25,7 +25,7 @@ export interface Measurement {
 }
 
 const RESTART_DELAY_MS = 100;
-const READY_TIMEOUT_MS = 150_000;
+const READY_TIMEOUT_MS = 60_000;
 
 /** One `rollkeeper` process that is started again whenever it ends, as its supervisor or a cluster would do. */
 export class ManagedProcess {
