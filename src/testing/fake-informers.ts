@@ -148,6 +148,10 @@ class FakeInformer implements Informer<UnstructuredObject> {
     return (compareResourceVersions(this.lastSyncedResourceVersion ?? '0', resourceVersion) ?? 0) >= 0;
   }
 
+  absencesSeen(): string | undefined {
+    return this.lastSyncedResourceVersion;
+  }
+
   async waitUntilSettled(): Promise<void> {}
 
   async waitForResourceVersion(): Promise<void> {}

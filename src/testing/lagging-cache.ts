@@ -15,6 +15,8 @@ const INDEXES: Readonly<Record<string, IndexFunction<KubernetesObject>>> = {
 export class LaggingCache<T extends KubernetesObject> implements Lister<T> {
   private readonly objects = new Map<string, UnstructuredObject>();
   private readonly behind: ClusterEvent[] = [];
+  /** Of the newest event that it shows. */
+  resourceVersion: string | undefined;
 
   constructor(cluster: FakeCluster, type: ResourceType) {
     cluster.onEvent((changed, event) => {
@@ -58,6 +60,7 @@ export class LaggingCache<T extends KubernetesObject> implements Lister<T> {
 
   private apply(event: ClusterEvent): void {
     const key = keyOf(event.object.metadata);
+    this.resourceVersion = event.object.metadata.resourceVersion;
     if (event.type === 'DELETED') this.objects.delete(key);
     else this.objects.set(key, event.object);
   }

@@ -5,7 +5,7 @@ import { ReplicaSetReconciler, compileReplicaSetControllerOptions } from '../con
 import type { ReconcileResult } from '../kit/controller/reconciler.js';
 import { carryThrough } from '../kit/controller/reconciler.js';
 import { KeyLockLostError } from '../base/errors/index.js';
-import type { Pod, ReplicaSet } from '../base/kubernetes/index.js';
+import type { Pod, ReplicaSet, ResourceType } from '../base/kubernetes/index.js';
 import { PODS, REPLICA_SETS, isControlledBy, isPodActive } from '../base/kubernetes/index.js';
 import { silentLogger } from '../base/logging/index.js';
 import { FakeCluster, refusal } from './fake-cluster.js';
@@ -24,19 +24,24 @@ export interface ActivationOutcome {
   readonly result?: ReconcileResult;
 }
 
+/** One process that works on the ReplicaSet, with what it knows of the cluster. */
+interface Process {
+  readonly replicaSets: LaggingCache<ReplicaSet>;
+  readonly pods: LaggingCache<Pod>;
+  reconciler: ReplicaSetReconciler;
+}
+
 /** One ReplicaSet on a fake cluster, synced by activations that a test can break at any effect. */
 export class ReplicaSetHarness {
   readonly clock = new FakeClock();
   readonly cluster = new FakeCluster(this.clock);
-  readonly replicaSets = new LaggingCache<ReplicaSet>(this.cluster, REPLICA_SETS);
-  readonly pods = new LaggingCache<Pod>(this.cluster, PODS);
   readonly events = new MemoryEventRecorder();
   readonly key = 'default/web';
   /** What the actor's memory holds. */
   storedIntents: unknown;
-  private ownWrites = { pods: '0', replicaSets: '0' };
+  private mustHaveSeen: Versions = { pods: '0', replicaSets: '0' };
   private readonly random: SeededRandom;
-  private reconciler: ReplicaSetReconciler;
+  private readonly processes: readonly [Process, ...Process[]];
 
   constructor(
     replicas: number,
@@ -44,10 +49,13 @@ export class ReplicaSetHarness {
       seed?: number;
       options?: ReplicaSetControllerOptions;
       spec?: Partial<ReplicaSet['spec']>;
+      /** Each with caches of its own. @default 1 */
+      processes?: number;
     } = {},
   ) {
     this.random = new SeededRandom(setup.seed ?? 1);
-    this.reconciler = this.newProcess();
+    const others = Array.from({ length: (setup.processes ?? 1) - 1 }, () => this.newProcess());
+    this.processes = [this.newProcess(), ...others];
     this.cluster.seed(REPLICA_SETS, aReplicaSet({ replicas, ...setup.spec }));
     this.catchUp();
   }
@@ -64,9 +72,27 @@ export class ReplicaSetHarness {
     return this.cluster.all<Pod>(PODS).filter((pod) => isPodActive(pod) && isControlledBy(pod, replicaSet));
   }
 
+  /** What the first process knows. */
+  get replicaSets(): LaggingCache<ReplicaSet> {
+    return this.processes[0].replicaSets;
+  }
+
+  /** What the first process knows. */
+  get pods(): LaggingCache<Pod> {
+    return this.processes[0].pods;
+  }
+
+  /** What the process `index` knows. */
+  cachesOf(index: number): Pick<Process, 'pods' | 'replicaSets'> {
+    return this.process(index);
+  }
+
+  /** Every process knows everything. */
   catchUp(): void {
-    this.replicaSets.catchUp();
-    this.pods.catchUp();
+    for (const { pods, replicaSets } of this.processes) {
+      replicaSets.catchUp();
+      pods.catchUp();
+    }
   }
 
   async scale(replicas: number): Promise<void> {
@@ -85,14 +111,16 @@ export class ReplicaSetHarness {
   }
 
   /**
-   * Runs one activation on a cache that has at least caught up with what the last ones are known to have written.
-   * A killed one leaves nothing but what it had stored; a new process takes over.
+   * Runs one activation, in the process `index`, on a cache that has at least caught up with what the last ones are known to
+   * have written. A killed one leaves nothing but what it had stored; a new process takes over, with its caches.
    */
   async activate(
     faultAt: { effect: number; fault: Fault } | undefined = undefined,
+    index = 0,
   ): Promise<ActivationOutcome> {
-    this.replicaSets.catchUpTo(this.ownWrites.replicaSets);
-    this.pods.catchUpTo(this.ownWrites.pods);
+    const process = this.process(index);
+    process.replicaSets.catchUpTo(this.mustHaveSeen.replicaSets);
+    process.pods.catchUpTo(this.mustHaveSeen.pods);
     const run = new Run(faultAt);
     let cleared = false;
     const [namespace = '', name = ''] = this.key.split('/');
@@ -102,8 +130,10 @@ export class ReplicaSetHarness {
         run.effect(async () => {
           cleared = false;
           this.storedIntents = structuredClone(next);
+          this.raise(run.seen);
         }),
       clear: () => (cleared = true),
+      settledAt: (_type: ResourceType, version: string) => run.saw('pods', version),
     };
     try {
       const client = this.clientFor(run);
@@ -113,16 +143,16 @@ export class ReplicaSetHarness {
         intents: { ...intents, clear: () => void intents.clear() },
       };
       const result = await carryThrough(
-        this.reconciler.reconcile({ namespace, name, key: this.key }, context),
+        process.reconciler.reconcile({ namespace, name, key: this.key }, context),
       );
       if (cleared) this.storedIntents = undefined;
       return { effects: run.effects, result };
     } catch (error) {
-      if (run.signal.aborted) this.reconciler = this.newProcess();
+      if (run.signal.aborted) process.reconciler = this.newReconciler(process);
       else if (cleared) this.storedIntents = undefined;
       return { effects: run.effects, error };
     } finally {
-      if (!run.signal.aborted) this.ownWrites = run.confirmed;
+      if (!run.signal.aborted) this.raise(run.seen);
     }
   }
 
@@ -130,7 +160,7 @@ export class ReplicaSetHarness {
   async settle(): Promise<number> {
     for (let runs = 1; runs <= 20; runs++) {
       this.catchUp();
-      const wasNeeded = this.reconciler.needsSync(this.key);
+      const wasNeeded = this.processes[0].reconciler.needsSync(this.key);
       const { effects, error } = await this.activate();
       if (!wasNeeded && effects > 0) throw new Error('no sync was said to be needed, and it did something');
       if (effects === 0 && !error && this.pods.lag + this.replicaSets.lag === 0) return runs;
@@ -138,10 +168,33 @@ export class ReplicaSetHarness {
     throw new Error('the ReplicaSet does not come to rest');
   }
 
-  private newProcess(): ReplicaSetReconciler {
+  private process(index: number): Process {
+    const process = this.processes[index];
+    if (!process) throw new Error(`there is no process ${index}`);
+    return process;
+  }
+
+  /** What the next activation must have seen, as the actor keeps it. */
+  private raise(seen: Versions): void {
+    this.mustHaveSeen = {
+      pods: newer(this.mustHaveSeen.pods, seen.pods),
+      replicaSets: newer(this.mustHaveSeen.replicaSets, seen.replicaSets),
+    };
+  }
+
+  private newProcess(): Process {
+    const caches = {
+      replicaSets: new LaggingCache<ReplicaSet>(this.cluster, REPLICA_SETS),
+      pods: new LaggingCache<Pod>(this.cluster, PODS),
+    };
+    return { ...caches, reconciler: this.newReconciler(caches) };
+  }
+
+  private newReconciler({ pods, replicaSets }: Pick<Process, 'pods' | 'replicaSets'>): ReplicaSetReconciler {
     return new ReplicaSetReconciler({
-      replicaSets: this.replicaSets,
-      pods: this.pods,
+      replicaSets,
+      pods,
+      podAbsencesSeen: () => pods.resourceVersion,
       events: this.events,
       clock: this.clock,
       random: this.random,
@@ -155,7 +208,7 @@ export class ReplicaSetHarness {
     const write = async <T>(kind: 'pods' | 'replicaSets', work: () => Promise<T>): Promise<T> => {
       const answer = await run.effect(work);
       const version = (answer as { metadata?: { resourceVersion?: string } }).metadata?.resourceVersion;
-      if (version && Number(version) > Number(run.confirmed[kind])) run.confirmed[kind] = version;
+      if (version) run.saw(kind, version);
       return answer;
     };
     return {
@@ -185,13 +238,18 @@ export class ReplicaSetHarness {
 /** Counts the effects of one activation and breaks one of them. */
 class Run {
   effects = 0;
-  readonly confirmed = { pods: '0', replicaSets: '0' };
+  /** What whoever comes next must have seen as well. */
+  readonly seen: Versions = { pods: '0', replicaSets: '0' };
   private readonly abort = new AbortController();
 
   constructor(private readonly faultAt: { effect: number; fault: Fault } | undefined) {}
 
   get signal(): AbortSignal {
     return this.abort.signal;
+  }
+
+  saw(kind: keyof Versions, version: string): void {
+    this.seen[kind] = newer(this.seen[kind], version);
   }
 
   async read<T>(work: () => Promise<T>): Promise<T> {
@@ -217,6 +275,15 @@ class Run {
     this.abort.abort(new KeyLockLostError('killed by the test'));
     throw this.signal.reason as Error;
   }
+}
+
+interface Versions {
+  pods: string;
+  replicaSets: string;
+}
+
+function newer(one: string, other: string): string {
+  return Number(other) > Number(one) ? other : one;
 }
 
 /** A ReplicaSet `default/web` that selects `app: web`. */

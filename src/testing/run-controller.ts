@@ -107,7 +107,12 @@ function watching({ built, cluster, events, informers }: Sketch): RunningControl
     keys.add(keyOf(request.ref));
   });
   const signal = new AbortController().signal;
-  const intents = { current: undefined, store: () => Promise.resolve(), clear: () => undefined };
+  const intents = {
+    current: undefined,
+    store: () => Promise.resolve(),
+    clear: () => undefined,
+    settledAt: () => undefined,
+  };
   return {
     informers,
     built,

@@ -82,7 +82,12 @@ async function runControllers(definitions: readonly ControllerDefinition[]): Pro
   running.push(informers.run(signal));
   await informers.waitForSync(signal);
   for (const controller of built) {
-    const intents = { current: undefined, store: () => Promise.resolve(), clear: () => undefined };
+    const intents = {
+      current: undefined,
+      store: () => Promise.resolve(),
+      clear: () => undefined,
+      settledAt: () => undefined,
+    };
     const executor = new KeyedExecutor(
       async (key, signal) => {
         const result = await carryThrough(

@@ -73,4 +73,7 @@ class InMemoryIntents implements IntentStore {
   clear(): void {
     this.current = undefined;
   }
+
+  /** There is one cache here, and it is never behind. */
+  settledAt(): void {}
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../base/clock/index.js';
+import type { Pod } from '../../base/kubernetes/index.js';
 import { PODS, keyOf } from '../../base/kubernetes/index.js';
 import type { Fault } from '../../testing/replicaset-harness.js';
 import { ReplicaSetHarness } from '../../testing/replicaset-harness.js';
@@ -77,6 +78,53 @@ describe('a sync that is broken between any two effects', () => {
   });
 });
 
+describe('a process whose cache is behind', () => {
+  it('makes no pod that another has found made', async () => {
+    const harness = new ReplicaSetHarness(1, { processes: 3 });
+    await harness.activate({ effect: 1, fault: 'killed-after' }, 0);
+    harness.cachesOf(1).pods.catchUp();
+    await harness.activate(undefined, 1);
+    expect(harness.storedIntents).toBeUndefined();
+    await harness.activate(undefined, 2);
+    expect(harness.activePods).toHaveLength(1);
+  });
+
+  it('makes none either where others have been stored since', async () => {
+    const harness = new ReplicaSetHarness(1, { processes: 3 });
+    await harness.activate({ effect: 1, fault: 'answer-lost' }, 0);
+    await harness.scale(2);
+    for (const index of [1, 2]) harness.cachesOf(index).replicaSets.catchUp();
+    harness.cachesOf(1).pods.catchUp();
+    await harness.activate({ effect: 1, fault: 'killed-before' }, 1);
+    await harness.activate(undefined, 2);
+    expect(harness.activePods).toHaveLength(2);
+  });
+
+  it('deletes no other pod in place of one that another has found gone', async () => {
+    const harness = new ReplicaSetHarness(2, { processes: 3 });
+    await harness.settle();
+    const [spared, doomed] = harness.activePods;
+    await harness.changePod(doomed!, (pod) => setReady(pod, true));
+    harness.catchUp();
+    await harness.changePod(doomed!, (pod) => setReady(pod, false));
+    await harness.changePod(spared!, (pod) => setReady(pod, true));
+    await harness.scale(1);
+    for (const index of [0, 1, 2]) harness.cachesOf(index).replicaSets.catchUp();
+    harness.cachesOf(0).pods.catchUp();
+    await harness.activate({ effect: 1, fault: 'killed-after' }, 0);
+    harness.cachesOf(1).pods.catchUp();
+    await harness.activate(undefined, 1);
+    expect(harness.storedIntents).toBeUndefined();
+    await harness.activate(undefined, 2);
+    expect(harness.activePods.map(({ metadata }) => metadata.name)).toEqual([spared!.metadata.name]);
+  });
+});
+
+function setReady(pod: Pod, isReady: boolean): void {
+  const ready = { type: 'Ready', status: isReady ? 'True' : 'False' } as const;
+  pod.status = { phase: 'Running', conditions: [ready] };
+}
+
 /**
  * Invariants, whatever breaks and however late the caches are:
  * 1. there are never more pods than the most that was wanted since the last rest;
@@ -84,19 +132,25 @@ describe('a sync that is broken between any two effects', () => {
  * 3. once nothing breaks any more, as many as wanted, within a few syncs, and nothing stays stored.
  */
 describe('under random faults, stale caches and changes of mind', () => {
-  it('pods stay within what was asked for, and converge', async () => {
-    const seed = Number(process.env['SEED'] ?? 20261121);
-    await fc.assert(
-      fc.asyncProperty(fc.nat(), async (runSeed) => runRandomly(runSeed)),
-      { seed, numRuns: Number(process.env['RUNS'] ?? 150) },
-    );
-  });
+  it.each([
+    { processes: 1, runs: 150 },
+    { processes: 3, runs: 600 },
+  ])(
+    'pods stay within what was asked for, and converge, by $processes processes',
+    async ({ processes, runs }) => {
+      const seed = Number(process.env['SEED'] ?? 20261121);
+      await fc.assert(
+        fc.asyncProperty(fc.nat(), async (runSeed) => runRandomly(runSeed, processes)),
+        { seed, numRuns: Number(process.env['RUNS'] ?? runs) },
+      );
+    },
+  );
 });
 
-async function runRandomly(seed: number): Promise<void> {
+async function runRandomly(seed: number, processes: number): Promise<void> {
   const random = new SeededRandom(seed);
   const below = (limit: number): number => Math.floor(random.next() * limit);
-  const harness = new ReplicaSetHarness(below(8), { seed });
+  const harness = new ReplicaSetHarness(below(8), { seed, processes });
   let limits = { most: harness.replicaSet.spec.replicas ?? 0, least: 0 };
   const violations: string[] = [];
   harness.cluster.onEvent(() => {
@@ -110,20 +164,28 @@ async function runRandomly(seed: number): Promise<void> {
     const dice = below(10);
     if (dice < 5) {
       const fault = FAULTS[below(FAULTS.length)]!;
-      await harness.activate(below(2) === 0 ? undefined : { effect: below(8), fault });
+      const faultAt = below(2) === 0 ? undefined : { effect: below(8), fault };
+      await harness.activate(faultAt, below(processes));
     } else if (dice < 7) {
-      harness.pods.catchUp(below(harness.pods.lag + 1));
-      harness.replicaSets.catchUp(below(harness.replicaSets.lag + 1));
+      const { pods, replicaSets } = harness.cachesOf(below(processes));
+      const isAll = below(2) === 0;
+      pods.catchUp(isAll ? pods.lag : below(pods.lag + 1));
+      replicaSets.catchUp(isAll ? replicaSets.lag : below(replicaSets.lag + 1));
     } else if (dice === 7) {
       const replicas = below(8);
       limits = { most: Math.max(limits.most, replicas), least: Math.min(limits.least, replicas) };
       await harness.scale(replicas);
-      // The leader's record of the change makes the next activation wait for it.
-      harness.replicaSets.catchUp();
+      // The leader's record of the change makes the next activation wait for it, wherever that is.
+      for (let index = 0; index < processes; index++) harness.cachesOf(index).replicaSets.catchUp();
     } else if (dice === 8) {
-      const victim = harness.activePods[below(harness.activePods.length)];
-      limits = { ...limits, least: 0 };
-      if (victim) await harness.cluster.delete(PODS, victim.metadata);
+      const pod = harness.activePods[below(harness.activePods.length)];
+      if (pod && below(2) === 0) {
+        limits = { ...limits, least: 0 };
+        await harness.cluster.delete(PODS, pod.metadata);
+      } else if (pod) {
+        // Which pods are the first to go changes.
+        await harness.changePod(pod, (changed) => setReady(changed, below(2) === 0));
+      }
     } else {
       await harness.settle();
       const replicas = harness.replicaSet.spec.replicas ?? 0;

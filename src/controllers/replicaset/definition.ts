@@ -51,8 +51,16 @@ function build(
   replicaSets.addIndex(TEMPLATE_INDEX, (replicaSet) =>
     hasPods(replicaSet) ? templateIndex(replicaSet) : [],
   );
-  const caches = { replicaSets: replicaSets.lister, pods: pods.lister };
-  const reconciler = new ReplicaSetReconciler({ ...caches, events, clock, random, logger, options });
+  const reconciler = new ReplicaSetReconciler({
+    replicaSets: replicaSets.lister,
+    pods: pods.lister,
+    podAbsencesSeen: (namespace) => pods.absencesSeen?.({ namespace }),
+    events,
+    clock,
+    random,
+    logger,
+    options,
+  });
   const built: BuiltController = {
     reconciler,
     watch: (enqueue) => {

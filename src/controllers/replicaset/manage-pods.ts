@@ -1,13 +1,13 @@
 import type { EventRecorder, SyncContext } from '../../kit/index.js';
 import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
-import { keyOf, isPodActive } from '../../base/kubernetes/index.js';
+import { PODS, keyOf, isPodActive } from '../../base/kubernetes/index.js';
 import type { DoomedPod } from '../shared/index.js';
 import { FAILED_DELETE, PodControl, podFromTemplate, podNamePrefix } from '../shared/index.js';
 import type { ClaimedPods } from './claim-pods.js';
 import { createPods } from './create-pods.js';
 import type { DecidedPods, PodDecisionDependencies, PodPlan, Situation } from './decide-pods.js';
 import { desiredReplicas, newPodNames } from './decide-pods.js';
-import type { PodIntents } from './pod-intents.js';
+import type { PodIntents, SettledBy } from './pod-intents.js';
 import { decideFromIntents, isEmptyIntents, parsePodIntents } from './pod-intents.js';
 import type { ManageFailure } from './status.js';
 
@@ -18,6 +18,8 @@ const MAX_CONFIRMED = 10_000;
 
 export interface PodManagerDependencies extends PodDecisionDependencies {
   readonly events: EventRecorder;
+  /** The state at which every pod was gone that the cache does not have; see `Informer.absencesSeen`. */
+  readonly podAbsencesSeen: (namespace: string | undefined) => string | undefined;
 }
 
 export interface ManageResult {
@@ -84,6 +86,8 @@ export class PodManager {
       confirmedDeletes: this.confirmed.get(intents.ownerUid) ?? new Set(),
     });
     this.forgetSettledDeletes(intents.ownerUid, decision.pendingDeletes);
+    for (const version of this.versionsOf(decision.settledBy, namespace))
+      context.intents.settledAt(PODS, version);
     const { probeCreates, probeDeletes } = decision;
     const found = await Promise.all(probeCreates.map((name) => control.lookUp(name)));
     const doomed = await Promise.all(probeDeletes.map(({ name }) => control.lookUp(name)));
@@ -151,6 +155,13 @@ export class PodManager {
 
   private control(replicaSet: DeepReadonly<ReplicaSet>, { client, signal }: SyncContext): PodControl {
     return new PodControl(asOwner(replicaSet), { client, signal, events: this.deps.events });
+  }
+
+  private versionsOf({ absence, pods }: SettledBy, namespace: string | undefined): string[] {
+    const gone = absence ? this.deps.podAbsencesSeen(namespace) : undefined;
+    return [...pods.map(({ metadata }) => metadata.resourceVersion), gone].filter(
+      (version) => version !== undefined,
+    );
   }
 
   private confirm(ownerUid: string, podUid: string): void {

@@ -30,6 +30,17 @@ export interface IntentsDecision {
    */
   readonly probeCreates: readonly string[];
   readonly probeDeletes: readonly DoomedPod[];
+  /**
+   * By what the cache shows that stored intents are settled. Whoever comes next must have seen as much: an older cache without the
+   * intents would have it make a second pod, or delete another one.
+   */
+  readonly settledBy: SettledBy;
+}
+
+export interface SettledBy {
+  readonly pods: readonly ReadablePod[];
+  /** Also by a pod that is not there. */
+  readonly absence: boolean;
 }
 
 /** Reads stored intents; what is not ours, or of another version, counts as none. */
@@ -71,6 +82,8 @@ export function decideFromIntents(input: {
     const pod = cachedPod(name);
     return pod !== undefined && pod.metadata.uid === uid && isPodActive(pod);
   });
+  const done = intents.deletes.filter((deletion) => !pending.includes(deletion));
+  const shown = [...intents.creates, ...done.map(({ name }) => name)].map((name) => cachedPod(name));
   const leaving = new Set(pending.map(({ uid }) => uid));
   const active = input.cachedActive.filter((pod) => !leaving.has(pod.metadata.uid ?? ''));
   const missing = desired - active.length;
@@ -81,5 +94,9 @@ export function decideFromIntents(input: {
     pendingDeletes: pending,
     probeCreates: recreate.length === unseen.length ? [] : unseen,
     probeDeletes: missing > 0 ? pending.filter(({ uid }) => !confirmedDeletes.has(uid)) : [],
+    settledBy: {
+      pods: shown.filter((pod) => pod !== undefined),
+      absence: done.some(({ name }) => cachedPod(name) === undefined),
+    },
   };
 }

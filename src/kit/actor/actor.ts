@@ -7,7 +7,7 @@ import type { ResourceVersions } from '../../base/kubernetes/index.js';
  */
 export interface ActorState {
   readonly version: 1;
-  /** The newest resourceVersion that this key's activations have written, by resource. */
+  /** The newest resourceVersion that this key's activations have written, or settled their intents by, by resource. */
   readonly ownWrites: ResourceVersions;
   /** Reconciler's own: see `Activation.intents`. JSON. */
   readonly intents: unknown;
@@ -37,7 +37,7 @@ export interface Activation {
   storeIntents(intents: unknown): Promise<void>;
   /** Clears the intents with the release instead of by a call of its own. Does nothing once the signal has aborted. */
   clearIntentsOnRelease(): void;
-  /** Remembers a write of ours; stored with the release (and with `storeIntents`), or at once if that is over. */
+  /** Remembers a write of ours, or a state that shows what became of one; stored with the release (and with `storeIntents`), or at once if that is over. */
   recordOwnWrite(qualifiedResource: string, resourceVersion: string): void;
 }
 

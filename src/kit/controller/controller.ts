@@ -7,8 +7,8 @@ import { LinkedAbort } from '../../base/cancellation/index.js';
 import type { Clock } from '../../base/clock/index.js';
 import { errorMessage, hasCode } from '../../base/errors/index.js';
 import type { EventRecorder } from '../events/event-recorder.js';
-import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
-import { parseKey } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, KubernetesObject, ResourceType } from '../../base/kubernetes/index.js';
+import { parseKey, qualifiedResource } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import { activeTraceparent } from '../../base/trace-context/index.js';
 import type { WorkHandler, WorkItem, WorkQueue, WorkQueueConsumer } from '../work-queue/work-queue.js';
@@ -152,6 +152,8 @@ export class Controller {
       current: activation.intents,
       store: (value: unknown) => activation.storeIntents(value),
       clear: () => activation.clearIntentsOnRelease(),
+      settledAt: (type: ResourceType, resourceVersion: string) =>
+        activation.recordOwnWrite(qualifiedResource(type), resourceVersion),
     };
     const context = { signal: activation.signal, client: clientFor(activation), intents };
     return carryThrough(reconciler.reconcile({ key, ...ref }, context), (observed) =>

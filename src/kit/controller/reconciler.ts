@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { ApiClient } from '../api-client/api-client.js';
-import type { ObjectRef } from '../../base/kubernetes/index.js';
+import type { ObjectRef, ResourceType } from '../../base/kubernetes/index.js';
 
 /** What to look at. Deliberately neither event nor object: read the current state. */
 export interface ReconcileRequest extends ObjectRef {
@@ -65,6 +65,12 @@ export interface IntentStore {
   readonly current: unknown;
   /** Durable before it resolves. */
   store(intents: unknown): Promise<void>;
+  /**
+   * Intents have turned out to be settled, as the cache of `type` shows at `resourceVersion`. Call it before they are cleared, or others
+   * are stored in their place, which takes it along in the same step: the next sync may run where the caches are behind, and must
+   * not find neither the intents nor what became of them.
+   */
+  settledAt(type: ResourceType, resourceVersion: string): void;
   /** Cheap: written with the end of the activation. */
   clear(): void;
 }

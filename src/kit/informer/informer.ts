@@ -66,6 +66,11 @@ export interface Informer<T extends KubernetesObject = KubernetesObject> {
    */
   readonly newestDeletion?: string;
   /**
+   * The state at which everything was gone, or had never been, that this cache does not have. Undefined before the first list, or
+   * where it is not known.
+   */
+  absencesSeen?(scope?: VersionScope): string | undefined;
+  /**
    * What went wrong with the last list, or with a watch that the server refuses; a list that succeeds ends it. A watch that
    * broke, or that came too late, is none: that is daily life.
    */

@@ -85,6 +85,13 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     );
   }
 
+  absencesSeen(scope: VersionScope = {}): string | undefined {
+    return this.partsOf(scope).reduce<string | undefined>(
+      (newest, part) => newerResourceVersion(newest, part.newestDeletion ?? part.resourceVersion),
+      undefined,
+    );
+  }
+
   get trouble(): InformerTrouble | undefined {
     return this.parts.find((part) => part.trouble)?.trouble;
   }
