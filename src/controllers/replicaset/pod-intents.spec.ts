@@ -70,6 +70,29 @@ describe('decideFromIntents', () => {
     });
   });
 
+  it('names what shows that intents are settled: pods in any state, or that one is not there', () => {
+    const settledBy = (creates: readonly string[], deletes: readonly string[]) =>
+      decideFromIntents({
+        intents: {
+          version: 1,
+          ownerUid: 'u',
+          creates,
+          deletes: deletes.map((name) => ({ name, uid: `uid-${name}` })),
+        },
+        desired: 2,
+        cachedActive: [aPod({ name: 'a' }), aPod({ name: 'b' })],
+        cachedPod: (name) =>
+          name === 'gone' || name === 'unseen'
+            ? undefined
+            : aPod({ name, ...(name === 'leaving' && { deletedAt: '2026-01-01T00:00:00Z' }) }),
+        confirmedDeletes: new Set(),
+      }).settledBy;
+    const namesOf = ({ pods }: ReturnType<typeof settledBy>) => pods.map(({ metadata }) => metadata.name);
+    expect(namesOf(settledBy(['a', 'unseen'], ['b', 'leaving']))).toEqual(['a', 'leaving']);
+    expect(settledBy(['unseen'], ['b', 'leaving']).absence).toBe(false);
+    expect(settledBy([], ['gone'])).toEqual({ pods: [], absence: true });
+  });
+
   it('takes a deletion as done when the name belongs to another pod by now', () => {
     const decision = decideFromIntents({
       intents: { version: 1, ownerUid: 'u', creates: [], deletes: [{ name: 'a', uid: 'old' }] },

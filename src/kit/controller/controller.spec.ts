@@ -18,6 +18,7 @@ const KEY = 'default/web';
 /** A controller of one worker, the syncs of which go on until they are let. */
 function aController({ listens }: { listens: boolean }) {
   const clock = new FakeClock();
+  const actors = new MemoryActorRuntime({ clock });
   const cluster = new FakeCluster(clock);
   const queue = new MemoryWorkQueue({ name: 'test', clock });
   const syncs: { readonly context: ReconcileContext; readonly atMs: number }[] = [];
@@ -38,7 +39,7 @@ function aController({ listens }: { listens: boolean }) {
     },
     queue,
     consumer: new MemoryWorkQueueConsumer(queue),
-    actors: new MemoryActorRuntime({ clock }),
+    actors,
     clientFor: (activation) => withWriteGuard(cluster, activation.signal, () => activation.assertHeld()),
     informerOf: () => undefined,
     clock,
@@ -56,7 +57,7 @@ function aController({ listens }: { listens: boolean }) {
   });
   const stop = new AbortController();
   void controller.run(stop.signal);
-  return { clock, cluster, controller, counts, end, logged, queue, stop, syncs };
+  return { actors, clock, cluster, controller, counts, end, logged, queue, stop, syncs };
 }
 
 describe('a sync without end', () => {
@@ -113,5 +114,24 @@ describe('a sync without end', () => {
     expect(await queue.parked()).toMatchObject([
       { key: KEY, error: 'the sync of test default/web took longer than 120000 ms' },
     ]);
+  });
+});
+
+describe('intents that a sync has found settled', () => {
+  it('have the next one wait, wherever it runs, until its caches show what settled them', async () => {
+    const { actors, clock, end, queue, stop, syncs } = aController({ listens: false });
+    await queue.add(KEY);
+    await clock.advance(0);
+    const { intents } = syncs[0]!.context;
+    await intents.store(['web-1']);
+    intents.settledAt(PODS, '7');
+    intents.clear();
+    end.open();
+    await clock.advance(0);
+    const next = actors.activate('test', KEY, stop.signal, async (activation) => ({
+      intents: activation.intents,
+      mustHaveSeen: activation.mustHaveSeen,
+    }));
+    expect(await next).toEqual({ intents: undefined, mustHaveSeen: { pods: '7' } });
   });
 });

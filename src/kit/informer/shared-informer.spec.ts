@@ -53,6 +53,18 @@ describe('a SharedInformer and its handlers', () => {
     expect(informer.lastSyncedResourceVersion).toBe('103');
   });
 
+  it('knows at which state everything was gone that it does not have', async () => {
+    const { server, informer, clock } = make();
+    expect(informer.absencesSeen()).toBeUndefined();
+    server.put('a', 'x');
+    await harness.start();
+    expect(informer.absencesSeen()).toBe('101');
+    server.delete('a', 'x');
+    server.put('a', 'y');
+    await clock.advance(0);
+    expect(informer.absencesSeen()).toBe('102');
+  });
+
   it('shows a late handler everything cached as initial', async () => {
     make().server.put('a', 'x');
     await harness.start();

@@ -248,6 +248,7 @@ describe('several namespaces', () => {
     expect(harness.cached()).toEqual({ 'a/x': '101' });
     expect(harness.informer.newestDeletionIn({ namespace: 'b' })).toBe('103');
     expect(harness.informer.newestDeletionIn({ namespace: 'a' })).toBeUndefined();
+    expect(harness.informer.absencesSeen({ namespace: 'b' })).toBe('103');
   });
 
   it('have synced when all have, and name those that have not', async () => {
