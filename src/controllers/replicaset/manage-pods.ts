@@ -1,6 +1,6 @@
 import type { EventRecorder, SyncContext } from '../../kit/index.js';
 import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
-import { PODS, keyOf, isPodActive } from '../../base/kubernetes/index.js';
+import { PODS, isPodActive, keyOf, newerResourceVersion } from '../../base/kubernetes/index.js';
 import type { DoomedPod } from '../shared/index.js';
 import { FAILED_DELETE, PodControl, podFromTemplate, podNamePrefix } from '../shared/index.js';
 import type { ClaimedPods } from './claim-pods.js';
@@ -86,8 +86,8 @@ export class PodManager {
       confirmedDeletes: this.confirmed.get(intents.ownerUid) ?? new Set(),
     });
     this.forgetSettledDeletes(intents.ownerUid, decision.pendingDeletes);
-    for (const version of this.versionsOf(decision.settledBy, namespace))
-      context.intents.settledAt(PODS, version);
+    const settledAt = this.versionOf(decision.settledBy, namespace);
+    if (settledAt !== undefined) context.intents.settledAt(PODS, settledAt);
     const { probeCreates, probeDeletes } = decision;
     const found = await Promise.all(probeCreates.map((name) => control.lookUp(name)));
     const doomed = await Promise.all(probeDeletes.map(({ name }) => control.lookUp(name)));
@@ -157,11 +157,10 @@ export class PodManager {
     return new PodControl(asOwner(replicaSet), { client, signal, events: this.deps.events });
   }
 
-  private versionsOf({ absence, pods }: SettledBy, namespace: string | undefined): string[] {
+  /** What a cache must show to show all of it. */
+  private versionOf({ absence, pods }: SettledBy, namespace: string | undefined): string | undefined {
     const gone = absence ? this.deps.podAbsencesSeen(namespace) : undefined;
-    return [...pods.map(({ metadata }) => metadata.resourceVersion), gone].filter(
-      (version) => version !== undefined,
-    );
+    return pods.map(({ metadata }) => metadata.resourceVersion).reduce(newerResourceVersion, gone);
   }
 
   private confirm(ownerUid: string, podUid: string): void {

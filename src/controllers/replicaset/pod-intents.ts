@@ -78,11 +78,12 @@ export function decideFromIntents(input: {
 }): IntentsDecision {
   const { intents, desired, cachedPod, confirmedDeletes } = input;
   const unseen = intents.creates.filter((name) => cachedPod(name) === undefined);
-  const pending = intents.deletes.filter(({ name, uid }) => {
+  const isPending = ({ name, uid }: DoomedPod): boolean => {
     const pod = cachedPod(name);
     return pod !== undefined && pod.metadata.uid === uid && isPodActive(pod);
-  });
-  const done = intents.deletes.filter((deletion) => !pending.includes(deletion));
+  };
+  const pending = intents.deletes.filter(isPending);
+  const done = intents.deletes.filter((deletion) => !isPending(deletion));
   const shown = [...intents.creates, ...done.map(({ name }) => name)].map((name) => cachedPod(name));
   const leaving = new Set(pending.map(({ uid }) => uid));
   const active = input.cachedActive.filter((pod) => !leaving.has(pod.metadata.uid ?? ''));

@@ -37,7 +37,10 @@ export interface Activation {
   storeIntents(intents: unknown): Promise<void>;
   /** Clears the intents with the release instead of by a call of its own. Does nothing once the signal has aborted. */
   clearIntentsOnRelease(): void;
-  /** Remembers a write of ours, or a state that shows what became of one; stored with the release (and with `storeIntents`), or at once if that is over. */
+  /**
+   * Remembers a write of ours, or a state that shows what became of one; stored with the release (and with `storeIntents`), or at
+   * once if that is over.
+   */
   recordOwnWrite(qualifiedResource: string, resourceVersion: string): void;
 }
 

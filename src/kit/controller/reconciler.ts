@@ -67,8 +67,8 @@ export interface IntentStore {
   store(intents: unknown): Promise<void>;
   /**
    * Intents have turned out to be settled, as the cache of `type` shows at `resourceVersion`. Call it before they are cleared, or others
-   * are stored in their place, which takes it along in the same step: the next sync may run where the caches are behind, and must
-   * not find neither the intents nor what became of them.
+   * are stored in their place, which takes it along in the same step: the next sync may run where the caches are behind, and
+   * would find neither the intents nor what became of them.
    */
   settledAt(type: ResourceType, resourceVersion: string): void;
   /** Cheap: written with the end of the activation. */
