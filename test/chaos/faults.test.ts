@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { join } from 'node:path';
 import { Checks } from './checks.js';
 import { findUnrest } from './checkers/rest.js';
@@ -12,6 +12,7 @@ import { findQueued } from './queues.js';
 import { SeededRandom } from './random.js';
 import { ChaosSet } from './set/chaos-set.js';
 import { takeTerms } from './terms.js';
+import { writeTraces } from './trace.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 
 const DIST = join(import.meta.dirname, '..', '..', 'dist');
@@ -29,6 +30,7 @@ describe('three replicas go on', () => {
   let journal: Journal;
   let probes: Probes;
   let load: Load;
+  let hasFailed = false;
 
   beforeAll(async () => {
     set = await ChaosSet.start({ dist: DIST, replicas: 3, random: () => random.next() });
@@ -45,8 +47,11 @@ describe('three replicas go on', () => {
   afterAll(async () => {
     await history.stop();
     await set.stop();
-    set.remove();
+    if (hasFailed) console.error(`kept ${set.dataDir}: logs, journals and what was recorded`);
+    else set.remove();
   });
+
+  beforeEach(({ onTestFailed }) => onTestFailed(() => void (hasFailed = true)));
 
   it.each(FAULT_KINDS)('although: %s', async (kind) => {
     const seen: Promise<number>[] = [];
@@ -75,9 +80,14 @@ describe('three replicas go on', () => {
     );
     await history.untilComplete();
     expect(history.gaps).toBe(0);
+    const events = history.take();
     const lines = journal.take();
-    expect(checks.checkRecorded(history.take(), lines, await takeTerms(set.redis))).toEqual([]);
-    expect(checks.checkAtRest(load.last())).toEqual([]);
+    const violations = [
+      ...checks.checkRecorded(events, lines, await takeTerms(set.redis)),
+      ...checks.checkAtRest(load.last()),
+    ];
+    writeTraces(set.dataDir, violations, events, lines);
+    expect(violations).toEqual([]);
     expect(checks.counts()['activations']).toBeGreaterThan(100);
     expect(checks.counts()['epochs']).toBeGreaterThan(100);
   });

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { Checks } from './checks.js';
 import { findUnrest } from './checkers/rest.js';
 import type { Violation } from './checkers/violation.js';
@@ -14,7 +13,7 @@ import { makeFaults } from './round.js';
 import type { ScheduledFault } from './schedule.js';
 import type { SeededRandom } from './random.js';
 import { takeTerms } from './terms.js';
-import { writeTrace } from './trace.js';
+import { writeTraces } from './trace.js';
 import type { ChaosSet } from './set/chaos-set.js';
 
 export interface RunOptions {
@@ -111,10 +110,7 @@ export class ChaosRun {
       ...this.checks.checkAtRest(this.load.last()),
     ];
     this.add(problems);
-    for (const subject of new Set(problems.map((violation) => violation.subject))) {
-      this.traces += 1;
-      writeTrace(join(set.dataDir, `violation-${this.traces}.txt`), subject, history, journal);
-    }
+    this.traces += writeTraces(set.dataDir, problems, history, journal, this.traces + 1);
     this.add(await this.resources.check(set.replicas));
   }
 

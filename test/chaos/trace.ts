@@ -1,11 +1,31 @@
 import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Deployment, Pod, ReplicaSet } from '../../src/base/kubernetes/index.js';
 import type { JournalLine } from './checkers/journal-line.js';
 import { isReadyPod } from './checkers/store-replay.js';
+import type { Violation } from './checkers/violation.js';
 import type { HistoryEvent } from './history.js';
 
-/** Everything that a round recorded about one Deployment, for whoever looks into a violation. */
-export function writeTrace(
+/**
+ * What a round recorded, for whoever looks into its violations: one file `violation-<n>.txt` for each subject.
+ * @param first the first n
+ * @returns how many
+ */
+export function writeTraces(
+  folder: string,
+  violations: readonly Violation[],
+  history: readonly HistoryEvent[],
+  journal: readonly JournalLine[],
+  first = 1,
+): number {
+  const subjects = new Set(violations.map(({ subject }) => subject));
+  for (const [index, subject] of [...subjects].entries())
+    writeTrace(join(folder, `violation-${first + index}.txt`), subject, history, journal);
+  return subjects.size;
+}
+
+/** Everything that was recorded about one Deployment. */
+function writeTrace(
   file: string,
   subject: string,
   history: readonly HistoryEvent[],
