@@ -1,7 +1,8 @@
 import { X509Certificate as NodeCertificate } from 'node:crypto';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StartupError } from '../base/errors/index.js';
+import { replaceFile } from '../base/files/index.js';
 import { createAuthority, createServerCertificate, loadAuthority } from '../base/tls/certificates.js';
 import type { Authority } from '../base/tls/certificates.js';
 import type { KeyPair } from '../base/tls/index.js';
@@ -87,9 +88,10 @@ async function readPair(dir: string, name: string): Promise<KeyPair | undefined>
   }
 }
 
+/** Whoever is stopped in between leaves a key without a certificate, which is made anew, and never two that do not match. */
 async function writePair(dir: string, name: string, pair: KeyPair): Promise<void> {
-  const keyPath = join(dir, `${name}.key`);
-  await writeFile(keyPath, pair.key, { mode: 0o600 });
-  await chmod(keyPath, 0o600);
-  await writeFile(join(dir, `${name}.crt`), pair.cert, { mode: 0o644 });
+  const certPath = join(dir, `${name}.crt`);
+  await rm(certPath, { force: true });
+  await replaceFile(join(dir, `${name}.key`), pair.key, { mode: 0o600 });
+  await replaceFile(certPath, pair.cert, { mode: 0o644 });
 }

@@ -1,5 +1,5 @@
-import { chmod, rename, writeFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
+import { replaceFile } from '../base/files/index.js';
 
 export interface KubeconfigContent {
   /** `https://127.0.0.1:6443` */
@@ -37,8 +37,5 @@ export function kubeconfigText({ server, caPem, token }: KubeconfigContent): str
 
 /** Writes a kubeconfig with one context, readable by its owner only; replaces the file at once. */
 export async function writeKubeconfig({ path, ...content }: KubeconfigOptions): Promise<void> {
-  const draft = `${path}.${process.pid}.tmp`;
-  await writeFile(draft, kubeconfigText(content), { mode: 0o600 });
-  await chmod(draft, 0o600);
-  await rename(draft, path);
+  await replaceFile(path, kubeconfigText(content), { mode: 0o600 });
 }

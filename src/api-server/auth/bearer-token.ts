@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual, randomBytes } from 'node:crypto';
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readFile } from 'node:fs/promises';
 import { StartupError } from '../../base/errors/index.js';
+import { replaceFile } from '../../base/files/index.js';
 
 /** Tells whether an `Authorization` header carries the token; takes the same time for every wrong one of a length. */
 export function bearerTokenCheck(token: string): (authorization: string | undefined) => boolean {
@@ -27,12 +28,13 @@ export async function ensureTokenFile(path: string): Promise<string> {
   });
   if (existing !== undefined) {
     const token = existing.trim();
-    if (token === '') throw new StartupError(`the token file ${path} is empty`);
+    if (token === '')
+      throw new StartupError(`the token file ${path} is empty; without it a new token is made`);
     await chmod(path, 0o600).catch(() => undefined);
     return token;
   }
   const token = randomBytes(32).toString('base64url');
-  await writeFile(path, `${token}\n`, { mode: 0o600 }).catch((error: Error) => {
+  await replaceFile(path, `${token}\n`, { mode: 0o600 }).catch((error: Error) => {
     throw new StartupError(`cannot write the token file ${path}: ${error.message}`, { cause: error });
   });
   return token;

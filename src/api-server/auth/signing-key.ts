@@ -1,7 +1,8 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readFile } from 'node:fs/promises';
 import { StartupError } from '../../base/errors/index.js';
+import { replaceFile } from '../../base/files/index.js';
 
 /** What a cluster signs the tokens of its service accounts with: an elliptic curve key, P-256. */
 export interface SigningKey {
@@ -26,7 +27,8 @@ export async function ensureSigningKeyFile(path: string): Promise<SigningKey> {
       return { privateKey, publicKey: createPublicKey(privateKey) };
     }
     const made = createSigningKey();
-    await writeFile(path, made.privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+    const text = made.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+    await replaceFile(path, text, { mode: 0o600 });
     return made;
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);

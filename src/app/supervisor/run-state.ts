@@ -1,5 +1,6 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceFile } from '../../base/files/index.js';
 
 /** One running process of ours. */
 export interface RunningProcess {
@@ -37,9 +38,7 @@ export async function readRunState(dataDir: string): Promise<RunState | undefine
 
 /** Replaces the file in one step, so that a reader never sees half of it. */
 export async function writeRunState(dataDir: string, state: RunState): Promise<void> {
-  const temporary = join(dataDir, `${FILE}.${process.pid}.tmp`);
-  await writeFile(temporary, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
-  await rename(temporary, join(dataDir, FILE));
+  await replaceFile(join(dataDir, FILE), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
 }
 
 export async function removeRunState(dataDir: string): Promise<void> {
