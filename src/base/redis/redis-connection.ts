@@ -73,7 +73,7 @@ export function lastNodeError(error: unknown): unknown {
 function createSingle(target: RedisTarget, options: RedisConnectionOptions): Redis {
   const failFast = isFailFast(options);
   const retryStrategy = retryStrategyOf(options);
-  return new Redis({
+  return new ResubscribingRedis({
     ...nodeOptions(target, options),
     ...addressOptions(target, retryStrategy),
     db: target.db,
@@ -175,6 +175,21 @@ type NodeOptions = RedisOptions & { replyMapping?: 'legacy' };
 type RedisClusterOptions = ClusterOptions & {
   redisOptions?: ClusterOptions['redisOptions'] & { replyMapping?: 'legacy' };
 };
+
+/** What the client does by itself once a link is back, and nobody awaits. */
+const RESUBSCRIPTION: readonly string[] = ['select', 'subscribe', 'psubscribe', 'ssubscribe'];
+
+/**
+ * A client that may be closed while it subscribes again: ioredis 6.0.0 drops the promises of that, so that their rejection
+ * would end the process. Whoever subscribes by a call hears of a failure as ever.
+ */
+class ResubscribingRedis extends Redis {
+  override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
+    const command: Command = args[0];
+    if (RESUBSCRIPTION.includes(command.name)) command.promise.catch(() => undefined);
+    return super.sendCommand(...args);
+  }
+}
 
 /** A Cluster client whose commands reject when they were not answered in time, also while the slots are unknown. */
 class BoundedRedisCluster extends Cluster {

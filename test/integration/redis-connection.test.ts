@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import type { AddressInfo, Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { createRedisConnection } from '../../src/base/redis/index.js';
+
+/** Between a client and the server; `withholds` is asked about each piece that the client sends. */
+async function aProxy(withholds: (piece: string) => boolean) {
+  const { hostname, port } = new URL(inject('redisUrl'));
+  const sockets: Socket[] = [];
+  const server = createServer((client) => {
+    const upstream = connect(Number(port), hostname);
+    sockets.push(client, upstream);
+    for (const socket of [client, upstream]) socket.on('error', () => undefined);
+    upstream.pipe(client);
+    client.on('data', (piece) => void (withholds(piece.toString()) || upstream.write(piece)));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const cut = (): void => sockets.forEach((socket) => socket.destroy());
+  return {
+    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut,
+    async stop() {
+      cut();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+describe('a connection to Redis', () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): void => void unhandled.push(reason);
+
+  beforeEach(() => {
+    unhandled.length = 0;
+    process.on('unhandledRejection', note);
+  });
+  afterEach(() => {
+    process.off('unhandledRejection', note);
+  });
+
+  it('can be closed while it subscribes again, without an error that nobody handles', async () => {
+    let subscriptions = 0;
+    let onWithheld = (): void => undefined;
+    const isWithheld = new Promise<void>((resolve) => (onWithheld = resolve));
+    const proxy = await aProxy((piece) => {
+      if (!/subscribe/i.test(piece) || ++subscriptions === 1) return false;
+      onWithheld();
+      return true;
+    });
+    const connection = createRedisConnection({ url: proxy.url, connectionName: 'test', mode: 'blocking' });
+    await connection.subscribe('news');
+    proxy.cut();
+    await isWithheld;
+    const ended = once(connection, 'end');
+    connection.disconnect();
+    proxy.cut();
+    await ended;
+    await setImmediate();
+    await proxy.stop();
+    expect(unhandled).toEqual([]);
+  });
+
+  it('tells whoever subscribes that it could not', async () => {
+    const proxy = await aProxy((piece) => /subscribe/i.test(piece));
+    const connection = createRedisConnection({ url: proxy.url, connectionName: 'test', mode: 'blocking' });
+    await connection.connect();
+    const subscribed = connection.subscribe('news');
+    connection.disconnect();
+    proxy.cut();
+    await expect(subscribed).rejects.toThrow('Connection is closed.');
+    await proxy.stop();
+  });
+});
