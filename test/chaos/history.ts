@@ -56,9 +56,11 @@ export class History {
     await Promise.all(this.watching);
   }
 
-  /** Resolves once it shows every object as the store has it now. Only while nothing changes. */
+  /** Resolves once it shows every object as the store has it now, or has a gap. Only while nothing changes. */
   async untilComplete(): Promise<void> {
     const isComplete = async (): Promise<boolean> => {
+      // It never will be.
+      if (this.gaps > 0) return true;
       let objects = 0;
       for (const type of RECORDED) {
         const { items } = await this.client.list(type, { namespace: this.namespace });

@@ -7,6 +7,7 @@ import type { Clock } from '../../base/clock/index.js';
 import { StartupError } from '../../base/errors/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import { assertUsableRedis } from '../../base/redis/index.js';
+import { keepSynced } from './append-only-files.js';
 import { freePort } from './free-port.js';
 import { shutDownRedisOf } from './redis-leftover.js';
 
@@ -76,8 +77,9 @@ interface OwnRedisPlace {
 class OwnRedis implements RedisProcess {
   readonly url: string;
   private child: ChildProcess | undefined;
-  private stopping = false;
+  private readonly stopping = new AbortController();
   private exited: Promise<void> = Promise.resolve();
+  private synced: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly binary: string,
@@ -95,12 +97,13 @@ class OwnRedis implements RedisProcess {
     this.launch();
     await assertUsableRedis(this.url, { clock: this.options.clock, timeoutMs: STARTUP_TIMEOUT_MS });
     void this.keepAlive();
+    this.synced = keepSynced({ ...this.options, dir: this.place.dir }, this.stopping.signal);
   }
 
   async stop(): Promise<void> {
-    this.stopping = true;
+    this.stopping.abort();
     this.child?.kill('SIGTERM');
-    await this.exited;
+    await Promise.all([this.exited, this.synced]);
   }
 
   private launch(): void {
@@ -120,7 +123,7 @@ class OwnRedis implements RedisProcess {
     const { clock, logger, onChange } = this.options;
     for (;;) {
       await this.exited;
-      if (this.stopping) return;
+      if (this.stopping.signal.aborted) return;
       logger.warn('redis ended; starting it again', {
         exitCode: this.child?.exitCode,
         signal: this.child?.signalCode,
@@ -139,7 +142,8 @@ function configOf({ dir, password, port }: OwnRedisPlace): string {
     requirepass: password,
     dir,
     appendonly: 'yes',
-    appendfsync: 'everysec',
+    // See `keepSynced`.
+    appendfsync: 'no',
     save: '',
     'maxmemory-policy': 'noeviction',
     daemonize: 'no',

@@ -1,0 +1,76 @@
+import type * as FileSystem from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { FakeClock } from '../../base/clock/index.js';
+import { silentLogger } from '../../base/logging/index.js';
+import { waitFor } from '../../testing/wait-for.js';
+import { keepSynced } from './append-only-files.js';
+
+const synced: string[] = [];
+
+vi.mock('node:fs/promises', async (importOriginal) => {
+  const real = await importOriginal<typeof FileSystem>();
+  const open = async (path: string, flags: string) => {
+    if (path.endsWith('.gone')) throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
+    const file = await real.open(path, flags);
+    const datasync = async (): Promise<void> => {
+      await file.datasync();
+      synced.push(basename(path));
+    };
+    return { datasync, close: () => file.close() };
+  };
+  return { ...real, open };
+});
+
+describe('what Redis appends', () => {
+  let dir: string;
+  let clock: FakeClock;
+  let stop: AbortController;
+  let running: Promise<void>;
+  let warnings: string[];
+
+  beforeEach(async () => {
+    synced.length = 0;
+    warnings = [];
+    dir = await mkdtemp(join(tmpdir(), 'rollkeeper-append-only-'));
+    clock = new FakeClock();
+    stop = new AbortController();
+    const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
+    running = keepSynced({ dir, clock, logger }, stop.signal);
+  });
+  afterEach(async () => {
+    stop.abort();
+    await running;
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  it('is put on the disk once a second, whatever Redis has put in its place meanwhile', async () => {
+    await mkdir(join(dir, 'appendonlydir'));
+    for (const name of ['1.base.rdb', '1.gone', '1.incr.aof'])
+      await writeFile(join(dir, 'appendonlydir', name), '');
+    await clock.advance(999);
+    expect(synced).toEqual([]);
+    await clock.advance(1);
+    await waitFor(() => synced.length === 2);
+    expect(synced).toEqual(['1.base.rdb', '1.incr.aof']);
+    await waitFor(async () => {
+      await clock.advance(1000);
+      return synced.length >= 4;
+    });
+    expect(warnings).toEqual([]);
+  });
+
+  it('is tried again, with a word of it, where that fails', async () => {
+    await clock.advance(1000);
+    await waitFor(() => warnings.length === 1);
+    await mkdir(join(dir, 'appendonlydir'));
+    await writeFile(join(dir, 'appendonlydir', '1.incr.aof'), '');
+    await waitFor(async () => {
+      await clock.advance(1000);
+      return synced.length > 0;
+    });
+    expect(warnings[0]).toContain('cannot be put on the disk');
+  });
+});
