@@ -1,3 +1,4 @@
+import { isAlreadyExists } from '../../../src/kit/api-client/index.js';
 import type { ReplicaSet } from '../../../src/base/kubernetes/index.js';
 import { REPLICA_SETS } from '../../../src/base/kubernetes/index.js';
 import type { Refusal, SeenRequest, SeenWrite } from '../api-fault-proxy.js';
@@ -81,7 +82,10 @@ export class HopelessWorld {
     if (when !== 'before' || method !== 'POST' || !REPLICA_SETS_PATH.test(path)) return;
     const name = nameIn(body);
     if (!name.startsWith('hopeless-collision-')) return;
-    await this.set.client.create(REPLICA_SETS, squatter(name));
+    await this.set.client.create(REPLICA_SETS, squatter(name)).catch((error: unknown) => {
+      // A creation that is tried again, its answer having been lost, finds the name taken as well.
+      if (!isAlreadyExists(error)) throw error;
+    });
     this.squatters.add(name);
   }
 }
