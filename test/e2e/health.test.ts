@@ -230,11 +230,9 @@ describe('what the endpoints say about a fault', () => {
             status: 503,
             failed: expect.arrayContaining(['running']) as unknown,
           });
-          // Beside it, at most, the consumers that have ended already.
-          expect(readyz.failed.filter((name) => name !== 'running' && !CONTROLLERS.includes(name))).toEqual(
-            [],
-          );
-          return healthz.status === 503;
+          // Beside it, at most, the consumers that have ended already; a busy machine may be late to hear of Redis, which passes.
+          const others = readyz.failed.filter((name) => name !== 'running' && !CONTROLLERS.includes(name));
+          return healthz.status === 503 && others.length === 0;
         },
         { what: 'readiness to fail' },
       );
