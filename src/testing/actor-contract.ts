@@ -1,6 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ActivateOptions, Activation, ActorOptions, ActorRuntime } from '../kit/actor/index.js';
-import { newerResourceVersion } from '../base/kubernetes/index.js';
+import type {
+  ActivateOptions,
+  Activation,
+  ActorOptions,
+  ActorRuntime,
+  UnansweredWrite,
+} from '../kit/actor/index.js';
+import { REPLICA_SETS, newerResourceVersion } from '../base/kubernetes/index.js';
 import { ExclusiveProbe, gate } from './exclusive-probe.js';
 
 /** Actors shared by several replicas. */
@@ -14,6 +20,21 @@ export interface ActorHarness {
   /** Lets time go on. */
   pass(ms: number): Promise<void>;
   close(): Promise<void>;
+}
+
+function anUnansweredWrite(name: string, more: Partial<UnansweredWrite> = {}): UnansweredWrite {
+  return {
+    verb: 'update',
+    type: REPLICA_SETS,
+    ref: { namespace: 'ns', name },
+    mayBeUnderWay: true,
+    notedAtMs: 1_800_000_000_000,
+    ...more,
+  };
+}
+
+function sorted(writes: readonly UnansweredWrite[]): UnansweredWrite[] {
+  return [...writes].sort((a, b) => a.ref.name.localeCompare(b.ref.name));
 }
 
 const CONTROLLER = 'deployment';
@@ -370,6 +391,59 @@ export function runActorContract(
         finish();
         await ended;
         expect((await look(harness.runtime())).mustHaveSeen).toEqual({ pods: '5' });
+      });
+
+      it('gives writes without an answer to the next activation, on whichever replica, until one has settled them', async () => {
+        const runtime = await setUp();
+        const [lost, failed] = [anUnansweredWrite('web-1'), anUnansweredWrite('web-2', { replaces: '7' })];
+        await runtime.activate(CONTROLLER, KEY, never, async (activation) => {
+          expect(activation.unanswered).toEqual([]);
+          activation.noteUnanswered(lost);
+          activation.noteUnanswered(failed);
+        });
+        await harness.runtime().activate(CONTROLLER, KEY, never, async (activation) => {
+          expect(sorted(activation.unanswered)).toEqual([lost, failed]);
+          activation.settleUnanswered(lost, '8');
+          expect(activation.mustHaveSeen).toEqual({ 'replicasets.apps': '8' });
+        });
+        const next = await look(runtime);
+        expect(next.unanswered).toEqual([failed]);
+        expect(next.mustHaveSeen).toEqual({ 'replicasets.apps': '8' });
+        await runtime.activate(CONTROLLER, KEY, never, async (activation) => {
+          activation.settleUnanswered(failed);
+        });
+        expect((await look(harness.runtime())).unanswered).toEqual([]);
+      });
+
+      it('keeps a write that is noted again in the activation that settled it', async () => {
+        const runtime = await setUp();
+        const write = anUnansweredWrite('web-1');
+        await runtime.activate(CONTROLLER, KEY, never, async (activation) => activation.noteUnanswered(write));
+        await runtime.activate(CONTROLLER, KEY, never, async (activation) => {
+          activation.settleUnanswered(write);
+          activation.noteUnanswered(write);
+        });
+        expect((await look(harness.runtime())).unanswered).toEqual([write]);
+      });
+
+      it('keeps writes without an answer of work that failed, and of an activation that lost its lock', async () => {
+        const runtime = await setUp();
+        const work = runtime.activate(CONTROLLER, KEY, never, async (activation) => {
+          activation.noteUnanswered(anUnansweredWrite('web-1'));
+          throw new Error('no answer');
+        });
+        await expect(work).rejects.toThrow('no answer');
+        const stale = await begin(harness.frozenRuntime());
+        stale.activation.settleUnanswered(anUnansweredWrite('web-1'));
+        stale.activation.noteUnanswered(anUnansweredWrite('web-2'));
+        await harness.pass(lockMs + 50);
+        await look(harness.runtime());
+        stale.finish();
+        expect(await stale.ended).toMatchObject({ code: 'KEY_LOCK_LOST' });
+        stale.activation.noteUnanswered(anUnansweredWrite('web-3'));
+        await harness.pass(50);
+        const names = sorted((await look(harness.runtime())).unanswered).map(({ ref }) => ref.name);
+        expect(names).toEqual(['web-1', 'web-2', 'web-3']);
       });
 
       it('keeps causes of one actor from another', async () => {

@@ -16,6 +16,7 @@ export {
   TerminalError,
   TimeoutError,
   UnsupportedError,
+  WriteUnderWayError,
   errorMessage,
   hasCode,
   isCancellation,

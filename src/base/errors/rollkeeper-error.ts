@@ -12,6 +12,7 @@ export type ErrorCode =
   | 'TIMEOUT'
   | 'SYNC_TIMEOUT'
   | 'STALE_CACHE'
+  | 'WRITE_UNDER_WAY'
   | 'NEWER_STATE'
   | 'NAME_TAKEN'
   | 'STARTUP'
@@ -124,6 +125,18 @@ export class SyncTimeoutError extends RollkeeperError {
 /** The cache has not caught up with a resourceVersion that this work must have seen. Retryable. */
 export class StaleCacheError extends RollkeeperError {
   readonly code = 'STALE_CACHE';
+}
+
+/** A write of an earlier sync came to no answer, and the server may still be at work on it. Come back a little later. */
+export class WriteUnderWayError extends RollkeeperError {
+  readonly code = 'WRITE_UNDER_WAY';
+
+  constructor(
+    message: string,
+    readonly retryAfterMs: number,
+  ) {
+    super(message);
+  }
 }
 
 /** Stored by a newer release, which we must not misread. Its own replicas take care of it; we come back later. */

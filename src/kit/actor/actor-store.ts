@@ -1,4 +1,5 @@
 import type { ResourceVersions } from '../../base/kubernetes/index.js';
+import type { UnansweredWrite } from './unanswered-write.js';
 
 /** Names one actor. */
 export interface ActorId {
@@ -19,6 +20,7 @@ export type AcquireOutcome =
       readonly token: number;
       readonly mustHaveSeen: ResourceVersions;
       readonly intents: unknown;
+      readonly unanswered: readonly UnansweredWrite[];
     }
   | { readonly kind: 'held'; readonly retryAfterMs: number }
   /** The stored state was written by a newer release, which we must not misread. */
@@ -28,6 +30,9 @@ export type AcquireOutcome =
 export interface FinalState {
   readonly ownWrites: ResourceVersions;
   readonly clearIntents: boolean;
+  readonly unanswered: readonly UnansweredWrite[];
+  /** Of those that the lock came with, which are settled. */
+  readonly settled: readonly UnansweredWrite[];
 }
 
 /**
@@ -49,7 +54,12 @@ export interface ActorStore {
     intents: unknown,
     ownWrites: ResourceVersions,
   ): Promise<boolean>;
-  recordCauses(id: ActorId, causes: ResourceVersions): Promise<void>;
+  /** Whether or not the actor is locked. @param unanswered kept until a holder of the lock has settled them. @default none */
+  recordCauses(
+    id: ActorId,
+    causes: ResourceVersions,
+    unanswered?: readonly UnansweredWrite[],
+  ): Promise<void>;
   /** Does nothing while the actor is locked. */
   forget(id: ActorId): Promise<void>;
 }

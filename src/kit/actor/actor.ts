@@ -1,5 +1,6 @@
 import type { AcquireOutcome } from './actor-store.js';
 import type { ResourceVersions } from '../../base/kubernetes/index.js';
+import type { UnansweredWrite } from './unanswered-write.js';
 
 /**
  * What an actor keeps between activations, on whichever replica they run. Versioned, so that replicas of two
@@ -11,6 +12,8 @@ export interface ActorState {
   readonly ownWrites: ResourceVersions;
   /** Reconciler's own: see `Activation.intents`. JSON. */
   readonly intents: unknown;
+  /** See `Activation.unanswered`. A release that does not know of them leaves them alone. */
+  readonly unanswered?: readonly UnansweredWrite[];
 }
 
 /** One exclusive run on one key. */
@@ -42,6 +45,18 @@ export interface Activation {
    * once if that is over.
    */
   recordOwnWrite(qualifiedResource: string, resourceVersion: string): void;
+  /**
+   * Writes of earlier activations of which nobody knows whether they were stored; nothing may be decided before they are
+   * settled. In no order.
+   */
+  readonly unanswered: readonly UnansweredWrite[];
+  /** Notes a write of ours that came to no answer; stored with the release, or at once if that is over. */
+  noteUnanswered(write: UnansweredWrite): void;
+  /**
+   * One of `unanswered` is settled, and is forgotten with the release.
+   * @param resourceVersion of the object as it is now; becomes an own write and part of `mustHaveSeen`
+   */
+  settleUnanswered(write: UnansweredWrite, resourceVersion?: string): void;
 }
 
 /** A lock that was asked for before the activation, in one step with something else. */

@@ -13,5 +13,6 @@ export type {
   EarlyAcquisition,
   WorkLimit,
 } from './actor.js';
+export type { UnansweredWrite } from './unanswered-write.js';
 export { MemoryActorRuntime, MemoryActorStore } from './memory-actor-runtime.js';
 export type { MemoryActorRuntimeDependencies } from './memory-actor-runtime.js';

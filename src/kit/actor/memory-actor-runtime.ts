@@ -6,10 +6,14 @@ import type { AcquireOutcome, ActorId, ActorStore, FinalState, LockProof } from 
 import type { ActorOptions } from './stored-actor-runtime.js';
 import { compileActorOptions, StoredActorRuntime } from './stored-actor-runtime.js';
 import type { ActorState } from './actor.js';
+import type { UnansweredWrite } from './unanswered-write.js';
+import { encodeUnansweredWrite, parseUnansweredWrite } from './unanswered-write.js';
 
 interface Entry {
-  state: ActorState;
+  state: Omit<ActorState, 'unanswered'>;
   causes: ResourceVersions;
+  /** As text, as Redis keeps them. */
+  unanswered: Set<string>;
   /** Absent until the first activation. */
   token: number | undefined;
   owner: string | undefined;
@@ -43,7 +47,8 @@ export class MemoryActorStore implements ActorStore {
     entry.lockedUntilMs = nowMs + lockDurationMs;
     this.touch(entry);
     const mustHaveSeen = newestOfEach(entry.causes, entry.state.ownWrites);
-    return { kind: 'acquired', token: entry.token, mustHaveSeen, intents: entry.state.intents };
+    const unanswered = [...entry.unanswered].map(parseUnansweredWrite);
+    return { kind: 'acquired', token: entry.token, mustHaveSeen, intents: entry.state.intents, unanswered };
   }
 
   async renew(id: ActorId, proof: LockProof, lockDurationMs: number): Promise<boolean> {
@@ -62,6 +67,8 @@ export class MemoryActorStore implements ActorStore {
       ownWrites: newestOfEach(entry.state.ownWrites, final.ownWrites),
       intents: final.clearIntents ? undefined : entry.state.intents,
     };
+    for (const write of final.settled) entry.unanswered.delete(encodeUnansweredWrite(write));
+    addUnanswered(entry, final.unanswered);
     entry.owner = undefined;
     this.touch(entry);
     return true;
@@ -84,9 +91,14 @@ export class MemoryActorStore implements ActorStore {
     return true;
   }
 
-  async recordCauses(id: ActorId, causes: ResourceVersions): Promise<void> {
+  async recordCauses(
+    id: ActorId,
+    causes: ResourceVersions,
+    unanswered: readonly UnansweredWrite[] = [],
+  ): Promise<void> {
     const entry = this.entryOf(id);
     entry.causes = newestOfEach(entry.causes, causes);
+    addUnanswered(entry, unanswered);
     this.touch(entry);
   }
 
@@ -116,6 +128,7 @@ export class MemoryActorStore implements ActorStore {
     const entry: Entry = {
       state: { version: 1, ownWrites: {}, intents: undefined },
       causes: {},
+      unanswered: new Set(),
       token: undefined,
       owner: undefined,
       lockedUntilMs: 0,
@@ -151,6 +164,10 @@ export class MemoryActorRuntime extends StoredActorRuntime {
       options,
     });
   }
+}
+
+function addUnanswered(entry: Entry, writes: readonly UnansweredWrite[]): void {
+  for (const write of writes) entry.unanswered.add(encodeUnansweredWrite(write));
 }
 
 function nameOf(id: ActorId): string {

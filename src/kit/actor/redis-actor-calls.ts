@@ -4,6 +4,8 @@ import type { LuaCall } from '../../base/redis/index.js';
 import { LuaScript } from '../../base/redis/index.js';
 import type { AcquireOutcome, ActorId } from './actor-store.js';
 import type { ActorState } from './actor.js';
+import type { UnansweredWrite } from './unanswered-write.js';
+import { encodeUnansweredWrite, parseUnansweredWrite } from './unanswered-write.js';
 
 const script = (name: string): LuaScript => new LuaScript(new URL(`./lua/${name}.lua`, import.meta.url));
 const scripts = {
@@ -14,6 +16,9 @@ const scripts = {
   recordCause: script('record-cause-1'),
   forget: script('forget-1'),
 };
+
+/** Begins the fields of unanswered writes; see the scripts. */
+const UNANSWERED = 'unanswered:';
 
 export const STATE_VERSION: ActorState['version'] = 1;
 
@@ -28,8 +33,12 @@ export class RedisActorCalls {
     return this.of('acquire', id, [owner, lockDurationMs, this.idleTtlMs, STATE_VERSION]);
   }
 
-  recordCauses(id: ActorId, causes: ResourceVersions): LuaCall {
-    return this.of('recordCause', id, [this.idleTtlMs, ...pairs(causes)]);
+  recordCauses(
+    id: ActorId,
+    causes: ResourceVersions,
+    unanswered: readonly UnansweredWrite[] = [],
+  ): LuaCall {
+    return this.of('recordCause', id, [this.idleTtlMs, ...encoded(unanswered), ...pairs(causes)]);
   }
 
   of(name: keyof typeof scripts, id: ActorId, args: readonly (string | number)[]): LuaCall {
@@ -41,6 +50,11 @@ export function pairs(versions: ResourceVersions): string[] {
   return Object.entries(versions).flat();
 }
 
+/** How many, and each as text. */
+export function encoded(writes: readonly UnansweredWrite[]): (string | number)[] {
+  return [writes.length, ...writes.map(encodeUnansweredWrite)];
+}
+
 /** Reads the reply to {@link RedisActorCalls.acquire}. */
 export function parseAcquired(reply: unknown): AcquireOutcome {
   const answer = reply as ['acquired', string, string[]] | ['held', number] | ['unknown-version', number];
@@ -49,8 +63,11 @@ export function parseAcquired(reply: unknown): AcquireOutcome {
   return { kind: 'acquired', token: Number(answer[1]), ...parseState(answer[2]) };
 }
 
-function parseState(fields: readonly string[]): { mustHaveSeen: ResourceVersions; intents: unknown } {
+function parseState(
+  fields: readonly string[],
+): Pick<Extract<AcquireOutcome, { kind: 'acquired' }>, 'mustHaveSeen' | 'intents' | 'unanswered'> {
   const mustHaveSeen: Record<string, string> = {};
+  const unanswered: UnansweredWrite[] = [];
   let intents: unknown;
   for (let index = 0; index + 1 < fields.length; index += 2) {
     const field = fields[index] as string;
@@ -58,6 +75,8 @@ function parseState(fields: readonly string[]): { mustHaveSeen: ResourceVersions
     const resource = /^(?:own|cause):(.*)$/.exec(field)?.[1];
     if (resource !== undefined) mustHaveSeen[resource] = newerResourceVersion(mustHaveSeen[resource], value);
     else if (field === 'intents') intents = parseJson(value);
+    else if (field.startsWith(UNANSWERED))
+      unanswered.push(parseUnansweredWrite(field.slice(UNANSWERED.length)));
   }
-  return { mustHaveSeen, intents };
+  return { mustHaveSeen, intents, unanswered };
 }

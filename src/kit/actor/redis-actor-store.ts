@@ -2,7 +2,8 @@ import type { ResourceVersions } from '../../base/kubernetes/index.js';
 import { stringifyJson } from '../../base/kubernetes/index.js';
 import type { LuaCall, RedisConnection } from '../../base/redis/index.js';
 import type { AcquireOutcome, ActorId, ActorStore, FinalState, LockProof } from './actor-store.js';
-import { RedisActorCalls, STATE_VERSION, pairs, parseAcquired } from './redis-actor-calls.js';
+import type { UnansweredWrite } from './unanswered-write.js';
+import { RedisActorCalls, STATE_VERSION, encoded, pairs, parseAcquired } from './redis-actor-calls.js';
 
 /** Actors in Redis: one hash each, under a hash tag of its own, and one script per operation. */
 export class RedisActorStore implements ActorStore {
@@ -26,7 +27,15 @@ export class RedisActorStore implements ActorStore {
 
   async release(id: ActorId, proof: LockProof, state: FinalState): Promise<boolean> {
     const clear = state.clearIntents ? 1 : 0;
-    const args = [...proofArgs(proof), this.idleTtlMs, STATE_VERSION, clear, ...pairs(state.ownWrites)];
+    const args = [
+      ...proofArgs(proof),
+      this.idleTtlMs,
+      STATE_VERSION,
+      clear,
+      ...encoded(state.settled),
+      ...encoded(state.unanswered),
+      ...pairs(state.ownWrites),
+    ];
     return (await this.run('release', id, args)) === 1;
   }
 
@@ -41,8 +50,12 @@ export class RedisActorStore implements ActorStore {
     return (await this.run('storeIntents', id, args)) === 1;
   }
 
-  async recordCauses(id: ActorId, causes: ResourceVersions): Promise<void> {
-    await this.send(this.calls.recordCauses(id, causes));
+  async recordCauses(
+    id: ActorId,
+    causes: ResourceVersions,
+    unanswered: readonly UnansweredWrite[] = [],
+  ): Promise<void> {
+    await this.send(this.calls.recordCauses(id, causes, unanswered));
   }
 
   async forget(id: ActorId): Promise<void> {

@@ -2,13 +2,14 @@ import { LinkedAbort } from '../../base/cancellation/index.js';
 import type { Clock } from '../../base/clock/index.js';
 import { KeyLockHeldError, KeyLockLostError, NewerStateError } from '../../base/errors/index.js';
 import type { ResourceVersions } from '../../base/kubernetes/index.js';
-import { newestOfEach } from '../../base/kubernetes/index.js';
+import { newestOfEach, qualifiedResource } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import { silentLogger } from '../../base/logging/index.js';
 import type { ActorId, ActorStore, AcquireOutcome, LockProof } from './actor-store.js';
 import type { ActivateOptions, Activation, ActorRuntime, EarlyAcquisition } from './actor.js';
 import { runBounded } from './bounded-work.js';
 import { KeyLock } from './key-lock.js';
+import type { UnansweredWrite } from './unanswered-write.js';
 import { z } from 'zod';
 import { compileOptions } from '../../base/options/compile-options.js';
 
@@ -81,7 +82,7 @@ export class StoredActorRuntime implements ActorRuntime {
     const lock = new KeyLock(this.lockDependencies(id, proof), sentAtMs);
     const either = new LinkedAbort(signal, lock.signal);
     const activation = new StoredActivation(this.store, id, proof, acquired, either.signal, lock, (error) =>
-      this.logger.warn('an own write could not be recorded', { ...id, error }),
+      this.logger.warn('a write could not be recorded', { ...id, error }),
     );
     // Not awaited: a renewal that hangs must not hold up the end, and after the release it changes nothing.
     void lock.keep();
@@ -139,8 +140,8 @@ export class StoredActorRuntime implements ActorRuntime {
   }
 
   /**
-   * Lets go of the lock with the new state. Where that cannot be done, own writes are kept at least, as causes:
-   * whoever acts next must have seen them, and more than that they never mean.
+   * Lets go of the lock with the new state. Where that cannot be done, own writes are kept at least, as causes, and
+   * those without an answer: whoever acts next must have seen them, and more than that they never mean.
    */
   private async end(
     activation: StoredActivation,
@@ -162,9 +163,10 @@ export class StoredActorRuntime implements ActorRuntime {
   }
 
   private async keepOwnWrites(activation: StoredActivation): Promise<void> {
-    if (Object.keys(activation.ownWrites).length === 0) return;
+    const { names, ownWrites, unansweredNow } = activation;
+    if (Object.keys(ownWrites).length + unansweredNow.length === 0) return;
     try {
-      await this.store.recordCauses(activation.names, activation.ownWrites);
+      await this.store.recordCauses(names, ownWrites, unansweredNow);
     } catch (error) {
       this.logger.warn('own writes could not be recorded', { ...activation.names, error });
     }
@@ -175,11 +177,15 @@ class StoredActivation implements Activation {
   readonly controller: string;
   readonly key: string;
   readonly token: number;
-  readonly mustHaveSeen: ResourceVersions;
+  readonly unanswered: readonly UnansweredWrite[];
+  /** Of this activation. */
+  readonly unansweredNow: UnansweredWrite[] = [];
+  mustHaveSeen: ResourceVersions;
   ownWrites: ResourceVersions = {};
   private currentIntents: unknown;
   private clearIntents = false;
   private isOver = false;
+  private readonly settled: UnansweredWrite[] = [];
 
   constructor(
     private readonly store: ActorStore,
@@ -195,6 +201,7 @@ class StoredActivation implements Activation {
     this.token = acquired.token;
     this.mustHaveSeen = acquired.mustHaveSeen;
     this.currentIntents = acquired.intents;
+    this.unanswered = acquired.unanswered;
   }
 
   get intents(): unknown {
@@ -225,9 +232,20 @@ class StoredActivation implements Activation {
   recordOwnWrite(qualifiedResource: string, resourceVersion: string): void {
     const written = { [qualifiedResource]: resourceVersion };
     this.ownWrites = newestOfEach(this.ownWrites, written);
-    if (!this.isOver) return;
-    const late = this.store.recordCauses(this.names, written);
-    late.catch(this.onUnrecorded);
+    if (this.isOver) this.recordLate(written, []);
+  }
+
+  noteUnanswered(write: UnansweredWrite): void {
+    if (this.isOver) this.recordLate({}, [write]);
+    else this.unansweredNow.push(write);
+  }
+
+  settleUnanswered(write: UnansweredWrite, resourceVersion?: string): void {
+    this.settled.push(write);
+    if (resourceVersion === undefined) return;
+    const resource = qualifiedResource(write.type);
+    this.recordOwnWrite(resource, resourceVersion);
+    this.mustHaveSeen = newestOfEach(this.mustHaveSeen, { [resource]: resourceVersion });
   }
 
   /** Nothing may begin under this activation any more. */
@@ -239,6 +257,12 @@ class StoredActivation implements Activation {
     return this.store.release(this.names, this.proof, {
       ownWrites: this.ownWrites,
       clearIntents: this.clearIntents,
+      unanswered: this.unansweredNow,
+      settled: this.settled,
     });
+  }
+
+  private recordLate(written: ResourceVersions, unanswered: readonly UnansweredWrite[]): void {
+    this.store.recordCauses(this.names, written, unanswered).catch(this.onUnrecorded);
   }
 }

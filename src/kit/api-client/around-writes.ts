@@ -8,6 +8,8 @@ import type {
   WriteOptions,
 } from './api-client.js';
 import { qualifiedResource } from '../../base/kubernetes/index.js';
+import type { WriteAnswer } from './write-answer.js';
+import { writeAnswerOf } from './write-answer.js';
 
 /** What is known of a write before it is sent. */
 export interface ApiWrite {
@@ -16,6 +18,8 @@ export interface ApiWrite {
   /** `name` is empty for a collection, and may be for a creation with generateName. */
   readonly ref: ObjectRef;
   readonly subresource?: string;
+  /** The resourceVersion that the object must have, where the write says so. */
+  readonly replaces?: string;
 }
 
 /** Runs around every write: `send` sends it and gives the object in the answer, where there is one. */
@@ -49,7 +53,14 @@ export class WriteInterceptingClient implements ApiClient {
   }
 
   update<T extends KubernetesObject>(type: ResourceType, object: T, options?: WriteOptions): Promise<T> {
-    const write = { verb: 'update', type, ref: object.metadata, subresource: options?.subresource } as const;
+    const { resourceVersion: replaces } = object.metadata;
+    const write = {
+      verb: 'update',
+      type,
+      ref: object.metadata,
+      subresource: options?.subresource,
+      replaces,
+    } as const;
     return this.around<T>(write, () => this.client.update(type, object, options));
   }
 
@@ -69,7 +80,8 @@ export class WriteInterceptingClient implements ApiClient {
     options?: DeleteOptions,
   ): Promise<DeleteResult<T>> {
     const send = async (): Promise<T | undefined> => (await this.client.delete<T>(type, ref, options)).object;
-    const object = await this.intercept<T>({ verb: 'delete', type, ref }, send);
+    const replaces = options?.preconditions?.resourceVersion;
+    const object = await this.intercept<T>({ verb: 'delete', type, ref, replaces }, send);
     return object === undefined ? {} : { object };
   }
 
@@ -105,13 +117,25 @@ export function delegatingClient(client: ApiClient): ApiClient {
 /** Told of the resourceVersion that a write made, under the type's `qualifiedResource`. */
 export type RecordWrite = (qualifiedResource: string, resourceVersion: string) => void;
 
+/** Told of a write that came to no answer, and of what it came to. */
+export type NoteUnanswered = (write: ApiWrite, answer: Exclude<WriteAnswer, 'refused'>) => void;
+
 /**
  * `client`, telling `record` of every resourceVersion that a write brought back. A write of a subresource (status,
  * scale) counts for the type it belongs to; a deletion that left nothing behind has none.
+ * @param noteUnanswered told of every write that may have been stored without our knowing. @default nobody
  */
-export function withOwnWrites(client: ApiClient, record: RecordWrite): ApiClient {
+export function withOwnWrites(
+  client: ApiClient,
+  record: RecordWrite,
+  noteUnanswered?: NoteUnanswered,
+): ApiClient {
   return new WriteInterceptingClient(client, async (write, send) => {
-    const object = await send();
+    const object = await send().catch((error: unknown) => {
+      const answer = writeAnswerOf(error);
+      if (answer !== 'refused') noteUnanswered?.(write, answer);
+      throw error;
+    });
     // What a binding answers is a Status, whose metadata has no resourceVersion.
     const resourceVersion = object?.metadata?.resourceVersion;
     if (resourceVersion) record(qualifiedResource(write.type), resourceVersion);

@@ -12,6 +12,7 @@ import { DEPLOYMENTS, PODS } from '../../base/kubernetes/index.js';
 import { recordingClient } from '../../testing/api-client-recorder.js';
 import { ApiStatusError } from './api-status-error.js';
 import type { ApiClient } from './api-client.js';
+import { ApiConnectionError } from './transport-errors.js';
 import { delegatingClient, withOwnWrites } from './around-writes.js';
 import { tellStatus } from '../../base/trace-context/index.js';
 import { withSpans } from './with-spans.js';
@@ -101,6 +102,28 @@ describe('withOwnWrites', () => {
     const failing = recordingClient(new ApiStatusError({ code: 409, reason: 'Conflict' }));
     await expect(withOwnWrites(failing.client, record).update(DEPLOYMENTS, deployment())).rejects.toThrow();
     expect(record).not.toHaveBeenCalled();
+  });
+
+  it('tells of writes that may have been stored unknown to us, with the version they replace, and of no refusal', async () => {
+    const note = vi.fn();
+    const withError = (error: Error) => withOwnWrites(recordingClient(error).client, vi.fn(), note);
+    const silent = withError(new ApiConnectionError('broken'));
+    const write = { type: DEPLOYMENTS, ref: expect.objectContaining(ref) as unknown };
+    await expect(silent.update(DEPLOYMENTS, deployment('5'))).rejects.toThrow('broken');
+    await expect(silent.create(DEPLOYMENTS, deployment())).rejects.toThrow('broken');
+    await expect(
+      silent.delete(DEPLOYMENTS, ref, { preconditions: { resourceVersion: '6' } }),
+    ).rejects.toThrow('broken');
+    const internal = withError(new ApiStatusError({ code: 500, reason: 'InternalError' }));
+    await expect(internal.patch(DEPLOYMENTS, ref, patch)).rejects.toThrow();
+    const conflict = withError(new ApiStatusError({ code: 409, reason: 'Conflict' }));
+    await expect(conflict.update(DEPLOYMENTS, deployment('5'))).rejects.toThrow();
+    expect(note.mock.calls).toEqual([
+      [{ ...write, verb: 'update', replaces: '5' }, 'none'],
+      [{ ...write, verb: 'create' }, 'none'],
+      [{ ...write, verb: 'delete', replaces: '6' }, 'none'],
+      [{ ...write, verb: 'patch' }, 'failed'],
+    ]);
   });
 });
 

@@ -21,6 +21,7 @@ import { decideOutcome } from './decide-outcome.js';
 import { parkedNote } from './classify-failure.js';
 import type { ReconcileResult, Reconciler } from './reconciler.js';
 import { carryThrough } from './reconciler.js';
+import { settleUnanswered } from './settle-unanswered.js';
 import type { TimedSync } from './sync-overruns.js';
 import { SyncOverruns } from './sync-overruns.js';
 import { SyncSpans, outcomeAttributes } from './sync-spans.js';
@@ -146,6 +147,8 @@ export class Controller {
     const { key } = item;
     span.setAttribute('rollkeeper.fencing_token', activation.token);
     const ref = parseKey(key);
+    const client = clientFor(activation);
+    await this.settle(activation, client, span);
     await this.catchUp(activation, ref.namespace, span);
     if (activation.intents !== undefined) this.metrics.intentsReplayed(name);
     const intents = {
@@ -155,10 +158,23 @@ export class Controller {
       settledAt: (type: ResourceType, resourceVersion: string) =>
         activation.recordOwnWrite(qualifiedResource(type), resourceVersion),
     };
-    const context = { signal: activation.signal, client: clientFor(activation), intents };
+    const context = { signal: activation.signal, client, intents };
     return carryThrough(reconciler.reconcile({ key, ...ref }, context), (observed) =>
       this.spans.decide(observed, item, span, logger),
     );
+  }
+
+  /** Finds out what became of writes that nobody answered: the caches must show them as well. */
+  private async settle(activation: Activation, client: ApiClient, span: Span): Promise<void> {
+    if (activation.unanswered.length === 0) return;
+    const { clock, logger, name } = this.options;
+    const count = await settleUnanswered(activation, { client, now: () => clock.now() });
+    span.setAttribute('rollkeeper.unanswered_writes', count);
+    logger.info('asked what became of writes without an answer', {
+      controller: name,
+      key: activation.key,
+      count,
+    });
   }
 
   /** Waits until the caches show what they must; a wait is a stale read that was avoided. */

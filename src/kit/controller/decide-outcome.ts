@@ -47,7 +47,7 @@ export function decideOutcome(end: SyncEnd, retries: number): Outcome {
   // Whatever it threw when it was told to end.
   if (hasCode(error, 'SYNC_TIMEOUT')) return { action: 'retry', error, leastDelayMs: 0 };
   if (isCancellation(error)) return { action: 'come-back', delayMs: 0, why: errorMessage(error) };
-  if (hasCode(error, 'KEY_LOCK_HELD')) {
+  if (hasCode(error, 'KEY_LOCK_HELD') || hasCode(error, 'WRITE_UNDER_WAY')) {
     return {
       action: 'come-back',
       delayMs: retryAfterOf(error) ?? LOCK_HELD_DELAY_MS,

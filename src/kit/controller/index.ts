@@ -13,6 +13,7 @@ export type {
 } from './controller-definition.js';
 export { noControllerMetrics } from './controller-metrics.js';
 export type { ControllerMetrics, ReconcileOutcomeLabel } from './controller-metrics.js';
+export { activationClient } from './activation-client.js';
 export { Controller } from './controller.js';
 export type { ActivationClient, ControllerOptions } from './controller.js';
 export { classifyFailure } from './classify-failure.js';

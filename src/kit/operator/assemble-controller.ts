@@ -1,15 +1,15 @@
 import type { Tracer } from '@opentelemetry/api';
-import type { Activation, ActorRuntime } from '../actor/index.js';
+import type { ActorRuntime } from '../actor/index.js';
 import type { QueuePair } from '../actor-queue/index.js';
 import type { ApiClient } from '../api-client/index.js';
-import { withOwnWrites, withSpans, withTraceAnnotations, withWriteGuard } from '../api-client/index.js';
+import { withSpans, withTraceAnnotations } from '../api-client/index.js';
 import type { Clock, RandomSource } from '../../base/clock/index.js';
 import type { InformerFactory } from '../informer/index.js';
 import type { LabelMatcher } from '../../base/kubernetes/index.js';
 import { qualifiedResource } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import type { ControllerDefinition, ControllerMetrics, Reconciler } from '../controller/index.js';
-import { Controller, UnqueuedSweep } from '../controller/index.js';
+import { Controller, UnqueuedSweep, activationClient } from '../controller/index.js';
 import type { EventRecorder } from '../events/index.js';
 import type { ManagedController } from '../manager/index.js';
 import { NotedInformers } from '../manager/index.js';
@@ -69,7 +69,7 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
     reconciler: around?.(built.reconciler, name) ?? built.reconciler,
     ...pair,
     actors,
-    clientFor: (activation) => clientOf(traced, activation),
+    clientFor: (activation) => activationClient(traced, activation, clock),
     informerOf: (resource) => (built.informerOf ? built.informerOf(resource) : informers.find(resource)),
     events,
     objectOf: built.objectOf?.bind(built) ?? cached,
@@ -86,12 +86,4 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
   const sweep =
     due && new UnqueuedSweep({ controller: name, queue: pair.queue, due, clock, logger, metrics });
   return { built, controller, queue: pair.queue, needs: noted.needs, worksOn, ...(sweep ? { sweep } : {}) };
-}
-
-/** The only client that a reconciler gets: it stops writing with the activation and remembers what it wrote. */
-function clientOf(client: ApiClient, activation: Activation): ApiClient {
-  const remembering = withOwnWrites(client, (resource, version) =>
-    activation.recordOwnWrite(resource, version),
-  );
-  return withWriteGuard(remembering, activation.signal, () => activation.assertHeld());
 }

@@ -2,7 +2,7 @@
   Takes the lock of an actor and reads its state.
 
   KEYS[1] actor  hash: v (version of the state), token, owner and until (the lock; epoch milliseconds of this server),
-                 intents (JSON), own:<resource> and cause:<resource> (resourceVersions)
+                 intents (JSON), own:<resource> and cause:<resource> (resourceVersions), unanswered:<write as JSON> (1)
   ARGV[1] owner
   ARGV[2] lock duration, milliseconds
   ARGV[3] idle time to live, milliseconds

@@ -2,7 +2,7 @@
   Drops everything about an actor that is not locked.
 
   KEYS[1] actor  hash: v (version of the state), token, owner and until (the lock; epoch milliseconds of this server),
-                 intents (JSON), own:<resource> and cause:<resource> (resourceVersions)
+                 intents (JSON), own:<resource> and cause:<resource> (resourceVersions), unanswered:<write as JSON> (1)
 
   Returns 1, or 0 when it is locked
 ]]

@@ -1,10 +1,11 @@
 --[[
-  Records changes that the next activation must have seen.
+  Records changes that the next activation must have seen, and writes that it must settle.
 
   KEYS[1] actor  hash: v (version of the state), token, owner and until (the lock; epoch milliseconds of this server),
-                 intents (JSON), own:<resource> and cause:<resource> (resourceVersions)
+                 intents (JSON), own:<resource> and cause:<resource> (resourceVersions), unanswered:<write as JSON> (1)
   ARGV[1] idle time to live, milliseconds
-  ARGV[2...] resource, resourceVersion, ...
+  ARGV[2] how many unanswered writes follow
+  ARGV[3...] these, then: resource, resourceVersion, ...
 
   Returns 1
 ]]
@@ -12,6 +13,7 @@ local actorKey = KEYS[1]
 local ttl = ARGV[1]
 
 --- @include "includes/raise-versions"
-raiseVersions(actorKey, 'cause', 2)
+--- @include "includes/unanswered-writes"
+raiseVersions(actorKey, 'cause', addUnanswered(actorKey, 2))
 if redis.call('HEXISTS', actorKey, 'intents') == 0 then redis.call('PEXPIRE', actorKey, ttl) end
 return 1

@@ -2,13 +2,15 @@
   Lets go of a lock that is still ours and stores what the activation leaves behind.
 
   KEYS[1] actor  hash: v (version of the state), token, owner and until (the lock; epoch milliseconds of this server),
-                 intents (JSON), own:<resource> and cause:<resource> (resourceVersions)
+                 intents (JSON), own:<resource> and cause:<resource> (resourceVersions), unanswered:<write as JSON> (1)
   ARGV[1] token
   ARGV[2] owner
   ARGV[3] idle time to live, milliseconds
   ARGV[4] the version of the state that the caller writes
   ARGV[5] 1 to clear the intents, else 0
-  ARGV[6...] own writes: resource, resourceVersion, ...
+  ARGV[6] how many settled writes follow, then these
+  then how many unanswered writes follow, then these
+  then own writes: resource, resourceVersion, ...
 
   Returns 1, or 0 when the lock is not ours any more: nothing is stored
 ]]
@@ -19,7 +21,8 @@ local stored = redis.call('HMGET', actorKey, 'token', 'owner')
 if stored[1] ~= token or stored[2] ~= owner then return 0 end
 
 --- @include "includes/raise-versions"
-raiseVersions(actorKey, 'own', 6)
+--- @include "includes/unanswered-writes"
+raiseVersions(actorKey, 'own', addUnanswered(actorKey, removeSettled(actorKey, 6)))
 redis.call('HSET', actorKey, 'v', version)
 redis.call('HDEL', actorKey, 'owner', 'until')
 if clear == '1' then redis.call('HDEL', actorKey, 'intents') end

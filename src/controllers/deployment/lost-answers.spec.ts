@@ -1,0 +1,129 @@
+import { randomInt } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SeededRandom } from '../../base/clock/index.js';
+import { REPLICA_SETS } from '../../base/kubernetes/index.js';
+import { aDeployment, setImage } from '../../testing/deployment-builder.js';
+import type { WriteFault } from '../../testing/deployment-harness.js';
+import { DeploymentHarness, LATE_MS } from '../../testing/deployment-harness.js';
+import { maxTotalReplicas } from './limits.js';
+
+const UNANSWERED: readonly WriteFault[] = ['answer-lost', 'answered-500', 'stored-late', 'never-arrived'];
+const FAULTS: readonly WriteFault[] = [...UNANSWERED, 'refused'];
+const seed = Number(process.env.SEED ?? randomInt(2 ** 31 - 1));
+const RUNS = Number(process.env.RUNS ?? 300);
+
+/** Two pods, and a third while they are replaced one by one. */
+function twoAndOne() {
+  const rollingUpdate = { maxSurge: 1, maxUnavailable: 0 };
+  return aDeployment({ replicas: 2, strategy: { type: 'RollingUpdate', rollingUpdate } });
+}
+
+/** `app:2` runs one pod of three; the next sync takes one from `app:1`, and then asks for a second of `app:2`. */
+async function midway(processes: number): Promise<DeploymentHarness> {
+  const harness = new DeploymentHarness(twoAndOne(), { processes });
+  await harness.settle();
+  await harness.change((deployment) => setImage(deployment, 'app:2'));
+  harness.catchUp();
+  await harness.sync();
+  harness.catchUp();
+  for (const replicaSet of harness.replicaSets) await harness.makeReady(replicaSet);
+  harness.catchUp();
+  return harness;
+}
+
+describe('a size that was written without an answer', () => {
+  it.each(UNANSWERED)('counts when the template is changed at once: %s', async (fault) => {
+    for (const next of [0, 1]) {
+      const harness = await midway(2);
+      const sizes: number[] = [];
+      harness.cluster.onEvent((type) => void (type === REPLICA_SETS && sizes.push(harness.size)));
+      harness.faults = [undefined, fault];
+      await harness.sync(0);
+      await harness.change((deployment) => setImage(deployment, 'app:3'));
+      await harness.sync(next, 14);
+      await harness.sync(next, 2 * LATE_MS);
+      expect(Math.max(...sizes), `then process ${next}`).toBeLessThanOrEqual(3);
+      await harness.settle();
+      expect(harness.size).toBe(2);
+      harness.close();
+    }
+  });
+
+  it('holds the next sync up only for as long as it may still be stored', async () => {
+    const harness = await midway(1);
+    harness.faults = [undefined, 'never-arrived'];
+    await harness.sync(0);
+    const before = harness.cluster.count('update', REPLICA_SETS);
+    await harness.sync(0, 999);
+    expect(harness.cluster.count('update', REPLICA_SETS)).toBe(before);
+    await harness.sync(0, 20);
+    expect(harness.cluster.count('update', REPLICA_SETS)).toBe(before + 1);
+    harness.close();
+  });
+});
+
+/**
+ * Invariants, whatever becomes of the writes, however late the caches are, and whatever a person changes meanwhile:
+ * 1. the sizes of all ReplicaSets together never exceed the most that was allowed since the last rest;
+ * 2. once nothing breaks any more, the wanted version has the wanted size, and no other has any.
+ */
+describe(`a rollout under random faults and stale caches (SEED=${seed})`, () => {
+  it.each([{ processes: 1 }, { processes: 3 }])(
+    'keeps to its limits and ends complete, by $processes processes',
+    async ({ processes }) => {
+      const property = fc.asyncProperty(fc.nat(), async (runSeed) => runRandomly(runSeed, processes));
+      await fc.assert(property, { seed, numRuns: RUNS });
+    },
+  );
+});
+
+async function runRandomly(runSeed: number, processes: number): Promise<void> {
+  const random = new SeededRandom(runSeed);
+  const below = (limit: number): number => Math.floor(random.next() * limit);
+  const harness = new DeploymentHarness(twoAndOne(), { processes });
+  await harness.settle();
+  let most = maxTotalReplicas(harness.deployment.spec);
+  const violations: string[] = [];
+  harness.cluster.onEvent((type) => {
+    if (type === REPLICA_SETS && harness.size > most) violations.push(`${harness.size}, allowed ${most}`);
+  });
+  for (let step = 0; step < 60; step++) {
+    expect(violations, `seed ${runSeed}, step ${step}`).toEqual([]);
+    const dice = below(10);
+    if (dice < 5) {
+      harness.faults = Array.from({ length: below(3) }, () =>
+        below(2) === 0 ? undefined : FAULTS[below(FAULTS.length)],
+      );
+      await harness.sync(below(processes), [0, 14, 200, 1500][below(4)]);
+    } else if (dice < 7) {
+      const { deployments, replicaSets } = harness.cachesOf(below(processes));
+      deployments.catchUp(below(deployments.lag + 1));
+      replicaSets.catchUp(below(2) === 0 ? replicaSets.lag : below(replicaSets.lag + 1));
+    } else if (dice === 7) {
+      const replicaSet = harness.replicaSets[below(harness.replicaSets.length)];
+      if (replicaSet) await harness.makeReady(replicaSet);
+    } else if (dice === 8) {
+      await harness.change((deployment) => {
+        if (below(3) === 0) deployment.spec.replicas = 1 + below(5);
+        else setImage(deployment, `app:${below(4)}`);
+      });
+      most = Math.max(most, maxTotalReplicas(harness.deployment.spec));
+    } else if (below(3) === 0) {
+      await harness.settle();
+      expectComplete(harness, runSeed);
+      most = maxTotalReplicas(harness.deployment.spec);
+    }
+  }
+  await harness.settle();
+  expect(violations, `seed ${runSeed}`).toEqual([]);
+  expectComplete(harness, runSeed);
+  harness.close();
+}
+
+function expectComplete({ deployment, replicaSets }: DeploymentHarness, runSeed: number): void {
+  const running = replicaSets.filter(({ spec }) => (spec.replicas ?? 1) > 0);
+  const found = running.map(({ spec }) => [spec.template?.spec?.containers[0]?.image, spec.replicas]);
+  const { replicas, template } = deployment.spec;
+  expect(found, `seed ${runSeed}`).toEqual([[template.spec?.containers[0]?.image, replicas]]);
+}

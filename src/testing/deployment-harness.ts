@@ -1,0 +1,220 @@
+import { trace } from '@opentelemetry/api';
+import type { ApiClient } from '../kit/api-client/index.js';
+import { ApiConnectionError, ApiStatusError, delegatingClient } from '../kit/api-client/index.js';
+import { MemoryActorRuntime, MemoryActorStore } from '../kit/actor/index.js';
+import { Controller, activationClient } from '../kit/controller/index.js';
+import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../kit/work-queue/index.js';
+import { FakeClock, SeededRandom } from '../base/clock/index.js';
+import { compileDeploymentControllerOptions } from '../controllers/deployment/deployment.options.js';
+import { DeploymentReconciler } from '../controllers/deployment/reconcile.js';
+import type {
+  Deployment,
+  KubernetesObject,
+  Pod,
+  ReplicaSet,
+  ResourceType,
+} from '../base/kubernetes/index.js';
+import {
+  DEPLOYMENTS,
+  PODS,
+  REPLICA_SETS,
+  compareResourceVersions,
+  qualifiedResource,
+} from '../base/kubernetes/index.js';
+import { silentLogger } from '../base/logging/index.js';
+import { FakeCluster, refusal } from './fake-cluster.js';
+import { LaggingCache } from './lagging-cache.js';
+import { MemoryEventRecorder } from './memory-event-recorder.js';
+
+/**
+ * What goes wrong with a write: it is stored and its answer is lost, or the answer is an internal error; it never arrives;
+ * it is stored only {@link LATE_MS} after its sender has given up; the server refuses it.
+ */
+export type WriteFault = 'answer-lost' | 'answered-500' | 'never-arrived' | 'stored-late' | 'refused';
+
+/** Of `stored-late`. */
+export const LATE_MS = 600;
+
+/** A backoff of a key that has failed for long. */
+const LONG_MS = 400_000;
+const CONTROLLER = 'deployment';
+
+/** One process that works on the Deployment, with what it knows of the cluster. */
+interface Process {
+  readonly deployments: LaggingCache<Deployment>;
+  readonly replicaSets: LaggingCache<ReplicaSet>;
+  readonly queue: MemoryWorkQueue;
+}
+
+/**
+ * One Deployment on a fake cluster, worked on by the real controller in several processes with caches of their own, which share
+ * what the actors keep. A test breaks the writes, and decides when a cache shows what happened.
+ */
+export class DeploymentHarness {
+  readonly clock = new FakeClock();
+  readonly cluster = new FakeCluster(this.clock);
+  readonly key = 'default/web';
+  /** What becomes of the writes to come, one after the other; those after the last arrive. */
+  faults: (WriteFault | undefined)[] = [];
+  private readonly stop = new AbortController();
+  private readonly store = new MemoryActorStore(this.clock);
+  private readonly actors = new MemoryActorRuntime({ clock: this.clock, store: this.store });
+  private readonly processes: readonly Process[];
+
+  constructor(deployment: Deployment, { processes = 1 }: { processes?: number } = {}) {
+    this.processes = Array.from({ length: processes }, () => this.newProcess());
+    this.cluster.seed(DEPLOYMENTS, deployment);
+    this.catchUp();
+  }
+
+  get deployment(): Deployment {
+    const deployment = this.cluster.peek<Deployment>(DEPLOYMENTS, this.key);
+    if (!deployment) throw new Error('the Deployment is gone');
+    return deployment;
+  }
+
+  get replicaSets(): ReplicaSet[] {
+    return this.cluster.all<ReplicaSet>(REPLICA_SETS);
+  }
+
+  /** What the ReplicaSets ask for together. */
+  get size(): number {
+    return this.replicaSets.reduce((sum, { spec }) => sum + (spec.replicas ?? 1), 0);
+  }
+
+  cachesOf(index: number): Pick<Process, 'deployments' | 'replicaSets'> {
+    return this.process(index);
+  }
+
+  /** Every process knows everything. */
+  catchUp(): void {
+    for (const { deployments, replicaSets } of this.processes) {
+      deployments.catchUp();
+      replicaSets.catchUp();
+    }
+  }
+
+  /** A person changes the Deployment; the next sync must have seen it, as the leader records. */
+  async change(change: (deployment: Deployment) => void): Promise<void> {
+    const { deployment } = this;
+    change(deployment);
+    deployment.metadata.generation = (deployment.metadata.generation ?? 1) + 1;
+    const { metadata } = await this.cluster.update(DEPLOYMENTS, deployment);
+    const causes = { [qualifiedResource(DEPLOYMENTS)]: metadata.resourceVersion ?? '' };
+    await this.actors.recordCauses(CONTROLLER, this.key, causes);
+  }
+
+  /** All pods that a ReplicaSet asks for run. */
+  async makeReady({ metadata, spec }: ReplicaSet): Promise<void> {
+    const current = this.cluster.peek<ReplicaSet>(REPLICA_SETS, `default/${metadata.name}`);
+    if (!current) return;
+    const replicas = spec.replicas ?? 1;
+    const { generation: observedGeneration } = metadata;
+    const status = { replicas, readyReplicas: replicas, availableReplicas: replicas, observedGeneration };
+    await this.cluster.update(REPLICA_SETS, { ...current, status }, { subresource: 'status' });
+  }
+
+  /** Gives the key to the process `index`, and lets `ms` pass for it and for what others have put off. */
+  async sync(index = 0, ms = 0): Promise<void> {
+    await this.process(index).queue.add(this.key);
+    await this.clock.advance(ms);
+  }
+
+  /** Nothing breaks any more, everybody knows everything, and all pods run, until nothing changes. */
+  async settle(): Promise<void> {
+    this.faults = [];
+    for (let runs = 0; runs < 40; runs++) {
+      await this.clock.advance(LONG_MS);
+      const before = this.revision();
+      this.catchUp();
+      for (const replicaSet of this.replicaSets) await this.makeReady(replicaSet);
+      this.catchUp();
+      await this.sync(runs % this.processes.length, LONG_MS);
+      if (this.revision() === before) return;
+    }
+    throw new Error('the Deployment does not come to rest');
+  }
+
+  close(): void {
+    this.stop.abort();
+  }
+
+  private revision(): string {
+    const objects: KubernetesObject[] = [this.deployment, ...this.replicaSets];
+    return objects.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`).join(', ');
+  }
+
+  private process(index: number): Process {
+    const process = this.processes[index];
+    if (!process) throw new Error(`there is no process ${index}`);
+    return process;
+  }
+
+  private newProcess(): Process {
+    const { clock, cluster } = this;
+    const deployments = new LaggingCache<Deployment>(cluster, DEPLOYMENTS);
+    const replicaSets = new LaggingCache<ReplicaSet>(cluster, REPLICA_SETS);
+    const pods = new LaggingCache<Pod>(cluster, PODS);
+    const events = new MemoryEventRecorder();
+    const rules = compileDeploymentControllerOptions();
+    const queue = new MemoryWorkQueue({ name: CONTROLLER, clock });
+    const client = this.breakingClient();
+    const caches = [
+      [DEPLOYMENTS, deployments],
+      [REPLICA_SETS, replicaSets],
+    ] as const;
+    const controller = new Controller({
+      name: CONTROLLER,
+      reconciler: new DeploymentReconciler({ deployments, replicaSets, pods, events, clock, rules }),
+      queue,
+      consumer: new MemoryWorkQueueConsumer(queue),
+      actors: new MemoryActorRuntime({ clock, store: this.store }),
+      clientFor: (activation) => activationClient(client, activation, clock),
+      informerOf: (resource) => {
+        const found = caches.find(([type]) => qualifiedResource(type) === resource);
+        return found && asInformer(found[1]);
+      },
+      clock,
+      logger: silentLogger,
+      tracer: trace.getTracer('test'),
+      workers: 1,
+      caughtUpTimeoutMs: 1000,
+      replica: 'replica',
+    });
+    void controller.run(this.stop.signal);
+    return { deployments, replicaSets, queue };
+  }
+
+  /** The fake cluster, with {@link faults}. */
+  private breakingClient(): ApiClient {
+    const { cluster } = this;
+    const write = async <T>(send: () => Promise<T>): Promise<T> => {
+      const fault = this.faults.shift();
+      if (fault === 'never-arrived') throw new ApiConnectionError('connection reset');
+      if (fault === 'refused') throw refusal(409, 'Conflict', 'the object has been modified');
+      if (fault === 'stored-late') {
+        this.clock.setTimeout(() => void send().catch(() => undefined), LATE_MS);
+        throw new ApiConnectionError('connection reset');
+      }
+      const answer = await send();
+      if (fault === 'answer-lost') throw new ApiConnectionError('socket hang up');
+      if (fault === 'answered-500') throw new ApiStatusError({ code: 500, reason: 'InternalError' });
+      return answer;
+    };
+    return {
+      ...delegatingClient(cluster),
+      create: (type, object, options) => write(() => cluster.create(type, object, options)),
+      update: (type, object, options) => write(() => cluster.update(type, object, options)),
+      patch: (type, ref, patch, options) => write(() => cluster.patch(type, ref, patch, options)),
+      delete: (type, ref, options) => write(() => cluster.delete(type, ref, options)),
+    };
+  }
+}
+
+/** A cache that gets what somebody waits for at once, and not a bit more. */
+function asInformer(cache: Pick<LaggingCache<KubernetesObject>, 'resourceVersion' | 'catchUpTo'>) {
+  const hasSeen = (version: string): boolean =>
+    (compareResourceVersions(cache.resourceVersion ?? '0', version) ?? -1) >= 0;
+  const waitForResourceVersion = async (version: string): Promise<void> => cache.catchUpTo(version);
+  return { hasSeen, waitForResourceVersion };
+}
