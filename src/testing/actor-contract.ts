@@ -418,7 +418,9 @@ export function runActorContract(
       it('keeps a write that is noted again in the activation that settled it', async () => {
         const runtime = await setUp();
         const write = anUnansweredWrite('web-1');
-        await runtime.activate(CONTROLLER, KEY, never, async (activation) => activation.noteUnanswered(write));
+        await runtime.activate(CONTROLLER, KEY, never, async (activation) =>
+          activation.noteUnanswered(write),
+        );
         await runtime.activate(CONTROLLER, KEY, never, async (activation) => {
           activation.settleUnanswered(write);
           activation.noteUnanswered(write);

@@ -4,16 +4,10 @@ import { ApiConnectionError, ApiStatusError, delegatingClient } from '../kit/api
 import { MemoryActorRuntime, MemoryActorStore } from '../kit/actor/index.js';
 import { Controller, activationClient } from '../kit/controller/index.js';
 import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../kit/work-queue/index.js';
-import { FakeClock, SeededRandom } from '../base/clock/index.js';
+import { FakeClock } from '../base/clock/index.js';
 import { compileDeploymentControllerOptions } from '../controllers/deployment/deployment.options.js';
 import { DeploymentReconciler } from '../controllers/deployment/reconcile.js';
-import type {
-  Deployment,
-  KubernetesObject,
-  Pod,
-  ReplicaSet,
-  ResourceType,
-} from '../base/kubernetes/index.js';
+import type { Deployment, KubernetesObject, Pod, ReplicaSet } from '../base/kubernetes/index.js';
 import {
   DEPLOYMENTS,
   PODS,

@@ -55,11 +55,7 @@ export interface ActorStore {
     ownWrites: ResourceVersions,
   ): Promise<boolean>;
   /** Whether or not the actor is locked. @param unanswered kept until a holder of the lock has settled them. @default none */
-  recordCauses(
-    id: ActorId,
-    causes: ResourceVersions,
-    unanswered?: readonly UnansweredWrite[],
-  ): Promise<void>;
+  recordCauses(id: ActorId, causes: ResourceVersions, unanswered?: readonly UnansweredWrite[]): Promise<void>;
   /** Does nothing while the actor is locked. */
   forget(id: ActorId): Promise<void>;
 }

@@ -33,11 +33,7 @@ export class RedisActorCalls {
     return this.of('acquire', id, [owner, lockDurationMs, this.idleTtlMs, STATE_VERSION]);
   }
 
-  recordCauses(
-    id: ActorId,
-    causes: ResourceVersions,
-    unanswered: readonly UnansweredWrite[] = [],
-  ): LuaCall {
+  recordCauses(id: ActorId, causes: ResourceVersions, unanswered: readonly UnansweredWrite[] = []): LuaCall {
     return this.of('recordCause', id, [this.idleTtlMs, ...encoded(unanswered), ...pairs(causes)]);
   }
 
