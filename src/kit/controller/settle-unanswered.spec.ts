@@ -114,4 +114,11 @@ describe('settling the writes of a key that came to no answer', () => {
     expect(await settle(NOTED + 30_000)).toBe(1);
     expect(settled).toEqual([['web', undefined]]);
   });
+
+  it('does at once without what it may delete and not read', async () => {
+    const { cluster, settle, settled } = setUp([lost({ verb: 'delete' })]);
+    cluster.intercept = () => refusal(403, 'Forbidden', 'cannot get');
+    expect(await settle(NOTED)).toBe(1);
+    expect(settled).toEqual([['web', undefined]]);
+  });
 });

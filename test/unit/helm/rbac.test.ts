@@ -73,11 +73,27 @@ describe('the rights that the code needs, as they are found in its sources', () 
         .filter(({ name }) => ![...lookedAt, ...passOn, ...notReplicas].includes(name))
         .map(({ name }) => [room, name]),
     );
-    const known = new Set(text([...events, ...deployment, ...replicaSet]));
+    // Whose writes have come to no answer, may read what they have written.
+    const known = new Set([...text([...events, ...deployment, ...replicaSet]), 'get *']);
+    expect(text(rightsNeededBy('kit', 'controller'))).toEqual(['get *']);
     expect(rest).toContainEqual(['app', 'replica']);
     expect(
       text(rest.flatMap((folder) => rightsNeededBy(...folder))).filter((right) => !known.has(right)),
     ).toEqual([]);
+  });
+
+  it('let a controller read what it writes by name, since it asks for writes that came to no answer', () => {
+    for (const needed of [deployment, replicaSet, garbageCollector]) {
+      const given = new Set(text(needed));
+      const written = needed.filter(({ verb }) => ['create', 'update', 'patch'].includes(verb));
+      const asked = written.map((right) => ({
+        ...right,
+        resource: right.resource.replace(/\/.*/, ''),
+        verb: 'get',
+      }));
+      expect(asked.length).toBeGreaterThan(0);
+      expect(text(unique(asked)).filter((right) => !given.has(right))).toEqual([]);
+    }
   });
 
   it('include those of owner references that block a deletion', () => {
