@@ -11,7 +11,7 @@ import { maxTotalReplicas } from './limits.js';
 const UNANSWERED: readonly WriteFault[] = ['answer-lost', 'answered-500', 'stored-late', 'never-arrived'];
 const FAULTS: readonly WriteFault[] = [...UNANSWERED, 'refused'];
 const seed = Number(process.env.SEED ?? randomInt(2 ** 31 - 1));
-const RUNS = Number(process.env.RUNS ?? 300);
+const RUNS = Number(process.env.RUNS ?? 100);
 
 /** Two pods, and a third while they are replaced one by one. */
 function twoAndOne() {
