@@ -11,7 +11,9 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['src/**/*.spec.ts', 'test/unit/**/*.test.ts'],
-          testTimeout: 20_000,
+          // Finds what hangs. Most of them compute and nothing else, a property for seconds, and how long that takes on a
+          // machine with more to do than processors says nothing of them.
+          testTimeout: 60_000,
           // It imports JSON as only bundlers do.
           server: { deps: { inline: ['@actions/workflow-parser'] } },
         },

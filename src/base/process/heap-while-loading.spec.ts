@@ -55,7 +55,7 @@ describe('the heap of a process that loads', () => {
           heap.heapIsLoaded(${growsByPercent});
           const kept = [];
           let most = 0;
-          for (let index = 0; index < 6000; index++) {
+          for (let index = 0; index < 1500; index++) {
             kept[index % 200] = new Array(25_000).fill(index);
             if (index % 20 === 0) most = Math.max(most, process.memoryUsage().heapTotal);
           }
