@@ -27,4 +27,20 @@ describe('tracing', () => {
   it('keeps as few events as the standard variable asks for', () => {
     expect(eventsKept({ OTEL_SPAN_EVENT_COUNT_LIMIT: '100' })).toBe(100);
   });
+
+  it('has the spans of a process that starts it again, and leaves alone what others have registered', async () => {
+    const start = () => {
+      const exporter = new InMemorySpanExporter();
+      const options = { serviceName: 'test', instance: 'a', version: '1', env: {} };
+      const processors = [new SimpleSpanProcessor(exporter)];
+      return { exporter, tracing: startTracing({ ...options, processors }) };
+    };
+    await start().tracing.shutdown();
+    const first = start();
+    const second = start();
+    await second.tracing.shutdown();
+    first.tracing.tracer.startSpan('sync').end();
+    trace.getTracer('of the application').startSpan('request').end();
+    expect(first.exporter.getFinishedSpans().map(({ name }) => name)).toEqual(['sync', 'request']);
+  });
 });

@@ -1,6 +1,6 @@
 import { untilAborted } from '../../base/cancellation/index.js';
 import type { Tracer } from '@opentelemetry/api';
-import { trace } from '@opentelemetry/api';
+import { ProxyTracerProvider, context, propagation, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import type { Sampler, SpanProcessor } from '@opentelemetry/sdk-trace-base';
@@ -29,7 +29,10 @@ export interface TracingOptions {
 export interface Tracing {
   readonly tracer: Tracer;
   readonly enabled: boolean;
-  /** Sends what is still held back, for at most {@link SHUTDOWN_TIMEOUT_MS}. Never rejects. */
+  /**
+   * Sends what is still held back, for at most {@link SHUTDOWN_TIMEOUT_MS}, and lets others be OpenTelemetry's globals. Never
+   * rejects.
+   */
   shutdown(): Promise<void>;
 }
 
@@ -75,8 +78,20 @@ export function startTracing(options: TracingOptions): Tracing {
   return {
     tracer: trace.getTracer('rollkeeper', version),
     enabled: true,
-    shutdown: () => withinTimeout(provider.shutdown()),
+    shutdown: async () => {
+      await withinTimeout(provider.shutdown());
+      unregister(provider);
+    },
   };
+}
+
+/** What comes next in this process would have no traces: OpenTelemetry takes the first that registers. */
+function unregister(provider: NodeTracerProvider): void {
+  const registered = trace.getTracerProvider();
+  if (!(registered instanceof ProxyTracerProvider) || registered.getDelegate() !== provider) return;
+  trace.disable();
+  context.disable();
+  propagation.disable();
 }
 
 function samplerFor(env: NodeJS.ProcessEnv): Sampler {
