@@ -77,18 +77,26 @@ export function nodeStatus(
   };
 }
 
+const CONDITIONS = [
+  ['MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
+  ['DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
+  ['PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
+  ['Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'],
+] as const;
+
 function nodeConditions(now: string, before: NodeStatus | undefined): NodeStatus['conditions'] {
-  const verdicts = [
-    ['MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
-    ['DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
-    ['PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
-    ['Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'],
-  ] as const;
-  return verdicts.map(([type, status, reason, message]) => {
+  return CONDITIONS.map(([type, status, reason, message]) => {
     const old = before?.conditions?.find((condition) => condition.type === type);
     const lastTransitionTime = (old?.status === status ? old.lastTransitionTime : undefined) ?? now;
     return { type, status, reason, message, lastHeartbeatTime: now, lastTransitionTime };
   });
+}
+
+/** Whether its conditions are those that it reports, or others have said of it that nobody knows. */
+export function isAsReported({ status }: DeepReadonly<Node>): boolean {
+  return CONDITIONS.every(([wanted, value]) =>
+    status?.conditions?.some(({ type, status: is }) => type === wanted && is === value),
+  );
 }
 
 /** The heartbeat of a node. */

@@ -3,11 +3,12 @@ import { isAlreadyExists, isNotFound } from '../kit/api-client/index.js';
 import type { Clock } from '../base/clock/index.js';
 import { toRfc3339Micro } from '../base/clock/index.js';
 import { errorMessage } from '../base/errors/index.js';
-import type { Namespace, Node } from '../base/kubernetes/index.js';
+import type { DeepReadonly, Namespace, Node } from '../base/kubernetes/index.js';
 import { LEASES, NAMESPACES, NODES } from '../base/kubernetes/index.js';
 import type { Logger } from '../base/logging/index.js';
 import {
   NODE_LEASE_NAMESPACE,
+  isAsReported,
   isSilent,
   newNode,
   newNodeLease,
@@ -27,8 +28,8 @@ export class NodeRegistrar {
     private readonly clock: Clock,
     private readonly logger: Logger,
     private readonly options: CompiledNodeSimulatorOptions,
-    /** See {@link isSilent}. */
-    private readonly isSilent: () => boolean = () => false,
+    /** The node as a cache shows it. */
+    private readonly shown: () => DeepReadonly<Node> | undefined = () => undefined,
   ) {}
 
   /** Makes the Node, or takes over the one that is there, and reports it ready. */
@@ -59,15 +60,17 @@ export class NodeRegistrar {
   }
 
   private async beat(signal: AbortSignal): Promise<void> {
-    if (this.isSilent()) {
+    const node = this.shown();
+    if (isSilent(node)) {
       this.wasSilent = true;
       return;
     }
     try {
       await this.renewLease(signal);
-      if (this.wasSilent || this.clock.monotonicNow() - this.reportedAtMs >= this.options.statusReportMs) {
-        await this.report(signal);
-      }
+      // Heartbeats that came late, after a suspended machine for one, have made it one of which nobody knows.
+      const isMisjudged = node !== undefined && !isAsReported(node);
+      const isDue = this.clock.monotonicNow() - this.reportedAtMs >= this.options.statusReportMs;
+      if (this.wasSilent || isMisjudged || isDue) await this.report(signal);
     } catch (error) {
       if (!isNotFound(error)) throw error;
       // Somebody deleted the node; a kubelet comes back as well.

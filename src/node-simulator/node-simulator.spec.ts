@@ -17,8 +17,10 @@ import {
   PODS,
   STORAGE_CLASSES,
 } from '../base/kubernetes/index.js';
+import { TimeoutError } from '../base/errors/index.js';
 import { silentLogger } from '../base/logging/index.js';
-import { FakeCluster } from '../testing/fake-cluster.js';
+import { ApiConnectionError } from '../kit/api-client/index.js';
+import { FakeCluster, refusal } from '../testing/fake-cluster.js';
 import { FakeInformers } from '../testing/fake-informers.js';
 import { MemoryEventRecorder } from '../testing/memory-event-recorder.js';
 import { NodeSimulator } from './node-simulator.js';
@@ -41,7 +43,7 @@ afterEach(async () => {
   stoppers = [];
 });
 
-async function start(options: NodeSimulatorOptions = {}) {
+function make(options: NodeSimulatorOptions = {}) {
   const informers = new FakeInformers(cluster);
   const simulator = new NodeSimulator(
     {
@@ -57,6 +59,11 @@ async function start(options: NodeSimulatorOptions = {}) {
     },
     compileNodeSimulatorOptions(options),
   );
+  return { informers, simulator };
+}
+
+async function start(options: NodeSimulatorOptions = {}) {
+  const { informers, simulator } = make(options);
   const stopper = new AbortController();
   await simulator.register(stopper.signal);
   const done = simulator.run(stopper.signal);
@@ -94,6 +101,61 @@ describe('NodeSimulator', () => {
     await clock.advance(10_000);
     expect(before).toBe('2026-01-01T00:00:00.000000Z');
     expect(renewTime()).toBe('2026-01-01T00:00:10.000000Z');
+  });
+
+  it('registers its nodes although no answer comes for a while, pausing longer each time', async () => {
+    const failures = [
+      new TimeoutError('nothing came for 32000 ms'),
+      new ApiConnectionError('socket hang up'),
+      refusal(500, 'InternalError', 'the store does not answer'),
+      refusal(429, 'TooManyRequests', 'too many requests'),
+    ];
+    const askedAtMs: number[] = [];
+    cluster.intercept = () => {
+      askedAtMs.push(clock.monotonicNow());
+      return failures.shift();
+    };
+    const registered = make({ nodes: 1 }).simulator.register(new AbortController().signal);
+    for (const pauseMs of [100, 200, 400, 800]) {
+      await clock.advance(pauseMs - 1);
+      expect(cluster.all(NODES)).toEqual([]);
+      await clock.advance(1);
+    }
+    await registered;
+    expect(askedAtMs.slice(0, 5).map((atMs) => atMs - (askedAtMs[0] ?? 0))).toEqual([0, 100, 300, 700, 1500]);
+    expect(cluster.all(NODES)).toHaveLength(1);
+  });
+
+  it('does not try again what the server refuses', async () => {
+    cluster.intercept = () => refusal(403, 'Forbidden', 'no');
+    const { simulator } = make();
+    await expect(simulator.register(new AbortController().signal)).rejects.toThrow('no');
+    expect(cluster.requests).toHaveLength(1);
+  });
+
+  it('tries no longer when it is stopped', async () => {
+    cluster.intercept = () => new ApiConnectionError('connection refused');
+    const stopper = new AbortController();
+    const ended = expect(make().simulator.register(stopper.signal)).rejects.toThrow('enough');
+    await clock.advance(1000);
+    stopper.abort(new Error('enough'));
+    await ended;
+  });
+
+  it('says with its next heartbeat that a node is ready of which others have said that nobody knows', async () => {
+    await start({ nodes: 1 });
+    const ready = () =>
+      cluster.peek<Node>(NODES, 'node-0')?.status?.conditions?.find(({ type }) => type === 'Ready');
+    const conditions = [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown' }];
+    const body = { status: { conditions } };
+    await cluster.patch(NODES, { name: 'node-0' }, { type: 'merge', body }, { subresource: 'status' });
+    await clock.advance(9_999);
+    expect(ready()?.status).toBe('Unknown');
+    await clock.advance(1);
+    expect(ready()).toMatchObject({ status: 'True', reason: 'KubeletReady' });
+    const writes = cluster.requests.filter(({ verb }) => verb !== 'get').length;
+    await clock.advance(10_000);
+    expect(cluster.requests.filter(({ verb }) => verb !== 'get').length - writes, 'the lease alone').toBe(1);
   });
 
   it('registers a node again that somebody deleted', async () => {

@@ -1,7 +1,7 @@
 import type { ApiClient } from '../kit/api-client/index.js';
-import { isConflict, isNotFound } from '../kit/api-client/index.js';
+import { ApiConnectionError, apiStatusOf, isConflict, isNotFound } from '../kit/api-client/index.js';
 import type { Clock, TimerHandle } from '../base/clock/index.js';
-import { IllegalStateError } from '../base/errors/index.js';
+import { IllegalStateError, errorMessage, hasCode } from '../base/errors/index.js';
 import type { EventRecorder } from '../kit/events/index.js';
 import type { Informer, ResourceEvent } from '../kit/informer/index.js';
 import type {
@@ -45,6 +45,9 @@ export interface NodeSimulatorDependencies {
 /** Pods that no node took are looked at again soon after room may have come free. */
 const RESCHEDULE_DELAY_MS = 100;
 const SWEEP_EVERY_MS = 30_000;
+/** Between two tries to register; doubles from the first to the last. */
+const FIRST_PAUSE_MS = 100;
+const LAST_PAUSE_MS = 10_000;
 
 /** Plays the scheduler and the kubelets of N nodes, through the API alone. What it knows of pods is in the API. */
 export class NodeSimulator {
@@ -70,8 +73,8 @@ export class NodeSimulator {
     const indexes = Array.from({ length: options.nodes }, (_, index) => index);
     this.nodeIndexes = new Map(indexes.map((index) => [nodeName(index), index]));
     this.registrars = indexes.map((index) => {
-      const isQuiet = (): boolean => isSilent(nodes.lister.get(nodeName(index)));
-      return new NodeRegistrar(index, client, clock, logger, options, isQuiet);
+      const shown = () => nodes.lister.get(nodeName(index));
+      return new NodeRegistrar(index, client, clock, logger, options, shown);
     });
     this.newest = new WrittenPods(pods.lister);
     this.scheduler = new PodScheduler({
@@ -94,14 +97,35 @@ export class NodeSimulator {
     });
   }
 
-  /** Registers the nodes. To be called once the API answers, before {@link run}. */
+  /**
+   * Registers the nodes, for as long as it takes a server that is too busy to answer. Before {@link run}.
+   * @throws what the server refuses; the signal's reason
+   */
   async register(signal: AbortSignal): Promise<void> {
-    await ensureLeaseNamespace(this.dependencies.client, signal);
+    await this.untilAnswered(() => ensureLeaseNamespace(this.dependencies.client, signal), signal);
     const waiting = [...this.registrars];
     const work = async (): Promise<void> => {
-      for (let next = waiting.shift(); next; next = waiting.shift()) await next.register(signal);
+      for (let next = waiting.shift(); next; next = waiting.shift()) {
+        const registrar = next;
+        await this.untilAnswered(() => registrar.register(signal), signal);
+      }
     };
     await Promise.all(Array.from({ length: this.options.concurrency }, work));
+  }
+
+  private async untilAnswered(step: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS)) {
+      try {
+        return await step();
+      } catch (error) {
+        if (signal.aborted || !isWithoutAnswer(error)) throw error;
+        this.dependencies.logger.warn('nodes are not registered yet', {
+          delayMs: pauseMs,
+          error: errorMessage(error),
+        });
+      }
+      await this.pauses.sleep(pauseMs, signal);
+    }
   }
 
   /** Plays until aborted; the informers must have synced. A second call throws. */
@@ -232,4 +256,11 @@ export class NodeSimulator {
       for (const key of this.scheduler.waiting) this.executor.add(key);
     }
   }
+}
+
+/** Nobody has judged the request: the server did not answer, had too much to do, or failed. */
+function isWithoutAnswer(error: unknown): boolean {
+  const code = apiStatusOf(error)?.code;
+  if (code === undefined) return hasCode(error, 'TIMEOUT') || error instanceof ApiConnectionError;
+  return code === 429 || code >= 500;
 }
