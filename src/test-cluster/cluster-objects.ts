@@ -38,6 +38,12 @@ export interface ClusterObjectsDependencies {
   readonly ended: AbortSignal;
 }
 
+/** What a wait has been shown. */
+interface Seen<T extends KubernetesObject> {
+  any: boolean;
+  last?: DeepReadonly<T> | undefined;
+}
+
 const FIELD_MANAGER = 'test-cluster';
 const WAIT_TIMEOUT_MS = 30_000;
 
@@ -105,7 +111,7 @@ export class ClusterObjects {
   }
 
   /**
-   * Resolves with the object as soon as it is so, by a watch.
+   * Resolves with the object as soon as it is so, by a watch. Looks at least once, however long that takes.
    * @param condition see {@link conditionOf}; or what says yes, told of every state of the object
    * @throws TimeoutError telling the last state; the signal's reason; what `condition` throws
    */
@@ -117,25 +123,42 @@ export class ClusterObjects {
     const { clock, ended } = this.dependencies;
     const isMet = typeof condition === 'string' ? (conditionOf(condition) as WaitCondition<T>) : condition;
     const named = await this.names.objectOf(name, ended);
-    const either = new LinkedAbort(ended, ...(signal ? [signal] : []));
-    const seen: { last?: DeepReadonly<T> } = {};
-    const what = typeof condition === 'string' ? condition : condition.name || 'the condition';
-    const timer = clock.setTimeout(() => {
-      const told = `${named.type.kind} ${keyOf(named.ref)}: waited ${timeoutMs} ms in vain for ${what}`;
-      either.abort(new TimeoutError(`${told}; ${describeState(seen.last)}`));
-    }, timeoutMs);
+    const over = new LinkedAbort(ended, ...(signal ? [signal] : []));
+    const wait = new LinkedAbort(over.signal);
+    const late = new ShutdownError('the wait is over');
+    const timer = clock.setTimeout(() => wait.abort(late), timeoutMs);
+    const seen: Seen<T> = { any: false };
     try {
-      return await this.firstState(named, isMet, seen, either.signal);
+      return await this.firstState(named, isMet, seen, wait.signal);
+    } catch (error) {
+      if (error !== late) throw error;
+      if (!seen.any) {
+        seen.last = await this.look<T>(named, over.signal);
+        if (isMet(seen.last)) return seen.last;
+      }
+      const what = typeof condition === 'string' ? condition : condition.name || 'the condition';
+      const told = `${named.type.kind} ${keyOf(named.ref)}: waited ${timeoutMs} ms in vain for ${what}`;
+      throw new TimeoutError(`${told}; ${describeState(seen.last)}`);
     } finally {
       timer.cancel();
-      either.close();
+      wait.close();
+      over.close();
     }
+  }
+
+  /** By a read: on a busy machine the time may be over before a watch has shown anything. */
+  private async look<T extends KubernetesObject>(
+    { ref, type }: NamedObject,
+    signal: AbortSignal,
+  ): Promise<DeepReadonly<T> | undefined> {
+    const object = await unlessGone(this.dependencies.client.get<T>(type, ref, { signal }));
+    return object as DeepReadonly<T> | undefined;
   }
 
   private async firstState<T extends KubernetesObject>(
     { ref, type }: NamedObject,
     isMet: WaitCondition<T>,
-    seen: { last?: DeepReadonly<T> },
+    seen: Seen<T>,
     signal: AbortSignal,
   ): Promise<DeepReadonly<T> | undefined> {
     const { client, clock, logger, random } = this.dependencies;
@@ -155,6 +178,7 @@ export class ClusterObjects {
       const met = new Promise<DeepReadonly<T> | undefined>((resolve, reject) => {
         const look = (object: DeepReadonly<T> | undefined): void => {
           try {
+            seen.any = true;
             seen.last = object;
             if (isMet(object)) resolve(object);
           } catch (error) {
