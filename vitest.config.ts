@@ -2,7 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 /**
  * Three kinds, weakest first: `unit` (no network), `integration` (a real Redis), `e2e` (real processes and a
- * real kubectl).
+ * real kubectl). The files of the first two share processes, and the modules loaded in them: to load these for each file
+ * takes three times as long as the tests. So a file puts back what it changes for all (src/testing/replace-functions.ts).
  */
 export default defineConfig({
   test: {
@@ -10,6 +11,8 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          isolate: false,
+          setupFiles: ['test/support/shared-process.setup.ts'],
           include: ['src/**/*.spec.ts', 'test/unit/**/*.test.ts'],
           // Finds what hangs. Most of them compute and nothing else, a property for seconds, and how long that takes on a
           // machine with more to do than processors says nothing of them.
@@ -21,6 +24,8 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
+          isolate: false,
+          setupFiles: ['test/support/shared-process.setup.ts'],
           sequence: { groupOrder: 1 },
           include: ['test/integration/**/*.test.ts', 'examples/**/*.test.ts'],
           alias: { 'rollkeeper/testing': new URL('src/testing/index.ts', import.meta.url).pathname },

@@ -1,10 +1,10 @@
 import { X509Certificate, createPrivateKey } from 'node:crypto';
-import type * as FileSystem from 'node:fs/promises';
-import { mkdtemp, rm } from 'node:fs/promises';
+import fileSystem, { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ensureSigningKeyFile, ensureTokenFile } from './auth/index.js';
+import { replaceFunctions } from '../testing/replace-functions.js';
 import { ensureTlsFiles } from './tls-files.js';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
@@ -19,20 +19,18 @@ function isOver(): boolean {
 }
 
 // A process that is killed leaves what it had done: of a file under way, an empty one.
-vi.mock('node:fs/promises', async (importOriginal) => {
-  const real = await importOriginal<typeof FileSystem>();
-  const killed = async (): Promise<never> => Promise.reject(new Error('killed'));
-  return {
-    ...real,
-    writeFile: async (path: string, content: string, options: { mode: number }) => {
-      if (isOver()) return killed();
-      await real.writeFile(path, '', options);
-      return isOver() ? killed() : real.writeFile(path, content, options);
-    },
-    rename: async (from: string, to: string) => (isOver() ? killed() : real.rename(from, to)),
-    rm: async (path: string, options: { force: boolean }) => (isOver() ? killed() : real.rm(path, options)),
-  };
+const real = { ...fileSystem };
+const killed = async (): Promise<never> => Promise.reject(new Error('killed'));
+const restore = replaceFunctions(fileSystem, {
+  writeFile: async (...[path, content, options]: Parameters<typeof real.writeFile>) => {
+    if (isOver()) return killed();
+    await real.writeFile(path, '', options);
+    return isOver() ? killed() : real.writeFile(path, content, options);
+  },
+  rename: async (from, to) => (isOver() ? killed() : real.rename(from, to)),
+  rm: async (path, options) => (isOver() ? killed() : real.rm(path, options)),
 });
+afterAll(restore);
 
 let dir: string;
 beforeEach(async () => {

@@ -31,7 +31,7 @@ function makeHarness(Queue: QueueClass): MakeWorkQueueHarness {
     return {
       queue,
       consumer: () => new BullMqWorkQueueConsumer({ queue: queue() }),
-      async until(condition, withinMs = 5000) {
+      async until(condition, withinMs = 30_000) {
         await waitFor(condition, { timeoutMs: withinMs, intervalMs: 5 });
       },
       pass: (ms) => clock.sleep(ms),

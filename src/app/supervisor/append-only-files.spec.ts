@@ -1,28 +1,29 @@
-import type * as FileSystem from 'node:fs/promises';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import fileSystem, { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../base/clock/index.js';
 import { silentLogger } from '../../base/logging/index.js';
+import { replaceFunctions } from '../../testing/replace-functions.js';
 import { waitFor } from '../../testing/wait-for.js';
 import { keepSynced } from './append-only-files.js';
 
 const synced: string[] = [];
 
-vi.mock('node:fs/promises', async (importOriginal) => {
-  const real = await importOriginal<typeof FileSystem>();
-  const open = async (path: string, flags: string) => {
-    if (path.endsWith('.gone')) throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
-    const file = await real.open(path, flags);
-    const datasync = async (): Promise<void> => {
-      await file.datasync();
-      synced.push(basename(path));
+const { open } = fileSystem;
+const restore = replaceFunctions(fileSystem, {
+  open: async (...[path, flags, mode]: Parameters<typeof open>) => {
+    if (String(path).endsWith('.gone')) throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
+    const file = await open(path, flags, mode);
+    const datasync = file.datasync.bind(file);
+    file.datasync = async () => {
+      await datasync();
+      synced.push(basename(String(path)));
     };
-    return { datasync, close: () => file.close() };
-  };
-  return { ...real, open };
+    return file;
+  },
 });
+afterAll(restore);
 
 describe('what Redis appends', () => {
   let dir: string;

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { setFlagsFromString } from 'node:v8';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import v8 from 'node:v8';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { replaceFunctions } from '../../testing/replace-functions.js';
 import { limitHeapGrowth, withMemoryDefaults } from './memory-environment.js';
-
-vi.mock('node:v8', () => ({ setFlagsFromString: vi.fn() }));
 
 describe('the environment of our processes', () => {
   const defaults = {
@@ -40,10 +39,15 @@ describe('the environment of our processes', () => {
 });
 
 describe('limitHeapGrowth', () => {
-  const flags = vi.mocked(setFlagsFromString);
+  const flags = vi.fn<typeof v8.setFlagsFromString>();
   const { execArgv } = process;
+  let restore: () => void;
 
+  beforeEach(() => {
+    restore = replaceFunctions(v8, { setFlagsFromString: flags });
+  });
   afterEach(() => {
+    restore();
     flags.mockClear();
     process.execArgv = execArgv;
   });
