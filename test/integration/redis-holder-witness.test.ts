@@ -61,8 +61,8 @@ describe('RedisHolderWitness', () => {
 });
 
 describe('electors with Redis as the witness', () => {
-  function candidate(keyPrefix: string, identity: string) {
-    const lock = new RedisResourceLock({ url: inject('redisUrl'), keyPrefix, identity });
+  function candidate(keyPrefix: string, identity: string, url = inject('redisUrl')) {
+    const lock = new RedisResourceLock({ url, keyPrefix, identity });
     const stop = new AbortController();
     const epochs: number[] = [];
     const elector = new LeaderElector({
@@ -107,19 +107,30 @@ describe('electors with Redis as the witness', () => {
   });
 
   it('keep a leader whose connections are cut, again and again, by the server', async () => {
-    const keyPrefix = `test-${randomUUID()}:`;
-    const admin = new Redis(inject('redisUrl'));
-    const all = ['a', 'b', 'c'].map((identity) => candidate(keyPrefix, identity));
+    // One of its own: the connections of others are none of this test's business.
+    const server = await startTestRedisServer();
+    const admin = new Redis(server.url);
+    const all = ['a', 'b', 'c'].map((identity) => candidate('test:', identity, server.url));
     const first = await waitFor(() => all.find(({ elector }) => elector.isLeader));
+    const listeners = async () =>
+      [...String(await admin.client('LIST')).matchAll(/id=(\d+).*name=lease-listener\b/g)].map(
+        ([, id]) => id,
+      );
     for (let count = 0; count < 5; count++) {
       await waitFor(() => first.isSeen());
-      const ids = [...String(await admin.client('LIST')).matchAll(/id=(\d+).*name=lease-listener\b/g)];
-      expect(ids.length).toBeGreaterThanOrEqual(3);
-      for (const [, id] of ids) await admin.client('KILL', 'ID', String(id)).catch(() => undefined);
+      const ids = await waitFor(
+        async () => {
+          const found = await listeners();
+          return found.length >= 3 && found;
+        },
+        { what: 'everybody to listen' },
+      );
+      for (const id of ids) await admin.client('KILL', 'ID', String(id)).catch(() => undefined);
       await waitFor(async () => !(await first.isSeen()), { what: 'it to say that it cannot be seen' });
     }
     expect(first.elector).toMatchObject({ isLeader: true, epoch: 1 });
     for (const each of all) await each.stop();
     admin.disconnect();
+    await server.stop();
   });
 });
