@@ -1,11 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
+import { transformSync } from 'esbuild';
 
 /**
  * Lets a child process of a test import this repository's TypeScript as it is: `node --import <this file> x.ts`.
- * Node's own type stripping knows neither parameter properties nor imports that end in `.js`.
+ * Node's own type stripping knows neither parameter properties nor imports that end in `.js`; TypeScript itself takes three
+ * times as long.
  */
 registerHooks({
   resolve(specifier, context, nextResolve) {
@@ -17,14 +18,12 @@ registerHooks({
   },
   load(url, context, nextLoad) {
     if (!url.endsWith('.ts')) return nextLoad(url, context);
-    const { outputText } = ts.transpileModule(readFileSync(fileURLToPath(url), 'utf8'), {
-      compilerOptions: {
-        target: ts.ScriptTarget.ES2024,
-        module: ts.ModuleKind.ESNext,
-        verbatimModuleSyntax: true,
-        experimentalDecorators: true,
-      },
+    const { code } = transformSync(readFileSync(fileURLToPath(url), 'utf8'), {
+      loader: 'ts',
+      format: 'esm',
+      target: 'es2024',
+      tsconfigRaw: { compilerOptions: { experimentalDecorators: true, verbatimModuleSyntax: true } },
     });
-    return { format: 'module', source: outputText, shortCircuit: true };
+    return { format: 'module', source: code, shortCircuit: true };
   },
 });
