@@ -4,6 +4,7 @@ import { StatusError } from '../errors/index.js';
 import { createSchemaRegistry } from '../schema/index.js';
 import { applyPatch } from './apply-patch.js';
 import type { PatchOptions } from './apply-patch.js';
+import { MAX_COPIED } from './copy-budget.js';
 import { patchTypeOf } from './patch-type.js';
 
 const schemas = createSchemaRegistry();
@@ -19,14 +20,18 @@ function patched(type: PatchOptions['type'], patch: unknown) {
 }
 
 function refusal(type: PatchOptions['type'], patch: unknown): number {
+  return refusalStatus(type, patch)?.code ?? 200;
+}
+
+function refusalStatus(type: PatchOptions['type'], patch: unknown): StatusError['status'] | undefined {
   try {
     patched(type, patch);
   } catch (error) {
     const translated = translateDocumentLimit(error);
-    if (translated instanceof StatusError) return translated.status.code;
+    if (translated instanceof StatusError) return translated.status;
     throw error;
   }
-  return 200;
+  return undefined;
 }
 
 describe('applyPatch', () => {
@@ -83,14 +88,23 @@ describe('applyPatch', () => {
     expect('polluted' in {}).toBe(false);
   });
 
-  it('stops copies of an object into itself before they are large', () => {
-    const copies = Array.from({ length: 40 }, (_, index) => ({
-      op: 'copy',
-      from: '/metadata',
-      path: `/metadata/labels/${index}`,
-    }));
-    expect(refusal('json', copies)).toBe(422);
-  });
+  it.each<[string, unknown, RegExp]>([
+    ['long', 'x'.repeat(MAX_COPIED / 2), /size increase of copy is 3145822, exceeding the limit 3145728$/],
+    ['many', '1', /have more than 200000 names and values$/],
+  ])(
+    'stops copies of an object into itself before they are too %s, and says which',
+    (_name, label, limit) => {
+      const copies = Array.from({ length: 40 }, (_, index) => ({
+        op: 'copy',
+        from: '/metadata',
+        path: `/metadata/labels/${index}`,
+      }));
+      const patch = [{ op: 'add', path: '/metadata/labels/a', value: label }, ...copies];
+      const status = refusalStatus('json', patch);
+      expect(status?.code).toBe(422);
+      expect(status?.details?.causes?.[0]?.message).toMatch(limit);
+    },
+  );
 
   it('refuses more operations than one patch may have', () => {
     const tests = Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/kind', value: 'Pod' }));

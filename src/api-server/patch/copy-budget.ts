@@ -6,6 +6,9 @@ import type { JsonObject } from './json-pointer.js';
 /** Characters of JSON that the copies of one patch may add up to: the genuine server's `JSONPatchMaxCopyBytes`. */
 export const MAX_COPIED = 3 * 1024 * 1024;
 
+/** Names and values that the copies of one patch may add up to: few characters can be many of them. */
+export const MAX_COPIED_VALUES = 2 * MAX_VALUES;
+
 /** More was asked for than may be copied. */
 export class CopyBudgetError extends Error {}
 
@@ -37,10 +40,15 @@ export class CopyBudget {
 
   private spend(length: number): void {
     this.copied += length;
-    this.values++;
-    if (this.copied <= MAX_COPIED && this.values <= 2 * MAX_VALUES) return;
-    throw new CopyBudgetError(
-      `Unable to complete the copy, the accumulated size increase of copy is ${this.copied}, exceeding the limit ${MAX_COPIED}`,
-    );
+    if (this.copied > MAX_COPIED) {
+      throw new CopyBudgetError(
+        `Unable to complete the copy, the accumulated size increase of copy is ${this.copied}, exceeding the limit ${MAX_COPIED}`,
+      );
+    }
+    if (++this.values > MAX_COPIED_VALUES) {
+      throw new CopyBudgetError(
+        `Unable to complete the copy, the copies of this patch have more than ${MAX_COPIED_VALUES} names and values`,
+      );
+    }
   }
 }
