@@ -1,6 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ScheduledFault } from './schedule.js';
 import { FAULTS } from './faults/index.js';
-import { pause } from './faults/fault.js';
 import type { Probes } from './probes.js';
 import type { FaultRecord } from './report.js';
 import type { ChaosSet } from './set/chaos-set.js';

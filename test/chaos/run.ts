@@ -1,10 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Checks } from './checks.js';
 import { findUnrest } from './checkers/rest.js';
 import type { Violation } from './checkers/violation.js';
 import { History } from './history.js';
 import { Journal } from './journal.js';
 import { LOAD_NAMESPACE, Load } from './load.js';
-import { pause } from './faults/fault.js';
 import { Probes } from './probes.js';
 import { findQueued } from './queues.js';
 import type { FaultRecord, RunRecord } from './report.js';

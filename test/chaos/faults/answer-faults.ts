@@ -1,7 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { AnswerFault } from '../api-fault-proxy.js';
 import { anyReplica } from './process-faults.js';
 import type { Fault } from './fault.js';
-import { between, pause } from './fault.js';
+import { between } from './fault.js';
 
 const WRITES = ['POST', 'PUT', 'PATCH', 'DELETE'];
 

@@ -67,8 +67,6 @@ export interface FaultContext {
 /** Makes the fault and resolves when it is over and everything it touched is as before. */
 export type Fault = (context: FaultContext) => Promise<void>;
 
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 /** From `least` to `most` by the fault's strength. */
 export function between(least: number, most: number, strength: number): number {
   return Math.round(least + (most - least) * strength);

@@ -1,6 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { anyReplica } from './process-faults.js';
 import type { Fault } from './fault.js';
-import { between, pause } from './fault.js';
+import { between } from './fault.js';
 
 /** Longer than any lock or lease lasts. */
 const SHORTEST_BLOCK_MS = 3000;

@@ -1,8 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ChaosReplica } from '../set/replica.js';
 import type { Direction, TcpProxy } from '../tcp-proxy.js';
 import { anyReplica, theLeader } from './process-faults.js';
 import type { Fault } from './fault.js';
-import { between, pause } from './fault.js';
+import { between } from './fault.js';
 
 type Link = (replica: ChaosReplica) => TcpProxy;
 export const redisLink: Link = (replica) => replica.redisLink;

@@ -1,7 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ChaosReplica } from '../set/replica.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 import type { Fault, FaultContext } from './fault.js';
-import { between, chosen, pause } from './fault.js';
+import { between, chosen } from './fault.js';
 
 type Choose = (context: FaultContext) => Promise<ChaosReplica | undefined>;
 

@@ -1,6 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { anyReplica } from './process-faults.js';
 import type { Fault } from './fault.js';
-import { between, pause } from './fault.js';
+import { between } from './fault.js';
 
 export const cutWatches: Fault = async (context) => {
   const replica = await anyReplica(context);

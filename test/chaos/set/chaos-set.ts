@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { HttpApiClient } from '../../../src/kit/api-client/index.js';
 import { createHttpApiClient, loadKubeconfig } from '../../../src/kit/api-client/index.js';
 import { writeKubeconfig } from '../../../src/api-server/write-kubeconfig.js';
@@ -14,7 +15,6 @@ import type { ReplicatedTopology } from '../../../src/testing/redis-topologies.j
 import { startRedisCluster, startSentinelTrio } from '../../../src/testing/redis-topologies.js';
 import { freePort } from '../../../src/testing/free-port.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
-import { pause } from '../faults/fault.js';
 import { ManagedProcess } from './managed-process.js';
 import { ChaosReplica } from './replica.js';
 
