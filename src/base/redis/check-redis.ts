@@ -21,7 +21,7 @@ const RETRY_MS = 50;
 const LONGEST_RETRY_MS = 500;
 /** What waiting does not mend: logins, permissions, certificates, and servers that speak something else. */
 const FINAL =
-  /NOAUTH|WRONGPASS|NOPERM|invalid username|Protocol error|certificate|altname|wrong version number|cluster support disabled/i;
+  /NOAUTH|WRONGPASS|NOPERM|invalid username|Protocol error|Unknown RESP type|certificate|altname|wrong version number|cluster support disabled/i;
 
 /**
  * Waits until Redis answers and makes sure that we can live on it: version 7 or newer, never evicting, no replica,
