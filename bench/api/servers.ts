@@ -43,7 +43,7 @@ export class ApiServers {
       logFd,
       clock,
       logger: silentLogger,
-      onChange: () => undefined,
+      onLaunch: () => undefined,
     });
     const servers = new ApiServers(dataDir, redis);
     try {

@@ -56,7 +56,7 @@ export class LightSet {
       logFd: openSync(join(dataDir, 'redis.log'), 'a'),
       clock: new SystemClock(),
       logger: silentLogger,
-      onChange: () => undefined,
+      onLaunch: () => undefined,
     });
     const place = {
       dataDir,

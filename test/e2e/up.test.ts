@@ -192,6 +192,17 @@ describe('rollkeeper up', () => {
     await ended(redis?.pid);
   });
 
+  it('ends the Redis that a killed run has left behind also where another one is named from then on', async () => {
+    const left = join(folder, 'named');
+    up = await Up.start({ dataDir: left, args: ['--replicas', '1', '--nodes', '0'] });
+    const { redis } = await up.status();
+    process.kill(up.pid, 'SIGKILL');
+    await up.ended();
+    const second = Up.spawn({ dataDir: left, env: { REDIS_URL: 'redis://127.0.0.1:1' } });
+    expect(await second.ended()).toBe(1);
+    await ended(redis?.pid);
+  });
+
   it('refuses to run twice from one folder', async () => {
     up = await Up.start({ dataDir });
     const second = Up.spawn({ dataDir });

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock/index.js';
 import { StartupError } from '../../base/errors/index.js';
 import type { Logger } from '../../base/logging/index.js';
-import { describeRedis } from '../../base/redis/index.js';
 import { ownRedisUrl, startRedis } from './redis-process.js';
 import type { RunState } from './run-state.js';
 import { isAlive, readRunState, removeRunState, writeRunState } from './run-state.js';
@@ -35,23 +34,27 @@ export async function withRedisOfDataFolder<T>(
   // Until ours runs, one that a killed run has left behind must not be forgotten.
   const claim: RunState = { version: 1, supervisorPid: process.pid, redis: former?.redis, replicas: [] };
   await writeRunState(dataDir, claim);
+  let noting = Promise.resolve();
   try {
     const redis = await startRedis({
       dataDir,
       logFd: openSync(join(dataDir, 'logs', 'redis.log'), 'a', 0o600),
       clock,
       logger,
-      ...(former?.redis?.pid ? { former: { url: former.redis.url, pid: former.redis.pid } } : {}),
-      onChange: () => undefined,
+      former: former?.redis,
+      onLaunch: (running) => {
+        noting = noting
+          .then(() => writeRunState(dataDir, { ...claim, redis: running }))
+          .catch((error: unknown) => logger.warn('could not note what runs', { error }));
+      },
     });
     try {
-      // Whoever comes next stops the server, should we be killed.
-      await writeRunState(dataDir, { ...claim, redis: { url: describeRedis(redis.url), pid: redis.pid() } });
       return await use(redis.url);
     } finally {
       await redis.stop();
     }
   } finally {
+    await noting;
     await removeRunState(dataDir);
   }
 }

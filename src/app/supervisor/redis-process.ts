@@ -6,10 +6,11 @@ import { ensureTokenFile } from '../../api-server/auth/index.js';
 import type { Clock } from '../../base/clock/index.js';
 import { StartupError } from '../../base/errors/index.js';
 import type { Logger } from '../../base/logging/index.js';
-import { assertUsableRedis } from '../../base/redis/index.js';
+import { assertUsableRedis, describeRedis } from '../../base/redis/index.js';
 import { keepSynced } from './append-only-files.js';
 import { freePort } from './free-port.js';
 import { shutDownRedisOf } from './redis-leftover.js';
+import type { RunState } from './run-state.js';
 
 /** A Redis to keep everything in: one that was named, or a child of ours. */
 export interface RedisProcess {
@@ -25,9 +26,13 @@ export interface RedisProcessOptions {
   readonly logFd: number;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** A former run's own Redis, which may still answer. */
-  readonly former?: { readonly url: string; readonly pid: number };
-  readonly onChange: () => void;
+  /** A former run's Redis, which may still answer. Without a `pid` it was none of ours. */
+  readonly former?: RunState['redis'];
+  /**
+   * Told of each server as soon as it is a process, before it answers: should we be killed, whoever comes next must be able to end
+   * it. The URL is without the password.
+   */
+  readonly onLaunch: (running: NonNullable<RunState['redis']>) => void;
 }
 
 /** In the data folder; nobody but its owner gets past it into the store. */
@@ -51,12 +56,30 @@ export async function startRedis(options: RedisProcessOptions): Promise<RedisPro
   const dir = resolve(join(options.dataDir, 'redis'));
   await mkdir(dir, { recursive: true, mode: 0o700 });
   await chmod(dir, 0o700);
+  await endFormerRedis(options);
   const password = await ensureTokenFile(join(options.dataDir, PASSWORD_FILE));
-  const { clock, former } = options;
-  if (former) await shutDownRedisOf(dir, { pid: former.pid, url: withPassword(former.url, password) }, clock);
   const server = new OwnRedis(findServer(), { port: await freePort(), dir, password }, options);
-  await server.start();
+  try {
+    await server.start();
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
   return server;
+}
+
+/**
+ * Ends the Redis of a former run on this data folder, if it is still there, before it is forgotten.
+ * @throws StartupError where it does not end
+ */
+export async function endFormerRedis({
+  clock,
+  dataDir,
+  former,
+}: Pick<RedisProcessOptions, 'clock' | 'dataDir' | 'former'>): Promise<void> {
+  if (former?.pid === undefined) return;
+  const url = await ownRedisUrl(dataDir, former.url);
+  await shutDownRedisOf(resolve(join(dataDir, 'redis')), { pid: former.pid, url }, clock);
 }
 
 /** The URL of the data folder's own Redis, as `run.json` shows it, with the password of the folder. */
@@ -107,7 +130,7 @@ class OwnRedis implements RedisProcess {
   }
 
   private launch(): void {
-    const { logFd } = this.options;
+    const { logFd, onLaunch } = this.options;
     const child = spawn(this.binary, ['-'], { stdio: ['pipe', logFd, logFd], detached: true });
     this.child = child;
     // One that has ended already reads nothing: its exit tells.
@@ -117,20 +140,23 @@ class OwnRedis implements RedisProcess {
       child.once('exit', () => resolveExit());
       child.once('error', () => resolveExit());
     });
+    onLaunch({ url: describeRedis(this.url), pid: child.pid });
   }
 
   private async keepAlive(): Promise<void> {
-    const { clock, logger, onChange } = this.options;
-    for (;;) {
-      await this.exited;
-      if (this.stopping.signal.aborted) return;
+    const { clock, logger } = this.options;
+    const { signal } = this.stopping;
+    await this.exited;
+    while (!signal.aborted) {
       logger.warn('redis ended; starting it again', {
         exitCode: this.child?.exitCode,
         signal: this.child?.signalCode,
       });
       await clock.sleep(RESTART_DELAY_MS);
+      // Who has stopped us meanwhile knows of the server that ended and would leave this one behind.
+      if (signal.aborted) return;
       this.launch();
-      onChange();
+      await this.exited;
     }
   }
 }

@@ -9,7 +9,7 @@ import { withMemoryDefaults } from '../../base/process/index.js';
 import { describeRedis } from '../../base/redis/index.js';
 import { freePort, adminPortAgain } from './free-port.js';
 import type { RedisProcess } from './redis-process.js';
-import { startRedis, useRedis } from './redis-process.js';
+import { endFormerRedis, startRedis, useRedis } from './redis-process.js';
 import type { RunState } from './run-state.js';
 import { isAlive, readRunState, removeRunState, writeRunState } from './run-state.js';
 import {
@@ -149,24 +149,19 @@ export class Supervisor {
   private async bringUpRedis(former: RunState | undefined): Promise<RedisProcess> {
     const { clock, logger, up } = this.options;
     const url = up['redis-url'];
-    const redis =
-      url !== undefined
-        ? await useRedis(url, clock)
-        : await startRedis({
-            dataDir: up['data-dir'],
-            logFd: this.openLog('redis'),
-            clock,
-            logger,
-            ...(former?.redis?.pid ? { former: { url: former.redis.url, pid: former.redis.pid } } : {}),
-            onChange: () => this.noteRedis(),
-          });
-    this.redis = redis;
-    this.noteRedis();
-    return redis;
-  }
-
-  private noteRedis(): void {
-    if (this.redis) this.update({ redis: { url: describeRedis(this.redis.url), pid: this.redis.pid() } });
+    const place = { dataDir: up['data-dir'], clock, former: former?.redis };
+    if (url !== undefined) {
+      await endFormerRedis(place);
+      const redis = await useRedis(url, clock);
+      this.update({ redis: { url: describeRedis(redis.url) } });
+      return redis;
+    }
+    return startRedis({
+      ...place,
+      logFd: this.openLog('redis'),
+      logger,
+      onLaunch: (redis) => this.update({ redis }),
+    });
   }
 
   private async startApiServer(): Promise<string> {

@@ -176,7 +176,7 @@ export class ChaosSet {
       logFd: openSync(join(dataDir, 'redis.log'), 'a'),
       clock,
       logger: silentLogger,
-      onChange: () => undefined,
+      onLaunch: () => undefined,
     });
     this.replicated = await TOPOLOGIES[redis]();
     const { url: redisUrl } = this.replicated ?? this.redisProcess;
