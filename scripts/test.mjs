@@ -55,14 +55,17 @@ process.exitCode = exitCode !== 0 || failed > 0 || passed === 0 ? 1 : 0;
 function count(file) {
   try {
     const results = JSON.parse(readFileSync(file, 'utf8'));
-    const skipped = results.testResults.flatMap(({ assertionResults }) =>
-      assertionResults
-        .filter(({ status }) => status === 'skipped' || status === 'pending' || status === 'todo')
-        .map(({ fullName }) => fullName),
-    );
-    const brokenFiles = results.testResults.filter(
-      ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
-    ).length;
+    // A file fails without a failed test where it cannot be loaded, or a hook of it fails; its tests do not run then.
+    const isBroken = ({ status, assertionResults }) =>
+      status === 'failed' && assertionResults.every((test) => test.status !== 'failed');
+    const brokenFiles = results.testResults.filter(isBroken).length;
+    const skipped = results.testResults
+      .filter((file) => !isBroken(file))
+      .flatMap(({ assertionResults }) =>
+        assertionResults
+          .filter(({ status }) => status === 'skipped' || status === 'pending' || status === 'todo')
+          .map(({ fullName }) => fullName),
+      );
     return { passed: results.numPassedTests, failed: results.numFailedTests + brokenFiles, skipped };
   } catch (error) {
     say(`the tests left no readable report: ${error.message}`);

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +8,6 @@ import { bearerToken, createHttpApiClient, isNotFound } from '../../src/kit/api-
 import { SystemClock } from '../../src/base/clock/index.js';
 import type { Deployment, KubernetesObject, ReplicaSet } from '../../src/base/kubernetes/index.js';
 import { DEPLOYMENTS, LEASES, NODES, PODS, REPLICA_SETS } from '../../src/base/kubernetes/index.js';
-import { freePort } from '../../src/testing/free-port.js';
 import type { TestRedisServer } from '../../src/testing/redis-server.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { waitFor } from '../../src/testing/wait-for.js';
@@ -19,8 +16,7 @@ import { ApiFaultProxy } from '../chaos/api-fault-proxy.js';
 import type { RunningApiServer } from '../integration/api-server-harness.js';
 import { TOKEN, startApiServer } from '../integration/api-server-harness.js';
 import { aDeployment } from './support/a-deployment.js';
-
-const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
+import { Program } from './support/program.js';
 
 /** Collections that the replica may not list, by the end of their path. */
 const DENIED = /\/(deployments|serviceaccounts)(\?|$)/;
@@ -31,7 +27,7 @@ describe('a replica that may not list everything', () => {
   let server: RunningApiServer;
   let proxy: ApiFaultProxy;
   let client: HttpApiClient;
-  let replica: ChildProcess;
+  let replica: Program;
   let adminUrl: string;
 
   beforeAll(async () => {
@@ -52,16 +48,14 @@ describe('a replica that may not list everything', () => {
       userAgent: 'test',
       clock: new SystemClock(),
     });
-    const port = await freePort();
-    adminUrl = `http://127.0.0.1:${port}`;
     const args = ['controller', '--kubeconfig', kubeconfig, '--redis-url', redis.url];
-    replica = spawn(process.execPath, [MAIN, ...args, '--admin-port', String(port)], { stdio: 'ignore' });
-    await waitFor(() => fetch(`${adminUrl}/livez`).catch(() => undefined), { timeoutMs: 30_000 });
+    replica = Program.spawn('the replica', [...args, '--admin-port', '0']);
+    ({ adminUrl = '' } = await replica.untilReady());
   });
 
   afterAll(async () => {
-    const exited = once(replica, 'exit');
-    replica.kill('SIGTERM');
+    const exited = once(replica.process, 'exit');
+    replica.process.kill('SIGTERM');
     await exited;
     await client.close();
     proxy.stop();

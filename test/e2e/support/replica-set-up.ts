@@ -1,15 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeKubeconfig } from '../../../src/api-server/write-kubeconfig.js';
 import { readCredentials } from '../../../src/app/supervisor/credentials.js';
 import { freePort } from '../../../src/testing/free-port.js';
-import { waitFor } from '../../../src/testing/wait-for.js';
-
-const MAIN = join(import.meta.dirname, '..', '..', '..', 'dist', 'main.js');
+import { Program } from './program.js';
 
 export interface Replica {
   readonly process: ChildProcess;
@@ -20,60 +16,43 @@ export interface Replica {
 export class ReplicaSetUp {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'rollkeeper-e2e-'));
   readonly kubeconfig = join(this.dataDir, 'kubeconfig');
-  private readonly children: ChildProcess[] = [];
+  private readonly programs: Program[] = [];
   private apiPort = 0;
-  private apiServer: ChildProcess | undefined;
+  private apiServer: Program | undefined;
 
   constructor(readonly redisUrl: string) {}
 
+  /** Started again, it is where it was. */
   async startApiServer(): Promise<ChildProcess> {
     this.apiPort ||= await freePort();
     const server = `https://127.0.0.1:${this.apiPort}`;
     const args = ['apiserver', '--port', String(this.apiPort), '--data-dir', this.dataDir];
-    this.apiServer = this.spawn([...args, '--redis-url', this.redisUrl]);
-    const credentials = await waitFor(() => readCredentials(this.dataDir).catch(() => undefined), {
-      timeoutMs: 30_000,
-      what: 'the API server’s certificates',
-    });
-    await writeKubeconfig({ path: this.kubeconfig, server, ...credentials });
-    return this.apiServer;
+    this.apiServer = this.spawn('the API server', [...args, '--redis-url', this.redisUrl]);
+    await this.apiServer.untilReady();
+    await writeKubeconfig({ path: this.kubeconfig, server, ...(await readCredentials(this.dataDir)) });
+    return this.apiServer.process;
   }
 
   async stopApiServer(): Promise<void> {
-    const server = this.apiServer;
-    if (!server || server.exitCode !== null) return;
-    const exited = once(server, 'exit');
-    server.kill('SIGKILL');
-    await exited;
+    await this.apiServer?.kill();
   }
 
   /** @param more further arguments of `rollkeeper controller` */
   async startReplica(identity: string, more: readonly string[] = []): Promise<Replica> {
-    const port = await freePort();
     const args = ['controller', '--kubeconfig', this.kubeconfig, '--redis-url', this.redisUrl];
-    const process = this.spawn([...args, '--identity', identity, '--admin-port', String(port), ...more]);
-    const adminUrl = `http://127.0.0.1:${port}`;
-    await waitFor(() => fetch(`${adminUrl}/livez`).catch(() => undefined), {
-      timeoutMs: 30_000,
-      what: `${identity} to serve`,
-    });
-    return { process, adminUrl };
+    const replica = this.spawn(identity, [...args, '--identity', identity, '--admin-port', '0', ...more]);
+    const { adminUrl = '' } = await replica.untilReady();
+    return { process: replica.process, adminUrl };
   }
 
   async stop(): Promise<void> {
-    for (const child of this.children) {
-      if (child.exitCode !== null || child.signalCode !== null) continue;
-      const exited = once(child, 'exit');
-      child.kill('SIGCONT');
-      child.kill('SIGKILL');
-      await exited;
-    }
+    for (const program of this.programs) await program.kill();
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 
-  private spawn(args: readonly string[]): ChildProcess {
-    const child = spawn(process.execPath, [MAIN, ...args], { stdio: 'ignore' });
-    this.children.push(child);
-    return child;
+  private spawn(name: string, args: readonly string[]): Program {
+    const program = Program.spawn(name, args);
+    this.programs.push(program);
+    return program;
   }
 }

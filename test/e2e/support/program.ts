@@ -1,0 +1,63 @@
+import type { ChildProcess } from 'node:child_process';
+import { fork } from 'node:child_process';
+import { join } from 'node:path';
+import type { ReadyMessage } from '../../../src/app/supervisor/supervised-process.js';
+import type { ChildMessage } from '../../../src/base/process/index.js';
+import { waitFor } from '../../../src/testing/wait-for.js';
+
+const MAIN = join(import.meta.dirname, '..', '..', '..', 'dist', 'main.js');
+const KEPT_OUTPUT = 4000;
+
+/** One process of the built program, started by nobody again when it dies. */
+export class Program {
+  private ready: ReadyMessage | undefined;
+  private output = '';
+
+  private constructor(
+    private readonly name: string,
+    readonly process: ChildProcess,
+  ) {
+    process.on('message', (message: ChildMessage) => {
+      if (message.type === 'ready') this.ready = message;
+    });
+    for (const stream of [process.stdout, process.stderr]) {
+      stream?.on(
+        'data',
+        (chunk: Buffer) => (this.output = (this.output + chunk.toString()).slice(-KEPT_OUTPUT)),
+      );
+    }
+  }
+
+  static spawn(name: string, args: readonly string[]): Program {
+    return new Program(name, fork(MAIN, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] }));
+  }
+
+  get hasEnded(): boolean {
+    return this.process.exitCode !== null || this.process.signalCode !== null;
+  }
+
+  /** What it says of itself once it serves. @throws Error with what it has printed, where it ends before */
+  async untilReady(): Promise<ReadyMessage> {
+    const what = `${this.name} to serve`;
+    const isSettled = (): boolean => this.ready !== undefined || this.hasEnded;
+    await waitFor(isSettled, { timeoutMs: 30_000, what }).catch((error: Error) => {
+      throw this.failure(error.message);
+    });
+    if (this.ready) return this.ready;
+    const { exitCode, signalCode } = this.process;
+    throw this.failure(`waited for ${what}, and it ended (${signalCode ?? `exit code ${exitCode}`})`);
+  }
+
+  /** Whatever it is doing, and although it was suspended. */
+  async kill(): Promise<void> {
+    if (this.hasEnded) return;
+    const exited = new Promise((resolve) => this.process.once('exit', resolve));
+    this.process.kill('SIGCONT');
+    this.process.kill('SIGKILL');
+    await exited;
+  }
+
+  private failure(message: string): Error {
+    return new Error(`${message}; it printed: ${this.output}`);
+  }
+}
