@@ -26,16 +26,11 @@ export async function waitFor<T>(
     const value = await condition();
     if (value !== undefined && value !== false) return value;
     const waitedMs = performance.now() - beganMs;
-    if (waitedMs > timeoutMs * patience()) {
+    if (waitedMs > timeoutMs * patienceOf(os.loadavg()[0] ?? 0, os.availableParallelism())) {
       throw new Error(`waited ${Math.round(waitedMs)} ms in vain for ${what}`);
     }
     await new Promise((resolve) => setTimeout(resolve, intervalMs));
   }
-}
-
-/** {@link patienceOf} this machine at this moment. */
-export function patience(): number {
-  return patienceOf(os.loadavg()[0] ?? 0, os.availableParallelism());
 }
 
 /**
