@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -73,6 +73,17 @@ export class Up {
 
   get printed(): string {
     return this.output;
+  }
+
+  /** What its processes logged between two times, in ms since 1970. */
+  loggedBetween(fromMs: number, toMs: number): string {
+    const folder = join(this.dataDir, 'logs');
+    const lines = readdirSync(folder).flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'));
+    const isWithin = (line: string): boolean => {
+      const atMs = Date.parse(/"time":"([^"]+)"/.exec(line)?.[1] ?? '');
+      return atMs >= fromMs && atMs <= toMs;
+    };
+    return lines.filter(isWithin).join('\n');
   }
 
   /** Resolves with the exit code once it has ended. */
