@@ -157,12 +157,11 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
   it('shows a failover happening', async () => {
     await open('#replicas');
     await page.waitForSelector('.chip.leader');
-    const { replicas } = await up.status();
-    const leader = replicas.find((replica) => replica.leader);
-    expect(await text('#leader')).toContain(leader?.identity);
+    const leader = await up.leader();
+    expect(await text('#leader')).toContain(leader.identity);
     const epoch = async (): Promise<number> => Number(/epoch (\d+)/.exec(await text('#leader'))?.[1]);
     const before = await epoch();
-    process.kill(leader?.pid ?? 0, 'SIGKILL');
+    process.kill(leader.pid, 'SIGKILL');
     // Whoever wins: the killed one may be back in time.
     await waitFor(async () => (await epoch()) > before && (await text('#leader')).includes(' leads'), {
       timeoutMs: 20_000,

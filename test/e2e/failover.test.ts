@@ -27,10 +27,7 @@ describe('a replica that dies', () => {
     await up.stopAndRemove();
   });
 
-  const leader = async (): Promise<number> =>
-    waitFor(async () => (await up.status()).replicas.find((replica) => replica.leader)?.pid, {
-      what: 'a leader',
-    });
+  const leader = async (): Promise<number> => (await up.leader()).pid;
   it('takes nothing with it when it leads in the middle of a rollout of twenty', async () => {
     await client.create(DEPLOYMENTS, aDeployment({ name: 'web', replicas: 20, minReadySeconds: 1 }));
     await rollouts.rolledOut('web');

@@ -99,6 +99,14 @@ describe('a replica that is asked to stop while it works', () => {
       { timeoutMs: 30_000, intervalMs: 100, what: 'three replicas to be ready' },
     );
 
+  /** Who began and ceased to lead, and why. */
+  const leadership = (sinceMs: number): string =>
+    up
+      .loggedBetween(sinceMs, Date.now())
+      .split('\n')
+      .filter((line) => line.includes('"message":"leadership"') && !line.includes('"why":"observed"'))
+      .join('\n');
+
   it('is unready at once and gone within 5 s, one after the other, and nothing stands still or goes wrong', async () => {
     await allReady();
     const changes: number[] = [];
@@ -120,13 +128,21 @@ describe('a replica that is asked to stop while it works', () => {
     })();
 
     const stops: { leader: boolean; unreadyMs: number | undefined; goneMs: number }[] = [];
-    for (const identity of (await replicas()).map((replica) => replica.identity)) {
+    const stopWhileItWorks = async (which: () => Promise<ReplicaLine>): Promise<string> => {
       const changesBefore = changes.length;
       await waitFor(() => changes.length > changesBefore, { what: 'something to be under way' });
-      const replica = (await replicas()).find((line) => line.identity === identity) as ReplicaLine;
+      const replica = await which();
       stops.push({ leader: replica.leader, ...(await stop(replica)) });
       await allReady();
-    }
+      return replica.identity;
+    };
+    const beganMs = Date.now();
+    // The leader first: on a starved machine another may lead by the time that it would have its turn.
+    const first = await stopWhileItWorks(() => up.leader());
+    for (const { identity } of (await replicas()).filter((replica) => replica.identity !== first))
+      await stopWhileItWorks(
+        async () => (await replicas()).find((line) => line.identity === identity) as ReplicaLine,
+      );
     isOver = true;
     await load;
     await stillness.stop();
@@ -137,7 +153,7 @@ describe('a replica that is asked to stop while it works', () => {
     const stoodStillMs = changes[gaps.indexOf(longest)] as number;
     console.log(
       `stopped under load: ${JSON.stringify(stops)}; ${image - 1} × ${DEPLOYMENT_COUNT} rollouts, ` +
-        `longest time without a change ${Math.round(longest)} ms`,
+        `longest time without a change ${Math.round(longest)} ms\n${leadership(beganMs)}`,
     );
     const saw = stillness.between(stoodStillMs, stoodStillMs + longest);
     const sinceMs = performance.timeOrigin + stoodStillMs;
@@ -145,7 +161,7 @@ describe('a replica that is asked to stop while it works', () => {
     const account = `since the last change, at ${new Date(sinceMs).toISOString()}:\n${saw}\n${logged}\n`;
     for (const { goneMs } of stops) expect(goneMs).toBeLessThan(5000);
     expect(stops.some(({ unreadyMs }) => unreadyMs !== undefined)).toBe(true);
-    expect(stops.filter(({ leader }) => leader).length).toBeGreaterThan(0);
+    expect(stops[0]?.leader).toBe(true);
     // A second is the aim; a machine that three replicas and their tests share may breathe in between.
     expect(longest, account).toBeLessThan(3000);
     expect(findViolations(history.events())).toEqual([]);
@@ -177,8 +193,8 @@ describe('a replica that is asked to stop while it works', () => {
 
   it('hands the lease over at once, and says so on its page and as an Event', async () => {
     await allReady();
-    const leader = (await replicas()).find((replica) => replica.leader) as ReplicaLine;
-    const others = (await replicas()).filter((replica) => replica !== leader && replica.pid !== leader.pid);
+    const leader = await up.leader();
+    const others = (await replicas()).filter(({ pid }) => pid !== leader.pid);
     process.kill(leader.pid, 'SIGTERM');
     const startedMs = performance.now();
     const pages = () =>
@@ -258,8 +274,7 @@ describe('replicas with the lease in the API, of which only the leader works', (
     for (const { controllers, leader } of statuses)
       expect(controllers.every(({ consuming }) => consuming === leader)).toBe(true);
 
-    const { replicas } = await up.status();
-    process.kill(replicas.find((replica) => replica.leader)?.pid ?? 0, 'SIGKILL');
+    process.kill((await up.leader()).pid, 'SIGKILL');
     const body = { spec: { template: { spec: { containers: [{ name: 'web', image: 'web:2' }] } } } };
     await client.patch(DEPLOYMENTS, { namespace: 'default', name: 'web' }, { type: 'strategic', body });
     await rolledOut(2);

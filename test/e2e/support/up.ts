@@ -9,6 +9,7 @@ import { createHttpApiClient, loadKubeconfig } from '../../../src/kit/api-client
 import { SystemClock } from '../../../src/base/clock/index.js';
 import { silentLogger } from '../../../src/base/logging/index.js';
 import type { UpStatus } from '../../../src/app/supervisor/index.js';
+import type { ReplicaLine } from '../../../src/app/supervisor/status.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'dist', 'main.js');
@@ -115,6 +116,13 @@ export class Up {
     ]);
     if (code !== 0) throw new Error(stderr);
     return JSON.parse(stdout) as UpStatus;
+  }
+
+  /** The replica that leads; waited for, since for a moment nobody may. */
+  leader(): Promise<ReplicaLine> {
+    return waitFor(async () => (await this.status()).replicas.find(({ leader }) => leader), {
+      what: 'a leader',
+    });
   }
 
   /** What lets people change things through the admin API. */
