@@ -57,6 +57,7 @@ describe('a replica that dies', () => {
     await waitFor(async () => (await up.status()).replicas.length === 3, {
       timeoutMs: 30_000,
       what: 'three replicas',
+      intervalMs: 50,
     });
   });
 
@@ -72,6 +73,7 @@ describe('a replica that dies', () => {
     await waitFor(async () => (await up.status()).replicas.length === 3, {
       timeoutMs: 30_000,
       what: 'three replicas',
+      intervalMs: 50,
     });
     const before = await leader();
     process.kill(before, 'SIGTERM');

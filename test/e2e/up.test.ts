@@ -9,7 +9,7 @@ import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
 import { readRunState } from '../../src/app/supervisor/run-state.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
-import { Up } from './support/up.js';
+import { Up, rollkeeper } from './support/up.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'rollkeeper-e2e-'));
 
@@ -66,6 +66,24 @@ describe('rollkeeper up', () => {
     expect(status.apiServer?.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
   });
 
+  it('is told by `rollkeeper status`, as a table and as JSON', async () => {
+    up = await Up.start({ dataDir });
+    const leader = await up.leader();
+    const table = await rollkeeper('status', '--data-dir', dataDir);
+    expect(table).toMatchObject({ code: 0, stderr: '' });
+    expect(table.stdout).toMatch(/^PROCESS +PID +ROLE +URL\n/);
+    expect(table.stdout).toMatch(new RegExp(`^${leader.identity} +${leader.pid} +leader +`, 'm'));
+    const json = await rollkeeper('status', '--data-dir', dataDir, '--json');
+    expect(json).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(json.stdout)).toEqual(await up.status());
+  });
+
+  it('is said by `rollkeeper status` not to run where it does not', async () => {
+    const nothing = await rollkeeper('status', '--data-dir', join(folder, 'nothing'));
+    expect(nothing.code).toBe(1);
+    expect(nothing.stderr).toContain(`nothing is running from ${join(folder, 'nothing')}`);
+  });
+
   it('stops every process, and has kept everything when it is started again', async () => {
     up = await Up.start({ dataDir });
     let client = await up.client();
@@ -109,7 +127,7 @@ describe('rollkeeper up', () => {
         (await running.status()).replicas.find(
           ({ identity, pid }) => identity === former.identity && pid !== former.pid,
         )?.adminUrl,
-      { timeoutMs: 30_000, what: `${former.identity} to come back` },
+      { timeoutMs: 30_000, intervalMs: 50, what: `${former.identity} to come back` },
     );
 
   it('brings a killed replica back where its console was, or elsewhere when its port was taken meanwhile', async () => {

@@ -10,6 +10,7 @@ import { SystemClock } from '../../../src/base/clock/index.js';
 import { silentLogger } from '../../../src/base/logging/index.js';
 import type { UpStatus } from '../../../src/app/supervisor/index.js';
 import type { ReplicaLine } from '../../../src/app/supervisor/status.js';
+import { readUpStatus } from '../../../src/app/supervisor/status.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'dist', 'main.js');
@@ -106,22 +107,18 @@ export class Up {
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 
+  /** What `rollkeeper status` tells, without a process for it: tests that wait ask often, beside what they measure. */
   async status(): Promise<UpStatus> {
-    const { code, stderr, stdout } = await run(process.execPath, [
-      MAIN,
-      'status',
-      '--json',
-      '--data-dir',
-      this.dataDir,
-    ]);
-    if (code !== 0) throw new Error(stderr);
-    return JSON.parse(stdout) as UpStatus;
+    const status = await readUpStatus(this.dataDir);
+    if (!status) throw new Error(`nothing is running from ${this.dataDir}`);
+    return status;
   }
 
   /** The replica that leads; waited for, since for a moment nobody may. */
   leader(): Promise<ReplicaLine> {
     return waitFor(async () => (await this.status()).replicas.find(({ leader }) => leader), {
       what: 'a leader',
+      intervalMs: 50,
     });
   }
 
@@ -141,6 +138,11 @@ export class Up {
   kubectl(binary: string, args: readonly string[], input?: string): Promise<Finished> {
     return run(binary, args, { env: { ...process.env, KUBECONFIG: this.kubeconfig }, input });
   }
+}
+
+/** A command of the built program. */
+export function rollkeeper(...args: readonly string[]): Promise<Finished> {
+  return run(process.execPath, [MAIN, ...args]);
 }
 
 export function run(
