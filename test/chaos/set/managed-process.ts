@@ -25,7 +25,8 @@ export interface Measurement {
 }
 
 const RESTART_DELAY_MS = 100;
-const READY_TIMEOUT_MS = 60_000;
+/** What hangs is ended after this; to load its single modules took a replica a minute on a machine where twenty would run. */
+const READY_TIMEOUT_MS = 150_000;
 
 /** One `rollkeeper` process that is started again whenever it ends, as its supervisor or a cluster would do. */
 export class ManagedProcess {
@@ -141,7 +142,7 @@ export class ManagedProcess {
     });
     this.ready = new Promise((resolve, reject) => {
       const timer = setTimeout(
-        () => reject(new Error(`${this.name} was not ready in time`)),
+        () => reject(new Error(`${this.name} was not ready within ${READY_TIMEOUT_MS / 1000} s`)),
         READY_TIMEOUT_MS,
       );
       child.on('message', (message: { type?: string } & Ready) => {
