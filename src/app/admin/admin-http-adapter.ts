@@ -1,6 +1,9 @@
+import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { ExpressAdapter } from '@nestjs/platform-express';
+import type { Clock } from '../../base/clock/index.js';
+import { SystemClock } from '../../base/clock/index.js';
 
 /** What one connection may cost us. */
 export interface ConnectionLimits {
@@ -25,6 +28,9 @@ const DEFAULTS: Required<ConnectionLimits> = {
 };
 /** An answer that nobody reads is given up after so long. More than the longest profile takes, which says nothing meanwhile. */
 const SILENCE_TIMEOUT_MS = 90_000;
+/** What is under way at a stop is answered within this, or cut off: nobody's open connection may hold up a stop. */
+const LAST_ANSWERS_MS = 500;
+const LOOK_FOR_IDLE_MS = 20;
 /** Requests are a key and a reason. */
 const LARGEST_BODY = '16kb';
 
@@ -33,6 +39,7 @@ export class AdminHttpAdapter extends ExpressAdapter {
   constructor(
     private readonly tls: boolean,
     private readonly limits: ConnectionLimits = {},
+    private readonly clock: Clock = new SystemClock(),
   ) {
     super();
   }
@@ -43,6 +50,23 @@ export class AdminHttpAdapter extends ExpressAdapter {
       ? createTlsServer({ ...limits, handshakeTimeout }, this.getInstance())
       : createServer(limits, this.getInstance());
     this.httpServer.setTimeout(SILENCE_TIMEOUT_MS);
+  }
+
+  /**
+   * Node ends the connections that are idle as it begins to close. One that is answered just then is idle only afterwards and
+   * would stay for as long as its client keeps it, as would one that has not asked anything yet.
+   */
+  override async close(): Promise<void> {
+    const server = this.httpServer as Server;
+    const over = new AbortController();
+    const closed = Promise.resolve(super.close() as Promise<unknown>).then(() => over.abort());
+    const untilMs = this.clock.monotonicNow() + LAST_ANSWERS_MS;
+    while (!over.signal.aborted && this.clock.monotonicNow() < untilMs) {
+      await this.clock.sleep(LOOK_FOR_IDLE_MS, over.signal).catch(() => undefined);
+      server.closeIdleConnections();
+    }
+    server.closeAllConnections();
+    await closed;
   }
 
   /** JSON alone: forms are what pages of other sites can send without asking. */

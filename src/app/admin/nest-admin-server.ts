@@ -1,6 +1,7 @@
 import type { DynamicModule, INestApplication, InjectionToken } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Server } from 'node:https';
+import type { Clock } from '../../base/clock/index.js';
 import type { ServedCertificate } from '../../base/tls/index.js';
 import { guardAdminPages } from './access.middleware.js';
 import type { ConnectionLimits } from './admin-http-adapter.js';
@@ -16,6 +17,7 @@ export interface AdminServer {
   readonly url: string;
   /** A provider of the application. */
   get<T>(token: InjectionToken<T>): T;
+  /** Answers what is under way, for half a second at most, and ends every connection. */
   close(): Promise<void>;
   /** The paths that are served. */
   routes(): readonly string[];
@@ -28,6 +30,8 @@ export interface AdminServerOptions {
   /** Whether it speaks TLS, with the certificate of the module's AdminPorts. @default false */
   readonly tls?: boolean;
   readonly limits?: ConnectionLimits;
+  /** By which a stop is bounded. @default the system's */
+  readonly clock?: Clock;
 }
 
 /**
@@ -37,9 +41,9 @@ export interface AdminServerOptions {
  */
 export async function startAdminServer(
   module: DynamicModule,
-  { host, limits, port, tls = false }: AdminServerOptions,
+  { clock, host, limits, port, tls = false }: AdminServerOptions,
 ): Promise<AdminServer> {
-  const app = await NestFactory.create(module, new AdminHttpAdapter(tls, limits), {
+  const app = await NestFactory.create(module, new AdminHttpAdapter(tls, limits, clock), {
     logger: false,
     abortOnError: false,
   });
