@@ -19,6 +19,8 @@ import { runWorkQueueContract } from '../../src/testing/work-queue-contract.js';
 import { BullMqWorkQueue, BullMqWorkQueueConsumer } from '../../src/kit/redis.js';
 
 const clock = new SystemClock();
+/** Ten candidates make all their handshakes at once: on a busy machine that takes longer than an elector waits for one answer. */
+const commandTimeoutMs = 20_000;
 
 const topologies: { name: string; start: () => Promise<RedisTopology> }[] = [
   { name: 'one server with TLS and an ACL user', start: startTlsRedis },
@@ -47,7 +49,7 @@ describe.each(topologies)('on $name', ({ start }) => {
     const made: RedisResourceLock[] = [];
     return {
       lock(identity) {
-        const lock = new RedisResourceLock({ url: redis.url, keyPrefix, identity });
+        const lock = new RedisResourceLock({ url: redis.url, keyPrefix, identity, commandTimeoutMs });
         made.push(lock);
         return lock;
       },
