@@ -119,6 +119,7 @@ describe('a replica that is asked to stop while it works', () => {
     };
     const watched = watch().catch(() => undefined);
     const stillness = new Stillness(async () => `${(await unfinished()).length} not rolled out`);
+    stillness.start();
     let isOver = false;
     const load = (async () => {
       while (!isOver) {

@@ -30,7 +30,6 @@ const DEFAULTS: Required<ConnectionLimits> = {
 const SILENCE_TIMEOUT_MS = 90_000;
 /** What is under way at a stop is answered within this, or cut off: nobody's open connection may hold up a stop. */
 const LAST_ANSWERS_MS = 500;
-const LOOK_FOR_IDLE_MS = 20;
 /** Requests are a key and a reason. */
 const LARGEST_BODY = '16kb';
 
@@ -53,20 +52,14 @@ export class AdminHttpAdapter extends ExpressAdapter {
   }
 
   /**
-   * Node ends the connections that are idle as it begins to close. One that is answered just then is idle only afterwards and
-   * would stay for as long as its client keeps it, as would one that has not asked anything yet.
+   * Node ends by itself the connections that are idle and those that it answers meanwhile. One on which nothing was asked, or is
+   * never answered, would stay for as long as its client keeps it.
    */
   override async close(): Promise<void> {
     const server = this.httpServer as Server;
-    const over = new AbortController();
-    const closed = Promise.resolve(super.close() as Promise<unknown>).then(() => over.abort());
-    const untilMs = this.clock.monotonicNow() + LAST_ANSWERS_MS;
-    while (!over.signal.aborted && this.clock.monotonicNow() < untilMs) {
-      await this.clock.sleep(LOOK_FOR_IDLE_MS, over.signal).catch(() => undefined);
-      server.closeIdleConnections();
-    }
-    server.closeAllConnections();
-    await closed;
+    const cutOff = this.clock.setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
+    await super.close();
+    cutOff.cancel();
   }
 
   /** JSON alone: forms are what pages of other sites can send without asking. */

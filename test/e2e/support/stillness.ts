@@ -22,9 +22,11 @@ interface Sample {
 export class Stillness {
   private readonly samples: Sample[] = [];
   private readonly stopping = new AbortController();
-  private readonly looking: Promise<void>;
+  private looking: Promise<void> | undefined;
 
-  constructor(private readonly look: () => Promise<string>) {
+  constructor(private readonly look: () => Promise<string>) {}
+
+  start(): void {
     this.looking = this.run();
   }
 
