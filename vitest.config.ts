@@ -36,6 +36,8 @@ export default defineConfig({
           globalSetup: ['test/integration/redis.global-setup.ts'],
           testTimeout: HANGS_MS,
           hookTimeout: HANGS_MS,
+          // They wait most of the time, for Redis and for what has to be over: one alone leaves a processor idle.
+          maxWorkers: 2,
         },
       },
       {
