@@ -76,6 +76,8 @@ export default tseslint.config(
         URL: 'readonly',
         module: 'writable',
         setTimeout: 'readonly',
+        setInterval: 'readonly',
+        clearInterval: 'readonly',
         clearTimeout: 'readonly',
         Buffer: 'readonly',
       },

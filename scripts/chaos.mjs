@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { run } from './lib/run.mjs';
 import { ROOT, ensureBuild, ensureDependencies, ensureNode, ensureRedis } from './lib/setup.mjs';
 
-ensureDependencies();
+await ensureDependencies();
 const node = ensureNode();
 ensureRedis();
-ensureBuild(node);
+await ensureBuild(node);
 const tsx = join(ROOT, 'node_modules', 'tsx', 'dist', 'cli.mjs');
 const args = process.argv.slice(2);
 const file = args.some((arg) => arg.startsWith('--measure')) ? 'measure.ts' : 'main.ts';

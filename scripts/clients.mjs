@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { run, runQuietly, say } from './lib/run.mjs';
 import { ROOT, ensureDependencies, ensureHelm, ensureNode, ensureRedis } from './lib/setup.mjs';
 
-ensureDependencies();
+await ensureDependencies();
 const node = ensureNode();
 ensureRedis();
 const helm = ensureHelm();

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { run } from './lib/run.mjs';
 import { ROOT, ensureBuild, ensureDependencies, ensureNode } from './lib/setup.mjs';
 
-ensureDependencies();
+await ensureDependencies();
 const node = ensureNode();
-ensureBuild(node);
+await ensureBuild(node);
 process.exitCode = await run(node, [
   join(ROOT, 'dist', 'app', 'conformance', 'main.js'),
   ...process.argv.slice(2),

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { run } from './lib/run.mjs';
 import { ROOT, ensureBuild, ensureDependencies, ensureNode, ensureRedis } from './lib/setup.mjs';
 
-ensureDependencies();
+await ensureDependencies();
 const node = ensureNode();
 ensureRedis();
-ensureBuild(node);
+await ensureBuild(node);
 const tsx = join(ROOT, 'node_modules', 'tsx', 'dist', 'cli.mjs');
 const args = process.argv.slice(2);
 const main = join(ROOT, 'test', 'fuzz', ...(args.includes('--admin') ? ['admin'] : []), 'main.ts');

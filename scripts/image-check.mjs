@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { run } from './lib/run.mjs';
 import { ROOT, ensureDependencies, ensureNode, ensureRedis } from './lib/setup.mjs';
 
-ensureDependencies();
+await ensureDependencies();
 const node = ensureNode();
 ensureRedis();
 const tsx = join(ROOT, 'node_modules', 'tsx', 'dist', 'cli.mjs');

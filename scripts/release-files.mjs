@@ -10,9 +10,9 @@ import { ROOT, ensureBuild, ensureDependencies, ensureHelm, ensureNode } from '.
 const CYCLONEDX = '@cyclonedx/cyclonedx-npm@6.0.1';
 const OUT = join(ROOT, 'release');
 
-ensureDependencies();
+await ensureDependencies();
 const node = ensureNode();
-ensureBuild(node);
+await ensureBuild(node);
 process.chdir(ROOT);
 process.env.PATH = `${dirname(node)}:${process.env.PATH}`;
 rmSync(OUT, { recursive: true, force: true });

@@ -1,8 +1,8 @@
 // `npm start`: sets up what is missing, then brings everything up on this machine.
 import { ensureBuild, ensureDependencies, ensureNode, ensureRedis, runProgram } from './lib/setup.mjs';
 
-ensureDependencies();
+await ensureDependencies();
 const node = ensureNode();
 ensureRedis();
-ensureBuild(node);
+await ensureBuild(node);
 process.exitCode = await runProgram(node, ['up', ...process.argv.slice(2)]);

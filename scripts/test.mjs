@@ -15,14 +15,14 @@ import {
   ensureRedis,
 } from './lib/setup.mjs';
 
-ensureDependencies();
+await ensureDependencies();
 const node = ensureNode();
 ensureRedis();
 ensureKubectl();
 ensureChromium();
 const oldKubectl = ensureOldKubectl();
 const helm = ensureHelm();
-ensureBuild(node);
+await ensureBuild(node);
 
 const report = join(tmpdir(), `rollkeeper-tests-${process.pid}.json`);
 const vitest = join('node_modules', 'vitest', 'vitest.mjs');

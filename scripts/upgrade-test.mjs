@@ -6,10 +6,10 @@ import { earlierBuild, lastRelease } from './lib/earlier-build.mjs';
 import { run, say } from './lib/run.mjs';
 import { ROOT, ensureBuild, ensureDependencies, ensureNode, ensureRedis } from './lib/setup.mjs';
 
-ensureDependencies();
+await ensureDependencies();
 const node = ensureNode();
 ensureRedis();
-ensureBuild(node);
+await ensureBuild(node);
 const args = process.argv.slice(2);
 const at = args.indexOf('--from');
 const [, from = lastRelease()] = at < 0 ? [] : args.splice(at, 2);

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 import { fileURLToPath } from 'node:url';
-import { nodeProblem, oldestNode } from './base/process/node-version.js';
+import { OLDEST_NODE, nodeProblem } from './base/process/node-version.js';
 
 // Before anything is loaded that an older Node would stumble over.
-const problem = nodeProblem(process.version, oldestNode());
+const problem = nodeProblem(process.version, OLDEST_NODE);
 if (problem) {
-  process.stderr.write(`rollkeeper: ${problem}\n`);
+  process.stderr.write(`rollkeeper: ${problem}; \`npm start\` and \`npx rollkeeper\` bring one along\n`);
   process.exitCode = 1;
 } else {
   const { keepHeapSmallWhileLoading } = await import('./base/process/heap-while-loading.js');

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { packagesOf, runWithProgress } from './progress.mjs';
 import { fail, run, runQuietly, say, tryOutput } from './run.mjs';
 
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -15,18 +16,28 @@ const HELM = {
   sha512: 'ZzR0bIps1qfh5ZCmb8dcxivDMArbfWWifuJyNAsOL26w8P/EKP2xNT/FE0o2FNx8JiDxh0CpQM0gd5fawO+HOQ==',
 };
 
+const BUILD_STEPS = [
+  ['compiling', 'node_modules/@nestjs/cli/bin/nest.js', 'build'],
+  ['bundling', 'scripts/bundle.mjs'],
+];
+
 /** Installs what the lockfile names, unless that is what stands there. */
-export function ensureDependencies() {
+export async function ensureDependencies() {
   if (!isNodeAtLeast(OLDEST_NODE_FOR_SCRIPTS)) {
     fail(`Node ${OLDEST_NODE_FOR_SCRIPTS} or newer is needed to begin with, this is ${process.version}`);
   }
   const stamp = join(ROOT, 'node_modules', '.rollkeeper-lockfile');
   const wanted = hashOf([join(ROOT, 'package-lock.json')]);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
-  say('installing dependencies (once)');
+  const { total, arrived } = packagesOf(ROOT);
+  say(`installing ${total} packages into node_modules, about 600 MB; usually 1 to 2 minutes, once`);
   const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
-  if (!runQuietly('npm', args, { cwd: ROOT, env: { ...process.env, NODE_ENV: 'development' } }))
-    fail('npm ci failed');
+  const installed = await runWithProgress('npm ci', 'npm', args, {
+    cwd: ROOT,
+    env: { ...process.env, NODE_ENV: 'development' },
+    detail: () => `${arrived()} of ${total} packages unpacked`,
+  });
+  if (!installed) fail('npm ci failed');
   writeFileSync(stamp, wanted);
 }
 
@@ -134,7 +145,7 @@ export function ensureHelm() {
 }
 
 /** Builds unless dist/ was built from just these sources. */
-export function ensureBuild(node) {
+export async function ensureBuild(node) {
   const stamp = join(ROOT, 'dist', '.built-from');
   const sources = [
     ...filesBelow(join(ROOT, 'src')),
@@ -148,9 +159,9 @@ export function ensureBuild(node) {
   ];
   const wanted = hashOf(sources);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
-  say('building');
-  for (const step of [['node_modules/@nestjs/cli/bin/nest.js', 'build'], ['scripts/bundle.mjs']])
-    if (!runQuietly(node, step, { cwd: ROOT })) fail('the build failed');
+  say('building from source; usually half a minute, after each change of the sources');
+  for (const [what, ...step] of BUILD_STEPS)
+    if (!(await runWithProgress(what, node, step, { cwd: ROOT }))) fail('the build failed');
   writeFileSync(stamp, wanted);
 }
 

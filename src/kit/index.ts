@@ -3,6 +3,8 @@
  * {@link defineController}.
  * @packageDocumentation
  */
+import '../base/process/require-node.js';
+
 export type { Coordination, CoordinationFactory, CoordinationParts } from './operator/coordination.js';
 export { ControllerManager } from './operator/controller-manager.js';
 export { createManager } from './operator/create-manager.js';

@@ -3,6 +3,8 @@
  * by itself where it is not given metrics and tracing.
  * @packageDocumentation
  */
+import '../base/process/require-node.js';
+
 export { createMetrics } from './telemetry/metrics.js';
 export type { Metrics } from './telemetry/metrics.js';
 export { createProcessMetrics } from './telemetry/process-metrics.js';

@@ -3,6 +3,8 @@
  * itself where it is not given another coordination.
  * @packageDocumentation
  */
+import '../base/process/require-node.js';
+
 export { RedisActorRuntime } from './actor/redis-actor-runtime.js';
 export type { RedisActorRuntimeDependencies } from './actor/redis-actor-runtime.js';
 export { RedisActorQueue } from './actor-queue/redis-actor-queue.js';

@@ -2,6 +2,8 @@
  * Controllers as providers of a Nest application: `import { RollkeeperModule, Reconciles, InjectLister } from 'rollkeeper/nest'`.
  * @packageDocumentation
  */
+import '../base/process/require-node.js';
+
 export { InjectApiClient, InjectLister, listerToken } from './injection.js';
 export { Reconciles } from './reconciles.decorator.js';
 export type { ReconcilesOptions } from './reconciles.decorator.js';

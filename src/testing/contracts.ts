@@ -2,6 +2,8 @@
  * The contracts of the kit's ports as suites for vitest, for whoever implements one: `rollkeeper/testing/contracts`.
  * @packageDocumentation
  */
+import '../base/process/require-node.js';
+
 export { runActorContract } from './actor-contract.js';
 export type { ActorContractOptions, ActorHarness } from './actor-contract.js';
 export { runResourceLockContract } from './resource-lock-contract.js';

@@ -3,6 +3,8 @@
  * vitest, stand in `rollkeeper/testing/contracts`.
  * @packageDocumentation
  */
+import '../base/process/require-node.js';
+
 export { FakeClock, SeededRandom } from '../base/clock/index.js';
 export { MemoryActorStore, StoredActorRuntime } from '../kit/actor/index.js';
 export { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../kit/work-queue/index.js';

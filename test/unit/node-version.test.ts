@@ -2,10 +2,17 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { nodeProblem, oldestNode } from '../../src/base/process/node-version.js';
+import { OLDEST_NODE, nodeProblem } from '../../src/base/process/node-version.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+/** What users import, as package.json's `exports` names it. */
+const DOORS = Object.values(
+  (JSON.parse(read('package.json')) as { exports: Record<string, string | { default: string }> }).exports,
+)
+  .filter((door) => typeof door !== 'string')
+  .map((door) => door.default.replace('./dist/', 'src/').replace(/\.js$/, '.ts'));
 
 /** Runs `args` with a Node that takes itself for another version. */
 function asNode(version: string, ...args: string[]): { status: number | null; output: string } {
@@ -22,10 +29,11 @@ function asNode(version: string, ...args: string[]): { status: number | null; ou
 }
 
 describe('the Node that is needed', () => {
-  const oldest = oldestNode();
+  const oldest = OLDEST_NODE;
 
-  it('is said by package.json alone, and by the README in the same words', () => {
-    expect(oldest).toMatch(/^\d+\.\d+\.\d+$/);
+  it('is what package.json says, and the README in the same words', () => {
+    const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
+    expect(engines.node).toBe(`>=${oldest}`);
     expect(read('README.md')).toContain(`Node ${oldest.replace(/\.0$/, '')} or newer`);
   });
 
@@ -54,6 +62,17 @@ describe('the Node that is needed', () => {
     expect(status).toBe(1);
   });
 
+  it.each(DOORS)('is asked for by the door %s before it imports anything else', (door) => {
+    const [first] = /^(import|export) .*$/m.exec(read(door)) ?? [''];
+    expect(first).toMatch(/^import '[./]+\/base\/process\/require-node\.js';$/);
+  });
+
+  it('is asked for in one line by what the doors import first', () => {
+    const { output, status } = asNode('20.20.2', '--import', 'tsx', 'src/base/process/require-node.ts');
+    expect(output).toContain(`Error: rollkeeper: Node ${oldest} or newer is needed, this is v20.20.2\n`);
+    expect(status).toBe(1);
+  });
+
   const ask = ['--input-type=module', '-e'];
   const ensureNode = `import { ensureNode } from './scripts/lib/setup.mjs'; console.log(ensureNode());`;
 
@@ -63,7 +82,7 @@ describe('the Node that is needed', () => {
   });
 
   it('must be 20 at least for npm to bring one along', () => {
-    const ensure = `import { ensureDependencies } from './scripts/lib/setup.mjs'; ensureDependencies();`;
+    const ensure = `import { ensureDependencies } from './scripts/lib/setup.mjs'; await ensureDependencies();`;
     const { output, status } = asNode('18.19.0', ...ask, ensure);
     expect(output).toBe('rollkeeper: Node 20.0.0 or newer is needed to begin with, this is v18.19.0\n');
     expect(status).toBe(1);
