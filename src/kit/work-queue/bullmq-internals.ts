@@ -57,6 +57,16 @@ type KeysOf = Pick<Queue, 'toKey'>;
 const ageWaiting = new LuaScript(new URL('./lua/age-waiting-4.lua', import.meta.url));
 const clearStray = new LuaScript(new URL('./lua/clear-stray-4.lua', import.meta.url));
 
+/** What `clear-stray` finds, by the number that it returns. */
+const STRAY_FINDINGS = [
+  undefined,
+  'no deduplication key',
+  'the deduplication key of a job that is gone',
+  'the deduplication key of a job in no list',
+  'an active job without a successor',
+] as const;
+export type StrayFinding = NonNullable<(typeof STRAY_FINDINGS)[number]>;
+
 /** What a queue does with BullMQ beyond what BullMQ offers, on one connection. */
 export class BullMqInternals {
   private readonly scripts = new Map<string, { script: LuaScript; numberOfKeys: number }>();
@@ -118,11 +128,11 @@ export class BullMqInternals {
 
   /**
    * Removes a deduplication key behind which no job stands (bullmq#4311).
-   * @returns whether none stands behind it, so that an add is needed
+   * @returns what was found where no job stands behind the key, so that an add is needed; undefined where one does
    */
-  async clearStray(queue: KeysOf, key: string): Promise<boolean> {
+  async clearStray(queue: KeysOf, key: string): Promise<StrayFinding | undefined> {
     const keys = ['prioritized', 'wait', 'active', 'delayed'].map((name) => queue.toKey(name));
-    return (await clearStray.run(this.redis, keys, [queue.toKey(''), key])) === 1;
+    return STRAY_FINDINGS[Number(await clearStray.run(this.redis, keys, [queue.toKey(''), key]))];
   }
 
   /** Forgets what was added while the key's job has been active, so that no run follows the present one. */

@@ -296,8 +296,9 @@ export class BullMqWorkQueue<Started extends object = object>
     const queue = await this.open();
     let repaired = 0;
     for await (const { key, add } of this.state.pendingSince(this.clock.now() - this.options.strayAfterMs)) {
-      if (!(await this.internals.clearStray(queue, key))) continue;
-      this.logger.warn('a waiting key had no job behind it and was added again', { key });
+      const found = await this.internals.clearStray(queue, key);
+      if (found === undefined) continue;
+      this.logger.warn('a waiting key had no job behind it and was added again', { key, found });
       await this.enqueue(key, add, PRIORITY_RANK[add.priority]);
       repaired += 1;
     }
