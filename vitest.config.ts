@@ -1,15 +1,29 @@
 import { defineConfig } from 'vitest/config';
+import { includeOf } from './scripts/lib/test-suites.mjs';
 
 /**
  * What hangs is ended after this. How long the rest takes on a machine with more to do than processors says nothing of it: a
  * property that computes for ten seconds was seen to take sixty beside three other runs.
  */
 const HANGS_MS = 180_000;
+/** They wait for processes most of the time: one alone leaves a processor idle, more would starve each other. */
+const TWO_WORKERS = { maxWorkers: 2 };
+const LONG = { testTimeout: HANGS_MS, hookTimeout: HANGS_MS };
+const setupFiles = ['test/support/properties.setup.ts'];
+const sharedProcess = {
+  isolate: false,
+  setupFiles: ['test/support/shared-process.setup.ts', ...setupFiles],
+};
+const withRedis = {
+  alias: { 'rollkeeper/testing': new URL('src/testing/index.ts', import.meta.url).pathname },
+  globalSetup: ['test/integration/redis.global-setup.ts'],
+};
 
 /**
- * Three kinds, weakest first: `unit` (no network), `integration` (a real Redis), `e2e` (real processes and a
- * real kubectl). The files of the first two share processes, and the modules loaded in them: to load these for each file
- * takes three times as long as the tests. So a file puts back what it changes for all (src/testing/replace-functions.ts).
+ * Four suites, whose files scripts/lib/test-suites.mjs names: `unit` (no network), `integration` (a real Redis), `e2e` (real
+ * processes and a real kubectl), and `nightly`, which takes too long for every change. The files of the first two share processes,
+ * and the modules loaded in them: to load these for each file takes three times as long as the tests. So a file puts back what it
+ * changes for all (src/testing/replace-functions.ts).
  */
 export default defineConfig({
   test: {
@@ -17,9 +31,8 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          isolate: false,
-          setupFiles: ['test/support/shared-process.setup.ts'],
-          include: ['src/**/*.spec.ts', 'test/unit/**/*.test.ts'],
+          ...sharedProcess,
+          include: includeOf('unit'),
           testTimeout: HANGS_MS,
           // It imports JSON as only bundlers do.
           server: { deps: { inline: ['@actions/workflow-parser'] } },
@@ -28,27 +41,33 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
-          isolate: false,
-          setupFiles: ['test/support/shared-process.setup.ts'],
+          ...sharedProcess,
+          ...withRedis,
+          ...LONG,
+          ...TWO_WORKERS,
           sequence: { groupOrder: 1 },
-          include: ['test/integration/**/*.test.ts', 'examples/**/*.test.ts'],
-          alias: { 'rollkeeper/testing': new URL('src/testing/index.ts', import.meta.url).pathname },
-          globalSetup: ['test/integration/redis.global-setup.ts'],
-          testTimeout: HANGS_MS,
-          hookTimeout: HANGS_MS,
-          // They wait most of the time, for Redis and for what has to be over: one alone leaves a processor idle.
-          maxWorkers: 2,
+          include: includeOf('integration'),
         },
       },
       {
         test: {
           name: 'e2e',
+          setupFiles,
+          ...LONG,
+          ...TWO_WORKERS,
           sequence: { groupOrder: 2 },
-          include: ['test/{e2e,chaos,fuzz}/**/*.test.ts'],
-          testTimeout: HANGS_MS,
-          hookTimeout: HANGS_MS,
-          // They wait for processes most of the time; more at once would starve each other.
-          maxWorkers: 2,
+          include: includeOf('e2e'),
+        },
+      },
+      {
+        test: {
+          name: 'nightly',
+          setupFiles,
+          ...withRedis,
+          ...LONG,
+          ...TWO_WORKERS,
+          sequence: { groupOrder: 3 },
+          include: includeOf('nightly'),
         },
       },
     ],

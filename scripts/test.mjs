@@ -1,75 +1,77 @@
-// `npm test`: sets up what is missing, checks the sources, and runs every test. The last line counts.
+// `npm test`: the gate. `npm test -- PATH...`: the test files that have one of these in their path, with only what they need set up.
+// `--suite unit|integration|e2e|nightly`, more than once if wanted: other suites than the gate's. `--watch`: runs again what a change
+// touches. Everything else that begins with `-` goes to vitest (`-t NAME`, `--name=value`). The last line counts.
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { run, say } from './lib/run.mjs';
-import {
-  ROOT,
-  ensureBuild,
-  ensureChromium,
-  ensureDependencies,
-  ensureHelm,
-  ensureKubectl,
-  ensureNode,
-  ensureOldKubectl,
-  ensureRedis,
-} from './lib/setup.mjs';
+import { dirname, join } from 'node:path';
+import { fail, run, say } from './lib/run.mjs';
+import { ROOT, ensureDependencies, ensureNode } from './lib/setup.mjs';
+import { setUpFor } from './lib/test-setup.mjs';
+import { SUITES, selectTests } from './lib/test-suites.mjs';
+import { summaryOf } from './lib/test-summary.mjs';
 
+const asked = readArguments(process.argv.slice(2));
 await ensureDependencies();
 const node = ensureNode();
-ensureRedis();
-ensureKubectl();
-ensureChromium();
-const oldKubectl = ensureOldKubectl();
-const helm = ensureHelm();
-await ensureBuild(node);
-
-const report = join(tmpdir(), `rollkeeper-tests-${process.pid}.json`);
-const vitest = join('node_modules', 'vitest', 'vitest.mjs');
-const args = [
-  vitest,
-  'run',
-  '--reporter=default',
-  '--reporter=json',
-  `--outputFile.json=${report}`,
-  ...process.argv.slice(2),
-];
+const { files, suites } = select(asked);
 const env = {
   ...process.env,
-  PATH: `${join(node, '..')}:${process.env.PATH}`,
-  ...(helm ? { ROLLKEEPER_HELM: helm } : {}),
-  ...(oldKubectl ? { ROLLKEEPER_OLD_KUBECTL: oldKubectl } : {}),
+  PATH: `${dirname(node)}:${process.env.PATH}`,
+  ...(await setUpFor(files, node)),
 };
-const exitCode = await run(node, args, { cwd: ROOT, env });
+const vitest = join('node_modules', 'vitest', 'vitest.mjs');
+const args = [...suites.map((suite) => `--project=${suite}`), ...asked.options, ...asked.paths];
 
-const { passed, failed, skipped } = count(report);
-if (skipped.length > 0) {
-  say(`skipped, because something they need is not on this machine:`);
-  for (const name of skipped) say(`  ${name}`);
+if (asked.watch) {
+  process.exitCode = await run(node, [vitest, 'watch', ...args], { cwd: ROOT, env });
+} else {
+  const file = join(tmpdir(), `rollkeeper-tests-${process.pid}.json`);
+  const reporters = ['--reporter=default', '--reporter=./scripts/lib/test-reporter.mjs'];
+  const exitCode = await run(node, [vitest, 'run', ...reporters, ...args], {
+    cwd: ROOT,
+    env: { ...env, ROLLKEEPER_TEST_REPORT: file },
+  });
+  const { failed, lines, passed } = summaryOf(readReport(file), {
+    namesSkipped: !asked.options.includes('-t'),
+  });
+  process.stdout.write(`${lines.join('\n')}\n`);
+  process.exitCode = exitCode !== 0 || failed > 0 || passed === 0 ? 1 : 0;
 }
-process.stdout.write(
-  `${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}\n`,
-);
-process.exitCode = exitCode !== 0 || failed > 0 || passed === 0 ? 1 : 0;
 
-function count(file) {
+function select({ paths, suites: named }) {
   try {
-    const results = JSON.parse(readFileSync(file, 'utf8'));
-    // A file fails without a failed test where it cannot be loaded, or a hook of it fails; its tests do not run then.
-    const isBroken = ({ status, assertionResults }) =>
-      status === 'failed' && assertionResults.every((test) => test.status !== 'failed');
-    const brokenFiles = results.testResults.filter(isBroken).length;
-    const skipped = results.testResults
-      .filter((file) => !isBroken(file))
-      .flatMap(({ assertionResults }) =>
-        assertionResults
-          .filter(({ status }) => status === 'skipped' || status === 'pending' || status === 'todo')
-          .map(({ fullName }) => fullName),
-      );
-    return { passed: results.numPassedTests, failed: results.numFailedTests + brokenFiles, skipped };
+    return selectTests({ paths, suites: named });
+  } catch (error) {
+    say(error.message);
+    process.stdout.write('0 passed, 1 failed\n');
+    process.exit(1);
+  }
+}
+
+function readArguments(argv) {
+  const read = { suites: [], paths: [], options: [], watch: false };
+  for (let at = 0; at < argv.length; at++) {
+    const [name, inline] = argv[at].split(/=(.*)/s);
+    const value = () => inline ?? argv[++at] ?? fail(`${name} needs a value`);
+    if (name === '--suite' || name === '--project') read.suites.push(suiteNamed(value()));
+    else if (name === '--watch') read.watch = true;
+    else if (name === '-t' || name === '--testNamePattern') read.options.push('-t', value());
+    else if (name.startsWith('-')) read.options.push(argv[at]);
+    else read.paths.push(argv[at].replace(`${ROOT}/`, '').replace(/^\.\//, ''));
+  }
+  return read;
+}
+
+function suiteNamed(name) {
+  return name in SUITES ? name : fail(`--suite must be ${Object.keys(SUITES).join(', ')}, not "${name}"`);
+}
+
+function readReport(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
     say(`the tests left no readable report: ${error.message}`);
-    return { passed: 0, failed: 1, skipped: [] };
+    return undefined;
   } finally {
     rmSync(file, { force: true });
   }

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type {
   Storage,
@@ -20,6 +19,7 @@ import { FakeClock } from '../base/clock/index.js';
 import { IllegalStateError } from '../base/errors/index.js';
 import { parseJson } from '../base/kubernetes/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../base/kubernetes/index.js';
+import { propertyRuns } from './property-runs.js';
 import { runStorageModel } from './storage-model.js';
 import { waitFor } from './wait-for.js';
 
@@ -43,8 +43,7 @@ export function runStorageContract(
   make: (options: MakeStorageOptions) => Promise<StorageUnderTest>,
 ): void {
   describe(`${name} keeps the contract of a storage`, () => {
-    /** Set FC_SEED to the one in the test's name to repeat a run. */
-    const seed = Number(process.env.FC_SEED ?? randomInt(2 ** 31));
+    const runs = propertyRuns({ gate: 15, nightly: 100 });
     let clock: FakeClock;
     let made: StorageUnderTest[];
     let storage: Storage;
@@ -657,8 +656,8 @@ export function runStorageContract(
       await expect(storage.ping()).resolves.toBeUndefined();
     });
 
-    it(`behaves like a map with a counter, and list plus watch gives every state (seed ${seed})`, async () => {
-      await runStorageModel({ make: () => makeStorage(), seed, numRuns: 25 });
+    it(`behaves like a map with a counter, and list plus watch gives every state (SEED=${runs.seed})`, async () => {
+      await runStorageModel({ make: () => makeStorage(), ...runs });
     });
   });
 }

@@ -30,7 +30,6 @@ describe('the admin ports of real replicas', () => {
       setUp.startReplica('replica-1', token),
     ]);
     await waitFor(async () => (await fetch(`${delegated.adminUrl}/readyz`)).ok, {
-      timeoutMs: 30_000,
       what: 'the replica to be ready',
     });
   });
@@ -75,7 +74,7 @@ describe('the admin ports of real replicas', () => {
           const { replicas } = (await answer.json()) as ClusterSnapshot;
           return replicas.length === 2 && replicas.every(({ reachable }) => reachable);
         },
-        { timeoutMs: 15_000, what: 'both replicas to answer' },
+        { what: 'both replicas to answer' },
       );
   });
 

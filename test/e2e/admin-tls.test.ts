@@ -56,7 +56,7 @@ describe('replicas whose admin ports can be reached from elsewhere', () => {
           const { replicas } = JSON.parse(text) as ClusterSnapshot;
           return replicas.length === 2 && replicas.every(({ reachable }) => reachable);
         },
-        { timeoutMs: 15_000, what: 'both replicas to answer' },
+        { what: 'both replicas to answer' },
       );
   });
 
@@ -95,7 +95,7 @@ describe('replicas whose admin ports can be reached from elsewhere', () => {
         const replica = await first().catch(() => undefined);
         return replica && replica.pid !== before.pid && replica.identity === before.identity && replica;
       },
-      { timeoutMs: 30_000, what: 'the replica to come back' },
+      { what: 'the replica to come back' },
     );
     expect(after.certificates).not.toEqual(before.certificates);
     expect((await ask(after, '/livez')).status).toBe(200);

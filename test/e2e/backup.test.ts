@@ -35,7 +35,7 @@ function available(client: HttpApiClient, name: string, count: number): Promise<
         .catch(() => undefined);
       return deployment?.status?.availableReplicas === count ? deployment : undefined;
     },
-    { timeoutMs: 60_000, what: `${name} to have ${count} pods` },
+    { what: `${name} to have ${count} pods` },
   );
 }
 
@@ -64,7 +64,7 @@ describe('rollkeeper backup and restore', () => {
         const now = await up!.status().catch(() => undefined);
         return now?.redis?.pid !== redis!.pid && now?.apiServer?.pid !== apiServer!.pid;
       },
-      { timeoutMs: 60_000, intervalMs: 200, what: 'Redis and the API server to be started again' },
+      { intervalMs: 200, what: 'Redis and the API server to be started again' },
     );
     const { metadata } = await available(client, 'web', 3);
     const backup = await rollkeeper('backup', file);

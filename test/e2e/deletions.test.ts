@@ -124,7 +124,6 @@ describe.skipIf(!kubectl)('kubectl delete', () => {
       '{"metadata":{"finalizers":[]}}',
     ]);
     await waitFor(async () => !(await exists('namespace', 'full')), {
-      timeoutMs: 30_000,
       what: 'the namespace to go',
     });
   });

@@ -49,7 +49,7 @@ describe('rollkeeper explain, plan and queue', () => {
         const answer = await explained('ill', ...here());
         return answer.cause === 'image-pull' && answer;
       },
-      { timeoutMs: 20_000, intervalMs: 100, what: 'the cause to be known' },
+      { intervalMs: 100, what: 'the cause to be known' },
     );
     expect(why).toMatchObject({ state: 'blocked', limits: { replicas: 3, floor: 3, ceiling: 4 } });
     expect(why.lastDecisions[0]?.replica).toMatch(/^controller-\d$/);
@@ -76,7 +76,7 @@ describe('rollkeeper explain, plan and queue', () => {
         // YAML breaks long lines where it likes.
         return told.test(stdout.replaceAll(/\s+/g, ' '));
       },
-      { timeoutMs: 30_000, intervalMs: 200, what: 'the cause in the condition' },
+      { intervalMs: 200, what: 'the cause in the condition' },
     );
     const { status } = await client.get<Deployment>(DEPLOYMENTS, { namespace: 'default', name: 'late' });
     expect(status?.conditions?.find(({ type }) => type === 'Progressing')).toMatchObject({
@@ -103,7 +103,6 @@ describe('rollkeeper explain, plan and queue', () => {
   it('plans a rollout from what runs, and touches nothing', async () => {
     const before = await client.create(DEPLOYMENTS, aDeployment({ name: 'planned', replicas: 10 }));
     await waitFor(async () => (await explained('planned', ...here())).state === 'complete', {
-      timeoutMs: 20_000,
       intervalMs: 100,
       what: 'the Deployment to be complete',
     });
@@ -123,7 +122,6 @@ describe('rollkeeper explain, plan and queue', () => {
   it('parks a key by hand, explains that, and takes it out again', async () => {
     await client.create(DEPLOYMENTS, aDeployment({ name: 'parked', replicas: 1 }));
     await waitFor(async () => (await explained('parked', ...here())).state === 'complete', {
-      timeoutMs: 20_000,
       intervalMs: 100,
       what: 'the Deployment to be complete',
     });
@@ -135,7 +133,7 @@ describe('rollkeeper explain, plan and queue', () => {
         const { stdout } = await rollkeeper('queue', 'show', 'deployment', ...here());
         return state === 'blocked' && cause === 'parked' && stdout.includes('parked   default/parked');
       },
-      { timeoutMs: 20_000, intervalMs: 500, what: 'the parked key to be explained and shown' },
+      { intervalMs: 500, what: 'the parked key to be explained and shown' },
     );
     expect((await rollkeeper('queue', 'unpark', 'deployment', 'default/parked', ...here())).code).toBe(0);
     await waitFor(async () => (await explained('parked', ...here())).state === 'complete', {

@@ -55,7 +55,6 @@ describe('a replica that dies', () => {
 
   it('comes back by itself, and works again', async () => {
     await waitFor(async () => (await up.status()).replicas.length === 3, {
-      timeoutMs: 30_000,
       what: 'three replicas',
       intervalMs: 50,
     });
@@ -71,7 +70,6 @@ describe('a replica that dies', () => {
 
   it('hands over at once when it is stopped cleanly', async () => {
     await waitFor(async () => (await up.status()).replicas.length === 3, {
-      timeoutMs: 30_000,
       what: 'three replicas',
       intervalMs: 50,
     });
@@ -88,17 +86,14 @@ describe('a replica that dies', () => {
     const { apiServer, redis } = await up.status();
     process.kill(apiServer?.pid ?? 0, 'SIGKILL');
     await waitFor(() => rollouts.setImage('web', 'web:6').catch(() => undefined), {
-      timeoutMs: 30_000,
       what: 'the API server',
     });
     await rollouts.rolledOut('web');
     process.kill(redis?.pid ?? 0, 'SIGKILL');
     await waitFor(() => rollouts.setImage('web', 'web:7').catch(() => undefined), {
-      timeoutMs: 30_000,
       what: 'Redis',
     });
     await waitFor(() => rollouts.isRolledOut('web').catch(() => false), {
-      timeoutMs: 60_000,
       what: 'the rollout',
     });
   });

@@ -17,7 +17,7 @@ import { aDeployment } from './support/a-deployment.js';
 import { anyKubectl } from './support/kubectl.js';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
-const PATIENT = { timeoutMs: 90_000 };
+const PATIENT = { timeoutMs: 120_000 };
 const CONFIG_MAPS = { group: '', version: 'v1', resource: 'configmaps', kind: 'ConfigMap', namespaced: true };
 const namespace = 'default';
 const kubectl = anyKubectl();

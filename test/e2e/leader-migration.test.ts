@@ -103,7 +103,6 @@ describe('controllers that go over from another controller manager, and back', (
     for (const pid of pids) process.kill(pid, 'SIGSTOP');
     try {
       await waitFor(() => theirs.elector.isLeader, {
-        timeoutMs: 60_000,
         what: 'the other component to lead',
       });
     } finally {
@@ -120,7 +119,7 @@ describe('controllers that go over from another controller manager, and back', (
           !leader && controllers.every(({ consuming }) => !consuming);
         return all.length === 2 && all.every(isIdle);
       },
-      { timeoutMs: 60_000, what: 'two replicas that neither lead nor take keys' },
+      { what: 'two replicas that neither lead nor take keys' },
     );
     expect(theirs.elector.isLeader).toBe(true);
     expect((await rollouts.read('web')).status?.observedGeneration).toBeLessThan(

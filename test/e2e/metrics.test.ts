@@ -52,7 +52,7 @@ describe('the metrics', () => {
         const { metadata, status } = await client.get<Deployment>(DEPLOYMENTS, ref);
         return status?.observedGeneration === metadata.generation && status?.availableReplicas === 5;
       },
-      { timeoutMs: 60_000, what: 'the rollout' },
+      { what: 'the rollout' },
     );
 
   async function scrape(): Promise<void> {
@@ -82,7 +82,7 @@ describe('the metrics', () => {
         await scrape();
         return served.has('rollkeeper_rollout_duration_seconds');
       },
-      { timeoutMs: 30_000, intervalMs: 500, what: 'the rollout to be counted' },
+      { intervalMs: 500, what: 'the rollout to be counted' },
     );
   });
 

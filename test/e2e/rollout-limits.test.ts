@@ -94,7 +94,7 @@ describe('the limits of a rollout, seen from outside at every change', () => {
         const progressing = deployment.status?.conditions?.find(({ type }) => type === 'Progressing');
         return progressing?.reason === 'ProgressDeadlineExceeded' && deployment;
       },
-      { timeoutMs: 30_000, what: 'the deadline to be reported' },
+      { what: 'the deadline to be reported' },
     );
     expect(stuck.status).toMatchObject({ replicas: 13, updatedReplicas: 5, availableReplicas: 8 });
 

@@ -39,7 +39,7 @@ async function rolledOut(name: string, namespace = 'default'): Promise<void> {
         status?.replicas === spec.replicas
       );
     },
-    { timeoutMs: 60_000, intervalMs: 100, what: `${namespace}/${name} to be rolled out` },
+    { intervalMs: 100, what: `${namespace}/${name} to be rolled out` },
   );
 }
 
@@ -102,7 +102,7 @@ describe('installations that share out the Deployments of a cluster by their lab
     await waitFor(
       async () =>
         (await set.client.get<ReplicaSet>(REPLICA_SETS, alone.metadata)).status?.availableReplicas === 2,
-      { timeoutMs: 30_000, intervalMs: 100, what: 'the ReplicaSet of nobody' },
+      { intervalMs: 100, what: 'the ReplicaSet of nobody' },
     );
     wroteOnly('web-a', a);
     wroteOnly('web-b', b);

@@ -55,7 +55,6 @@ describe('a replica that is asked to stop while it works', () => {
   };
   const allRolledOut = (): Promise<boolean> =>
     waitFor(async () => (await unfinished()).length === 0, {
-      timeoutMs: 60_000,
       intervalMs: 50,
       what: 'all to be rolled out',
     });
@@ -96,7 +95,7 @@ describe('a replica that is asked to stop while it works', () => {
         const lines = await replicas();
         return lines.length === 3 && (await Promise.all(lines.map(isReady))).every(Boolean);
       },
-      { timeoutMs: 30_000, intervalMs: 100, what: 'three replicas to be ready' },
+      { intervalMs: 100, what: 'three replicas to be ready' },
     );
 
   /** Who began and ceased to lead, and why. */
@@ -220,7 +219,7 @@ describe('a replica that is asked to stop while it works', () => {
           told.some(({ message }) => what.test(message)),
         );
       },
-      { what: 'the Events', timeoutMs: 20_000 },
+      { what: 'the Events' },
     );
     await allReady();
   });
@@ -263,7 +262,7 @@ describe('replicas with the lease in the API, of which only the leader works', (
             status?.updatedReplicas === 3
           );
         },
-        { timeoutMs: 30_000, what: 'the rollout' },
+        { what: 'the rollout' },
       );
     await rolledOut(1);
     const lease = await client.get<Lease>(LEASES, { namespace: 'kube-system', name: 'rollkeeper' });

@@ -73,7 +73,7 @@ describe('rollkeeper test-cluster', () => {
     async (signal) => {
       const name = signal.slice(3);
       const running = cli(sh(`trap 'echo heard; exit 5' ${name}; echo up; while :; do sleep 0.05; done`));
-      await waitFor(() => running.stdout().includes('up'), { what: 'the command', timeoutMs: 60_000 });
+      await waitFor(() => running.stdout().includes('up'), { what: 'the command' });
       running.child.kill(signal);
       expect(await running.ended).toMatchObject({ code: 5, stdout: 'up\nheard\n' });
     },
@@ -109,7 +109,7 @@ describe('rollkeeper test-cluster', () => {
 
   it('without a command tells what to type, and stays until it is told to stop', async () => {
     const running = cli([]);
-    await waitFor(() => running.stdout().includes('\n'), { what: 'the kubeconfig', timeoutMs: 60_000 });
+    await waitFor(() => running.stdout().includes('\n'), { what: 'the kubeconfig' });
     const [, path = ''] = /^export KUBECONFIG=(.*)$/m.exec(running.stdout()) ?? [];
     expect(existsSync(path)).toBe(true);
     running.child.kill('SIGTERM');

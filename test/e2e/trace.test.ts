@@ -96,7 +96,7 @@ describe('the trace of one change', () => {
           status?.availableReplicas === 10
         );
       },
-      { timeoutMs: 60_000, what: 'the rollout' },
+      { what: 'the rollout' },
     );
   }
 
@@ -109,7 +109,7 @@ describe('the trace of one change', () => {
         before = receiver.spans.length;
         return still;
       },
-      { timeoutMs: 60_000, intervalMs: 2000, what: 'the last span' },
+      { intervalMs: 2000, what: 'the last span' },
     );
   }
 
@@ -291,7 +291,6 @@ describe('the trace of one change', () => {
     const ref = { namespace: 'default', name: 'web' };
     await client.delete(DEPLOYMENTS, ref, { propagationPolicy: 'Foreground' });
     await waitFor(async () => (await client.list(DEPLOYMENTS, { namespace: 'default' })).items.length === 0, {
-      timeoutMs: 60_000,
       what: 'the Deployment to be gone',
     });
     await quiet();

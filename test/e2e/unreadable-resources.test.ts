@@ -70,7 +70,6 @@ describe('a replica that may not list everything', () => {
 
   it('is ready, and says what is missing', async () => {
     await waitFor(async () => (await fetch(`${adminUrl}/readyz`)).status === 200, {
-      timeoutMs: 30_000,
       what: 'readiness',
     });
     const lines = await waitFor(
@@ -79,7 +78,7 @@ describe('a replica that may not list everything', () => {
         const isFilled = verbose.includes('serviceaccounts') && !verbose.includes('fills its caches');
         return isFilled ? verbose.split('\n') : undefined;
       },
-      { timeoutMs: 30_000, what: 'the garbage collector to have read what it can' },
+      { what: 'the garbage collector to have read what it can' },
     );
     expect(lines).toContain(
       '[+]controller-deployment ok: does not start: cannot read deployments.apps (you may not list them)',
@@ -96,7 +95,7 @@ describe('a replica that may not list everything', () => {
         const consuming = status.controllers.filter((controller) => controller.consuming);
         return consuming.length === 3 ? status.controllers : undefined;
       },
-      { timeoutMs: 30_000, what: 'three controllers to take keys' },
+      { what: 'three controllers to take keys' },
     );
     expect(controllers.map(({ consuming, name }) => [name, consuming])).toEqual([
       ['deployment', false],
@@ -116,7 +115,6 @@ describe('a replica that may not list everything', () => {
     const { metadata, ...replicaSet } = aReplicaSet('alone');
     await client.create<ReplicaSet>(REPLICA_SETS, { ...replicaSet, metadata });
     await waitFor(async () => (await client.list(PODS, { namespace: 'default' })).items.length === 2, {
-      timeoutMs: 30_000,
       what: 'the pods',
     });
     const node: KubernetesObject = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'owner' } };
@@ -128,9 +126,8 @@ describe('a replica that may not list everything', () => {
       metadata: { name: 'owned', namespace: 'default', ownerReferences: [reference] },
     });
     await client.delete(NODES, { name: 'owner' }, { propagationPolicy: 'Foreground' });
-    await waitFor(() => gone(NODES, { name: 'owner' }), { timeoutMs: 30_000, what: 'the node to go' });
+    await waitFor(() => gone(NODES, { name: 'owner' }), { what: 'the node to go' });
     await waitFor(() => gone(LEASES, { namespace: 'default', name: 'owned' }), {
-      timeoutMs: 30_000,
       what: 'the lease to go',
     });
   });
@@ -144,13 +141,13 @@ describe('a replica that may not list everything', () => {
         (await client.list(REPLICA_SETS, { namespace: 'default' })).items.some(({ metadata }) =>
           metadata.name.startsWith('late-'),
         ),
-      { timeoutMs: 30_000, what: 'the ReplicaSet of the Deployment' },
+      { what: 'the ReplicaSet of the Deployment' },
     );
     expect(await text('/readyz?verbose')).toContain('[+]controller-deployment ok\n');
     // What may not be listed is tried again less and less often, but at least every half minute.
     await waitFor(
       async () => (await text('/readyz?verbose')).includes('[+]controller-garbage-collector ok\n'),
-      { timeoutMs: 60_000, intervalMs: 500, what: 'the garbage collector to read everything' },
+      { intervalMs: 500, what: 'the garbage collector to read everything' },
     );
     expect(await text('/metrics')).not.toMatch(/rollkeeper_unreadable_resources\{.*\} 1/);
   });

@@ -109,7 +109,6 @@ describe('rollkeeper up', () => {
     await up.ended();
     await waitFor(() => children.every((pid) => !isAlive(pid)), {
       what: 'the children to end',
-      timeoutMs: 20_000,
     });
     up = await Up.start({ dataDir });
     expect((await up.status()).replicas).toHaveLength(3);
@@ -127,7 +126,7 @@ describe('rollkeeper up', () => {
         (await running.status()).replicas.find(
           ({ identity, pid }) => identity === former.identity && pid !== former.pid,
         )?.adminUrl,
-      { timeoutMs: 30_000, intervalMs: 50, what: `${former.identity} to come back` },
+      { intervalMs: 50, what: `${former.identity} to come back` },
     );
 
   it('brings a killed replica back where its console was, or elsewhere when its port was taken meanwhile', async () => {
@@ -156,18 +155,16 @@ describe('rollkeeper up', () => {
         const state = await readRunState(folderOfLate);
         return state?.apiServer ? { apiServer: state.apiServer } : false;
       },
-      { what: 'the API server to run', timeoutMs: 60_000, intervalMs: 1 },
+      { what: 'the API server to run', intervalMs: 1 },
     );
     process.kill(apiServer.pid, 'SIGKILL');
     const squatter = await take(apiServer.url ?? '');
     await waitFor(() => up?.printed.includes('still waiting; not running: the API server'), {
       what: 'it to say what it waits for',
-      timeoutMs: 60_000,
     });
     squatter.close();
     await waitFor(() => up?.printed.includes('Rollkeeper is ready'), {
       what: 'it to be ready after all',
-      timeoutMs: 60_000,
     });
     expect((await up.status()).replicas).toHaveLength(3);
   });

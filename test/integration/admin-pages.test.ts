@@ -22,7 +22,7 @@ import { startTestCluster } from '../../src/test-cluster/index.js';
 import { waitFor as waitForUpTo } from '../../src/testing/wait-for.js';
 
 const waitFor = <T>(what: string, condition: () => Promise<T | undefined | false>) =>
-  waitForUpTo(condition, { what, timeoutMs: 45_000, intervalMs: 20 });
+  waitForUpTo(condition, { what, intervalMs: 20 });
 
 const TOKEN = 'a-token-for-these-tests';
 

@@ -57,11 +57,11 @@ describe('connections that are half open', () => {
     link.swallow();
     let sinceMs = clock.monotonicNow();
     await create('after');
-    await waitFor(() => deployments.lister.get('default/after'), { timeoutMs: 10_000 });
+    await waitFor(() => deployments.lister.get('default/after'));
     // Up to a third more than their time, the grace, and the way back.
     expect(clock.monotonicNow() - sinceMs).toBeLessThan(7_000);
 
-    await waitFor(() => link.connections >= 8, { timeoutMs: 10_000, what: 'all watches to come back' });
+    await waitFor(() => link.connections >= 8, { what: 'all watches to come back' });
     link.swallow();
     sinceMs = clock.monotonicNow();
     const { body } = await create('awaited');

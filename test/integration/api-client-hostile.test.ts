@@ -90,7 +90,7 @@ it('a cluster of 50 000 pods comes in pages, each once, and whole', async () => 
     return json(200, { kind: 'PodList', metadata, items })(response, request);
   });
   const pods = cacheOf(PODS);
-  await waitFor(() => pods.hasSynced, { timeoutMs: 50_000 });
+  await waitFor(() => pods.hasSynced);
   expect(pods.lister.list()).toHaveLength(count);
   expect(pods.lister.get('a/p49999')).toBeDefined();
   expect(asked).toEqual(Array.from({ length: count / PAGE }, (_, page) => page * PAGE));
@@ -118,7 +118,7 @@ it('objects of a megabyte, unknown fields and nulls are taken as they come', asy
     )
     .always(quiet);
   const cache = cacheOf(DEPLOYMENTS);
-  await waitFor(() => cache.lister.get('a/watched'), { timeoutMs: 50_000 });
+  await waitFor(() => cache.lister.get('a/watched'));
   expect(cache.lister.get('a/large')?.metadata.annotations).toEqual({ large });
   expect(cache.lister.get('a/watched')).toEqual(pod('watched', '12'));
   expect(cache.lister.get('a/listed')).toEqual({
@@ -149,7 +149,7 @@ it('what is no object is not cached, and the cache is right as soon as the serve
   const pods = cacheOf(PODS);
   const seen: string[] = [];
   pods.addEventHandler(({ type, object }) => seen.push(`${type} ${object.metadata.name}`));
-  await waitFor(() => pods.lastSyncedResourceVersion === '1000', { timeoutMs: 50_000 });
+  await waitFor(() => pods.lastSyncedResourceVersion === '1000');
   expect(seen).toEqual(['added known', 'added new', 'deleted known']);
 });
 
@@ -167,7 +167,7 @@ it('an answer without an end is cut off before it fills the memory', async () =>
     )
     .always(quiet);
   const pods = cacheOf(PODS);
-  await waitFor(() => pods.lastSyncedResourceVersion === '1000', { timeoutMs: 50_000 });
+  await waitFor(() => pods.lastSyncedResourceVersion === '1000');
   expect(pods.lister.get('a/p')).toBeDefined();
   const limits = [MAX_ANSWER_BYTES, MAX_LINE_BYTES, MIB].map((bytes) => bytes / MIB + BUFFERED);
   expect(sent.map((mib, index) => mib <= (limits[index] ?? 0))).toEqual([true, true, true]);

@@ -7,7 +7,7 @@ import { startTestCluster } from '../../src/test-cluster/index.js';
 
 const BEHAVIOUR = 'node.rollkeeper.dev/behaviour';
 /** Generous, because a machine may be busy: nothing here waits for so long. */
-const PATIENT = { timeoutMs: 45_000 };
+const PATIENT = { timeoutMs: 120_000 };
 
 const TOKEN_REVIEWS: ResourceType = {
   group: 'authentication.k8s.io',

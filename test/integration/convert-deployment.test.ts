@@ -11,7 +11,7 @@ import { startManagedCluster, web } from './support/managed-cluster.js';
 const REF = { namespace: 'default', name: 'web' };
 const APPS = 'deployments.apps/web';
 const CUSTOM = 'deployments.rollkeeper.dev/web';
-const PATIENT = { timeoutMs: 60_000 };
+const PATIENT = { timeoutMs: 120_000 };
 
 class Killed extends Error {}
 
@@ -50,7 +50,6 @@ describe('the conversion of a Deployment', { timeout: 180_000 }, () => {
     await runConversion({
       ...{ client, ref: REF, to, dryRun, clock: new SystemClock() },
       from: to === DEPLOYMENTS ? ROLLKEEPER_DEPLOYMENTS : DEPLOYMENTS,
-      timeoutMs: 60_000,
       report: (line) => void lines.push(line),
     });
     return lines;

@@ -28,7 +28,7 @@ const RARELY_USED: Readonly<Record<string, string>> = {
   'update rollkeeper.dev/deployments/finalizers':
     'OwnerReferencesPermissionEnforcement, for blockOwnerDeletion',
 };
-const PATIENT = { timeoutMs: 60_000 };
+const PATIENT = { timeoutMs: 120_000 };
 
 interface Installation {
   readonly api: 'apps/v1' | 'rollkeeper.dev/v1';

@@ -8,7 +8,7 @@ import type { TestCluster } from '../../src/test-cluster/index.js';
 import { startTestCluster } from '../../src/test-cluster/index.js';
 
 const KUBECTL = process.env['KUBECTL'] ?? 'kubectl';
-const PATIENT = { timeoutMs: 45_000 };
+const PATIENT = { timeoutMs: 120_000 };
 
 const WEB = `
 apiVersion: apps/v1

@@ -99,7 +99,7 @@ describe('electors on a Lease', () => {
     const standing = new AbortController();
     const ended = candidacy.run(standing.signal);
     const only = candidate(leaseName, 'a', candidacy);
-    await waitFor(() => only.elector.isLeader, { timeoutMs: 20_000, what: 'a leader' });
+    await waitFor(() => only.elector.isLeader, { what: 'a leader' });
     expect(await candidacy.isSupported()).toBe(false);
     await only.stop();
     standing.abort();

@@ -6,7 +6,7 @@ import type { Loose } from './support/managed-cluster.js';
 import { startManagedCluster, web } from './support/managed-cluster.js';
 
 const WEB = 'deployments.rollkeeper.dev/web';
-const PATIENT = { timeoutMs: 60_000 };
+const PATIENT = { timeoutMs: 120_000 };
 
 describe('a Deployment of rollkeeper.dev', { timeout: 120_000 }, () => {
   let cluster: TestCluster;

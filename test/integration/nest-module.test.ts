@@ -37,7 +37,7 @@ import { memoryCoordination } from '../../src/kit/operator/memory-coordination.j
 import { waitFor as waitForUpTo } from '../../src/testing/wait-for.js';
 
 const waitFor = <T>(what: string, condition: () => T | undefined | false | Promise<T | undefined | false>) =>
-  waitForUpTo(condition, { what, timeoutMs: 45_000, intervalMs: 20 });
+  waitForUpTo(condition, { what, intervalMs: 20 });
 
 @Injectable()
 class Notebook {

@@ -51,7 +51,7 @@ describe('RedisHolderWitness', () => {
     await waitFor(() => seen.includes('present'));
     await server.stop();
     const anew = await startTestRedisServer(Number(new URL(server.url).port));
-    await waitFor(() => a.place !== '' && a.place !== place, { timeoutMs: 10_000, what: 'a new place' });
+    await waitFor(() => a.place !== '' && a.place !== place, { what: 'a new place' });
     over.abort();
     await Promise.all([running, looking]);
     expect(new Set(seen)).toEqual(new Set(['present', 'unknown']));
@@ -101,7 +101,7 @@ describe('electors with Redis as the witness', () => {
     await waitFor(() => all.every(({ elector }) => elector.leader !== ''));
     const others = all.filter((each) => each !== first);
     first.lock.close();
-    const second = await waitFor(() => others.find(({ elector }) => elector.isLeader), { timeoutMs: 5000 });
+    const second = await waitFor(() => others.find(({ elector }) => elector.isLeader));
     expect(second.epochs).toEqual([2]);
     for (const each of others) await each.stop();
   });

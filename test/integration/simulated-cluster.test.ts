@@ -31,7 +31,7 @@ import { waitFor as waitForUpTo } from '../../src/testing/wait-for.js';
 
 /** Generous, because the whole cluster shares a process that may share its machine. */
 const waitFor = (condition: () => Promise<boolean>, { what }: { what: string }) =>
-  waitForUpTo(condition, { what, timeoutMs: 45_000, intervalMs: 50 });
+  waitForUpTo(condition, { what, intervalMs: 50 });
 const clock = new SystemClock();
 const random = new SystemRandom();
 const logger = silentLogger;

@@ -4,7 +4,7 @@ import type { TestCluster } from '../../src/test-cluster/index.js';
 import { startTestCluster } from '../../src/test-cluster/index.js';
 
 /** Generous, because a machine may be busy: nothing here waits for so long. */
-const PATIENT = { timeoutMs: 45_000 };
+const PATIENT = { timeoutMs: 120_000 };
 
 const MANIFESTS = `
 apiVersion: v1

@@ -16,7 +16,7 @@ const run = promisify(execFile);
 const KUBECTL = process.env['KUBECTL'] ?? 'kubectl';
 
 /** Generous, because a machine may be busy: nothing here waits for so long. */
-const PATIENT = { timeoutMs: 45_000 };
+const PATIENT = { timeoutMs: 120_000 };
 
 const web = (spec: object = {}, image = 'nginx:1.27') => ({
   apiVersion: 'apps/v1',

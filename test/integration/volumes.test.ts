@@ -4,7 +4,7 @@ import type { ManifestObject, TestCluster } from '../../src/test-cluster/index.j
 import { startTestCluster } from '../../src/test-cluster/index.js';
 
 /** Generous, because a machine may be busy: nothing here waits for so long. */
-const PATIENT = { timeoutMs: 45_000 };
+const PATIENT = { timeoutMs: 120_000 };
 const CONTROLLERS =
   'persistentvolume-binder,ephemeral-volume,pvc-protection,pv-protection,volume-provisioner,statefulset,garbage-collector,namespace';
 

@@ -97,7 +97,7 @@ describe('the work queue when things go wrong', () => {
     expect(found).toBe(1);
     const reasons: string[] = [];
     consume(queue, async (item) => void reasons.push(item.reason));
-    await waitFor(() => reasons.length === 1, { timeoutMs: 3000 });
+    await waitFor(() => reasons.length === 1);
     expect(reasons).toEqual(['sweep']);
   });
 
@@ -107,7 +107,7 @@ describe('the work queue when things go wrong', () => {
     const keys: string[] = [];
     consume(queue, async (item) => void keys.push(item.key));
     await queue.add('ns/a');
-    await waitFor(() => keys.length === 1, { timeoutMs: 3000 });
+    await waitFor(() => keys.length === 1);
   });
 
   it('leaves keys alone that only wait long', async () => {
@@ -124,7 +124,7 @@ describe('the work queue when things go wrong', () => {
     await queue.addAfter('ns/a', 100);
     await redis.del(bullKey('delayed'));
     consume(queue, async (item) => void keys.push(item.key));
-    await waitFor(() => keys.length === 1, { timeoutMs: 3000 });
+    await waitFor(() => keys.length === 1);
     await waitFor(async () => (await queue.counts()).delayed === 0);
   });
 
@@ -140,7 +140,7 @@ describe('the work queue when things go wrong', () => {
     await queue.add('ns/a');
     expect(await popped).not.toBeNull();
     doomed.disconnect();
-    await waitFor(() => keys.length === 1, { timeoutMs: 3000 });
+    await waitFor(() => keys.length === 1);
   });
 
   it('rejects adds while Redis is away, and goes on by itself afterwards', async () => {
@@ -197,7 +197,7 @@ describe('the work queue when things go wrong', () => {
     await queue.add('ns/a');
     await waitFor(() => runs === 1);
     link.cut();
-    await waitFor(() => reasons.length === 1, { timeoutMs: 1500 });
+    await waitFor(() => reasons.length === 1);
     expect(reasons[0]).toMatchObject({ code: 'KEY_LOCK_LOST' });
     link.mend();
     await waitFor(() => runs === 2);

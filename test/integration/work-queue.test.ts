@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, inject } from 'vitest';
 import { SystemClock } from '../../src/base/clock/index.js';
+import { propertyRuns } from '../../src/testing/property-runs.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { runWorkQueueContract } from '../../src/testing/work-queue-contract.js';
 import type { MakeWorkQueueHarness } from '../../src/testing/work-queue-harness.js';
@@ -15,7 +16,10 @@ describe.each([
   { name: 'BullMqWorkQueue', Queue: BullMqWorkQueue },
   { name: 'RedisActorQueue, which takes the locks of actors as well', Queue: RedisActorQueue },
 ])('$name', ({ name, Queue }) => {
-  runWorkQueueContract(name, makeHarness(Queue), { numRuns: 10, endOnFailure: true });
+  runWorkQueueContract(name, makeHarness(Queue), {
+    ...propertyRuns({ gate: 5, nightly: 30 }),
+    endOnFailure: true,
+  });
 });
 
 function makeHarness(Queue: QueueClass): MakeWorkQueueHarness {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringifyJson } from '../../base/kubernetes/index.js';
+import { propertyRuns } from '../../testing/property-runs.js';
 import { createSchemaRegistry, decodeJson, normalizeObject } from '../schema/index.js';
 import type { ObjectSchema } from '../schema/index.js';
 import { decideDeletion } from '../registry/decide-deletion.js';
@@ -105,7 +106,7 @@ describe.each(createKindRegistry().kinds)('any $type.kind that can be decoded', 
         kind.scale?.read(object);
         expect(normalizeObject(object, schemas, kind.schema)).toEqual([]);
       }),
-      { numRuns: 200 },
+      propertyRuns({ gate: 20 }),
     );
   });
 });

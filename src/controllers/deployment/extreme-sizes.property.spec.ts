@@ -1,10 +1,10 @@
-import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toRfc3339 } from '../../base/clock/index.js';
 import type { Deployment, ReplicaSet } from '../../base/kubernetes/index.js';
 import { newControllerRef } from '../../base/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
+import { propertyRuns } from '../../testing/property-runs.js';
 import { DESIRED_REPLICAS, MAX_REPLICAS } from './annotations.js';
 import { decideRollout } from './decide.js';
 import { RolloutDraft } from './draft.js';
@@ -19,7 +19,7 @@ import { maxTotalReplicas, replicasOf } from './limits.js';
  * 3. However large the surge, what is scaled in proportion ends at two versions of the wanted size, and the new one adds one at most.
  * 4. A new ReplicaSet gets pods in the pass that makes it, while there is room.
  */
-const seed = Number(process.env.SEED ?? randomInt(2 ** 31 - 1));
+const runs = propertyRuns({ gate: 500, nightly: 5000 });
 const NOW_MS = Date.UTC(2026, 0, 1);
 const sizes = fc.oneof(
   fc.constantFrom(0, 1, 2, 3, 10, 50_000, MAX_INT32 - 1, MAX_INT32),
@@ -43,11 +43,10 @@ const scenario = fc.record({
 type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
 type Drawn = typeof replicaSet extends fc.Arbitrary<infer T> ? T : never;
 
-describe(`a pass over extreme sizes (SEED=${seed})`, () => {
+describe(`a pass over extreme sizes (SEED=${runs.seed})`, () => {
   it('writes nothing that an int32 cannot hold, and keeps to the limits', () => {
     fc.assert(fc.property(scenario, check), {
-      seed,
-      numRuns: Number(process.env.RUNS ?? 2000),
+      ...runs,
       // 2 pods with the largest surge once asked for -2147483647 of them.
       examples: [
         [{ replicas: 2, maxSurge: MAX_INT32, maxUnavailable: 0, paused: false, old: [], current: undefined }],

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../base/clock/index.js';
@@ -6,12 +5,12 @@ import { REPLICA_SETS } from '../../base/kubernetes/index.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
 import type { WriteFault } from '../../testing/deployment-harness.js';
 import { DeploymentHarness, LATE_MS } from '../../testing/deployment-harness.js';
+import { propertyRuns } from '../../testing/property-runs.js';
 import { maxTotalReplicas } from './limits.js';
 
 const UNANSWERED: readonly WriteFault[] = ['answer-lost', 'answered-500', 'stored-late', 'never-arrived'];
 const FAULTS: readonly WriteFault[] = [...UNANSWERED, 'refused'];
-const seed = Number(process.env.SEED ?? randomInt(2 ** 31 - 1));
-const RUNS = Number(process.env.RUNS ?? 100);
+const runs = propertyRuns({ gate: 15 });
 
 /** Two pods, and a third while they are replaced one by one. */
 function twoAndOne() {
@@ -68,12 +67,12 @@ describe('a size that was written without an answer', () => {
  * 1. the sizes of all ReplicaSets together never exceed the most that was allowed since the last rest;
  * 2. once nothing breaks any more, the wanted version has the wanted size, and no other has any.
  */
-describe(`a rollout under random faults and stale caches (SEED=${seed})`, () => {
+describe(`a rollout under random faults and stale caches (SEED=${runs.seed})`, () => {
   it.each([{ processes: 1 }, { processes: 3 }])(
     'keeps to its limits and ends complete, by $processes processes',
     async ({ processes }) => {
       const property = fc.asyncProperty(fc.nat(), async (runSeed) => runRandomly(runSeed, processes));
-      await fc.assert(property, { seed, numRuns: RUNS });
+      await fc.assert(property, runs);
     },
   );
 });

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AttemptedWrite } from '../../app/conformance/in-memory-api.js';
@@ -6,6 +5,7 @@ import { SeededRandom } from '../../base/clock/index.js';
 import type { Deployment } from '../../base/kubernetes/index.js';
 import { REPLICA_SETS } from '../../base/kubernetes/index.js';
 import { aDeployment, setImage } from '../../testing/deployment-builder.js';
+import { propertyRuns } from '../../testing/property-runs.js';
 import { BROKEN_IMAGE, RolloutWorld, refusal } from '../../testing/rollout-world.js';
 import { maxTotalReplicas, minAvailable } from './limits.js';
 
@@ -19,8 +19,7 @@ import { maxTotalReplicas, minAvailable } from './limits.js';
  * 5. Nothing of the caches is ever changed: all objects are frozen.
  * 6. Whatever a person changes meanwhile, size, template, pause or strategy, nothing is stuck: point 4 holds.
  */
-const RUNS = Number(process.env.RUNS ?? 100);
-const seed = Number(process.env.SEED ?? randomInt(2 ** 31 - 1));
+const runs = propertyRuns({ gate: 20 });
 const limit = fc.oneof(
   fc.integer({ min: 0, max: 6 }),
   fc.constantFrom(2 ** 31 - 1, 2 ** 31 - 2, '1000%', '99999999999%'),
@@ -48,7 +47,7 @@ type Strategy = 'RollingUpdate' | 'Recreate';
 /** Most rounds of "all others do their part, then a sync" that a rollout of 14 pods one by one can take. */
 const ROUNDS = 60;
 
-describe(`a rollout in any circumstances (SEED=${seed})`, () => {
+describe(`a rollout in any circumstances (SEED=${runs.seed})`, () => {
   it('keeps to its limits at every write and ends complete', async () => {
     await check('RollingUpdate', (world) => {
       const { spec } = world.deployment;
@@ -67,13 +66,13 @@ describe(`a rollout in any circumstances (SEED=${seed})`, () => {
 
   it('ends complete whatever is changed on its way', async () => {
     const property = fc.asyncProperty(scenario, changes, changeOnTheWay);
-    await fc.assert(property, { seed, numRuns: RUNS });
+    await fc.assert(property, runs);
   });
 });
 
 async function check(type: Strategy, invariant: (world: RolloutWorld) => void): Promise<void> {
   const property = fc.asyncProperty(scenario, (drawn) => rollOut(drawn, type, invariant));
-  await fc.assert(property, { seed, numRuns: RUNS });
+  await fc.assert(property, runs);
 }
 
 async function rollOut(

@@ -4,6 +4,7 @@ import { SeededRandom } from '../../base/clock/index.js';
 import type { Pod } from '../../base/kubernetes/index.js';
 import { PODS, keyOf } from '../../base/kubernetes/index.js';
 import type { Fault } from '../../testing/replicaset-harness.js';
+import { propertyRuns } from '../../testing/property-runs.js';
 import { ReplicaSetHarness } from '../../testing/replicaset-harness.js';
 
 const FAULTS: readonly Fault[] = ['killed-before', 'killed-after', 'answer-lost', 'never-arrived', 'refused'];
@@ -133,15 +134,14 @@ function setReady(pod: Pod, isReady: boolean): void {
  */
 describe('under random faults, stale caches and changes of mind', () => {
   it.each([
-    { processes: 1, runs: 150 },
-    { processes: 3, runs: 600 },
+    { processes: 1, ...propertyRuns({ gate: 15, nightly: 500 }) },
+    { processes: 3, ...propertyRuns({ gate: 40, nightly: 2000 }) },
   ])(
     'pods stay within what was asked for, and converge, by $processes processes',
-    async ({ processes, runs }) => {
-      const seed = Number(process.env['SEED'] ?? 20261121);
+    async ({ numRuns, processes, seed }) => {
       await fc.assert(
         fc.asyncProperty(fc.nat(), async (runSeed) => runRandomly(runSeed, processes)),
-        { seed, numRuns: Number(process.env['RUNS'] ?? runs) },
+        { seed, numRuns },
       );
     },
   );

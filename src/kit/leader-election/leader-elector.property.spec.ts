@@ -1,9 +1,9 @@
-import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ElectionProcess, ElectionWorld } from '../../testing/election-model.js';
 import type { LinkFaults } from '../../testing/faulty-resource-lock.js';
 import { NO_FAULTS } from '../../testing/faulty-resource-lock.js';
+import { propertyRuns } from '../../testing/property-runs.js';
 
 /*
  * What holds for any number of electors, whatever happens to their messages, however long they are paused, and whenever
@@ -113,7 +113,7 @@ async function play(
 }
 
 describe('electors among themselves', () => {
-  const seed = Number(process.env.FC_SEED ?? randomInt(2 ** 31));
+  const { numRuns, seed } = propertyRuns({ gate: 12 });
   const runs: {
     name: string;
     takeover: 'witness' | 'expiry';
@@ -141,7 +141,7 @@ describe('electors among themselves', () => {
   ];
 
   it.each(runs)(
-    `$name, and one leads again when the faults stop (seed ${seed})`,
+    `$name, and one leads again when the faults stop (SEED=${seed})`,
     async ({ event, isOneLeader, takeover }) => {
       let refused = 0;
       await fc.assert(
@@ -153,11 +153,10 @@ describe('electors among themselves', () => {
             refused += (await play(takeover, isOneLeader, links, events, workEndsAfterMs)).refused;
           },
         ),
-        { seed, numRuns: 100 },
+        { seed, numRuns },
       );
       expect(refused, 'adds of former leaders did come').toBeGreaterThan(0);
     },
-    120_000,
   );
 });
 

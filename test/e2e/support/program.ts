@@ -40,7 +40,7 @@ export class Program {
   async untilReady(): Promise<ReadyMessage> {
     const what = `${this.name} to serve`;
     const isSettled = (): boolean => this.ready !== undefined || this.hasEnded;
-    await waitFor(isSettled, { timeoutMs: 30_000, what }).catch((error: Error) => {
+    await waitFor(isSettled, { what }).catch((error: Error) => {
       throw this.failure(error.message);
     });
     if (this.ready) return this.ready;

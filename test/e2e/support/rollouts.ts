@@ -29,7 +29,6 @@ export class Rollouts {
 
   async rolledOut(name: string): Promise<Deployment> {
     await waitFor(() => this.isRolledOut(name).catch(() => false), {
-      timeoutMs: 60_000,
       what: `${name} to be rolled out`,
     });
     return this.read(name);
@@ -40,7 +39,6 @@ export class Rollouts {
     await waitFor(
       async () => ((await this.read(name)).status?.observedGeneration ?? 0) >= (generation ?? 0),
       {
-        timeoutMs: 30_000,
         what: 'the change to be seen',
       },
     );

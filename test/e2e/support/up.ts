@@ -58,7 +58,6 @@ export class Up {
   static async start(options: UpOptions = {}): Promise<Up> {
     const up = Up.spawn(options);
     await waitFor(() => READY.test(up.output) || up.exitCode !== undefined, {
-      timeoutMs: 60_000,
       what: 'rollkeeper up to be ready',
     });
     if (up.exitCode !== undefined) throw new Error(`rollkeeper up ended with ${up.exitCode}: ${up.output}`);
@@ -91,7 +90,6 @@ export class Up {
   /** Resolves with the exit code once it has ended. */
   ended(): Promise<number> {
     return waitFor(() => this.exitCode !== undefined && { code: this.exitCode }, {
-      timeoutMs: 60_000,
       what: 'rollkeeper up to end',
     }).then(({ code }) => code);
   }

@@ -6,7 +6,7 @@ import { RedisStorage } from '../../src/api-server/storage/index.js';
 import { FakeClock, SystemClock } from '../../src/base/clock/index.js';
 import { RedisResourceLock } from '../../src/kit/redis.js';
 import { assertUsableRedis, createRedisConnection, describeRedis } from '../../src/base/redis/index.js';
-import { redisWitnesses } from './support/redis-witnesses.js';
+import { redisWitnesses } from '../integration/support/redis-witnesses.js';
 import type { ActorHarness } from '../../src/testing/actor-contract.js';
 import { runActorContract } from '../../src/testing/actor-contract.js';
 import { runHolderWitnessContract } from '../../src/testing/holder-witness-contract.js';

@@ -79,7 +79,7 @@ describe('when Sentinels fail over', () => {
 
     await redis.failOver();
 
-    const eventually = { timeoutMs: 15_000, intervalMs: 50 };
+    const eventually = { intervalMs: 50 };
     await waitFor(
       () =>
         queue.add('ns/after').then(
@@ -135,7 +135,7 @@ describe('when Sentinels fail over, and everybody loses sight of everybody at on
     const leader = await waitFor(() => all.find(({ elector }) => elector.isLeader));
     const placeOf = async (): Promise<string> =>
       (await leader.lock.get().catch(() => undefined))?.witness ?? '';
-    const eventually = { timeoutMs: 20_000, intervalMs: 50 };
+    const eventually = { intervalMs: 50 };
     const before = await waitFor(placeOf, eventually);
     await redis.failOver();
     const after = await waitFor(async () => {

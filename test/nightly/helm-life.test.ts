@@ -8,11 +8,11 @@ import type { Deployment, Pod } from '../../src/base/kubernetes/index.js';
 import type { TestCluster } from '../../src/test-cluster/index.js';
 import { startTestCluster } from '../../src/test-cluster/index.js';
 import { CHART, helm, helmEnv } from '../unit/support/helm.js';
-import { web } from './support/managed-cluster.js';
+import { web } from '../integration/support/managed-cluster.js';
 
 const run = promisify(execFile);
 /** Generous, because a machine may be busy: nothing here waits for so long. */
-const PATIENT = { timeoutMs: 60_000 };
+const PATIENT = { timeoutMs: 120_000 };
 const DEPLOYMENT = 'ops/deployment/rk-rollkeeper';
 
 describe.skipIf(!helm)('the life of the chart on a cluster, with real Helm', { timeout: 180_000 }, () => {

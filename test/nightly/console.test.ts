@@ -4,9 +4,9 @@ import type { HttpApiClient } from '../../src/kit/api-client/index.js';
 import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
 import type { Deployment } from '../../src/base/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { aDeployment } from './support/a-deployment.js';
-import { chromiumPath, launchChromium } from './support/chromium.js';
-import { Up } from './support/up.js';
+import { aDeployment } from '../e2e/support/a-deployment.js';
+import { chromiumPath, launchChromium } from '../e2e/support/chromium.js';
+import { Up } from '../e2e/support/up.js';
 
 /** In the page: scrolls fast and answers how many rows were there at most. */
 const SCROLL_AND_COUNT_ROWS = `(async () => {
@@ -82,7 +82,7 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
         const { spec, status } = await client.get<Deployment>(DEPLOYMENTS, deployment.metadata);
         return (status?.availableReplicas ?? 0) === spec.replicas;
       },
-      { timeoutMs: 30_000, what: `${deployment.metadata.name} to be available` },
+      { what: `${deployment.metadata.name} to be available` },
     );
   };
 
@@ -107,7 +107,7 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
         seen.add(figures);
         return complete && image === 'web:2';
       },
-      { timeoutMs: 60_000, intervalMs: 30, what: 'the rollout to be seen complete' },
+      { intervalMs: 30, what: 'the rollout to be seen complete' },
     );
     // Something new beside something old, at more than one point of the way.
     const between = [...seen].filter((figures) => /^[1-9]\d* new \+ [1-9]\d* old/.test(figures));
@@ -164,7 +164,6 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     process.kill(leader.pid, 'SIGKILL');
     // Whoever wins: the killed one may be back in time.
     await waitFor(async () => (await epoch()) > before && (await text('#leader')).includes(' leads'), {
-      timeoutMs: 20_000,
       what: 'the next leader to be shown',
     });
     await waitFor(async () => (await text('#history')).includes('leads now'), {
@@ -172,7 +171,6 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     });
     // It comes back as another process.
     await waitFor(async () => (await page.locator('.card:not(.away)').count()) === 3, {
-      timeoutMs: 20_000,
       what: 'three replicas that answer',
     });
   });
@@ -187,7 +185,6 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     await page.waitForSelector('.fact.live.on');
     await setImage('served', 'web:2');
     await waitFor(async () => (await page.evaluate<RolloutOnPage>(ROLLOUT_ON_PAGE)).image === 'web:2', {
-      timeoutMs: 30_000,
       what: 'the page to show what happens now',
     });
   });

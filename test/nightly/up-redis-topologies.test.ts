@@ -7,8 +7,8 @@ import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
 import type { RedisTopology, ReplicatedTopology } from '../../src/testing/redis-topologies.js';
 import { startRedisCluster, startSentinelTrio, startTlsRedis } from '../../src/testing/redis-topologies.js';
 import { waitFor } from '../../src/testing/wait-for.js';
-import { aDeployment } from './support/a-deployment.js';
-import { Up } from './support/up.js';
+import { aDeployment } from '../e2e/support/a-deployment.js';
+import { Up } from '../e2e/support/up.js';
 
 describe('everything on one machine, with the Redis that somebody has', () => {
   const ends: (() => Promise<unknown>)[] = [];
@@ -35,7 +35,7 @@ describe('everything on one machine, with the Redis that somebody has', () => {
           () => true,
           () => false,
         ),
-      { timeoutMs: 30_000, intervalMs: 100, what: 'the change to be taken' },
+      { intervalMs: 100, what: 'the change to be taken' },
     );
     await waitFor(
       async () => {
@@ -47,7 +47,7 @@ describe('everything on one machine, with the Redis that somebody has', () => {
           now.status.replicas === 3
         );
       },
-      { timeoutMs: 45_000, intervalMs: 100, what: `the rollout of ${image}` },
+      { intervalMs: 100, what: `the rollout of ${image}` },
     );
   };
   /** Whatever anybody could read of the run: its files, and the command lines of its processes. */

@@ -1,0 +1,134 @@
+// Which files are tests, which suite each belongs to, and what has to be on the machine for them. Plain Node 20, nothing from
+// node_modules: `npm test` reads this before anything is installed, and vitest.config.ts makes its projects of it.
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { ROOT } from './setup.mjs';
+
+/** What runs where: the files of a suite, and how long the suite and one file of it may take on two quiet cores, seconds. */
+export const SUITES = {
+  unit: {
+    files: [
+      { folder: 'src', ending: '.spec.ts' },
+      { folder: 'test/unit', ending: '.test.ts' },
+    ],
+    budgetSeconds: 90,
+    fileBudgetSeconds: 5,
+  },
+  integration: {
+    files: [
+      { folder: 'test/integration', ending: '.test.ts' },
+      { folder: 'examples', ending: '.test.ts' },
+    ],
+    budgetSeconds: 120,
+    fileBudgetSeconds: 15,
+  },
+  e2e: {
+    files: [{ folder: 'test/e2e', ending: '.test.ts' }],
+    budgetSeconds: 150,
+    fileBudgetSeconds: 30,
+  },
+  nightly: {
+    files: ['nightly', 'chaos', 'fuzz'].map((name) => ({ folder: `test/${name}`, ending: '.test.ts' })),
+    budgetSeconds: 3600,
+    fileBudgetSeconds: 600,
+  },
+};
+
+/** What a change must pass. */
+export const GATE = ['unit', 'integration', 'e2e'];
+
+/** The patterns that vitest finds the files of a suite by. */
+export function includeOf(suite) {
+  return SUITES[suite].files.map(({ ending, folder }) => `${folder}/**/*${ending}`);
+}
+
+/** Every test file, by suite; paths from the root, with slashes. */
+export function testFiles() {
+  return Object.fromEntries(
+    Object.entries(SUITES).map(([suite, { files }]) => [
+      suite,
+      files.flatMap(({ ending, folder }) => filesBelow(folder).filter((file) => file.endsWith(ending))),
+    ]),
+  );
+}
+
+/**
+ * The suites and files that were asked for.
+ * @param paths parts of paths; without any, the whole suites
+ * @param suites those that were named; without any, the gate, and for a path that is in none of them the nightly suite as well
+ * @throws Error when a path names no test
+ */
+export function selectTests({ paths, suites = [] }) {
+  const all = testFiles();
+  const wanted = new Set(suites.length > 0 ? suites : GATE);
+  const matches = (suite, path) => all[suite].filter((file) => file.includes(path));
+  for (const path of paths) {
+    if ([...wanted].some((suite) => matches(suite, path).length > 0)) continue;
+    if (suites.length > 0 || matches('nightly', path).length === 0)
+      throw new Error(`no test file of the suites ${[...wanted].join(', ')} has "${path}" in its path`);
+    wanted.add('nightly');
+  }
+  const filesOf = (suite) =>
+    paths.length === 0 ? all[suite] : all[suite].filter((file) => paths.some((path) => file.includes(path)));
+  return {
+    suites: [...wanted].filter((suite) => filesOf(suite).length > 0),
+    files: [...wanted].flatMap(filesOf),
+  };
+}
+
+/** What a file, or one that it imports, has in its text where it needs something of the machine. */
+const SIGNS = {
+  kubectl: /['"`]kubectl['"`]/,
+  oldKubectl: /ROLLKEEPER_OLD_KUBECTL/,
+  helm: /ROLLKEEPER_HELM/,
+  chromium: /from 'playwright-core'/,
+  build: /['"`/]dist['"`/]/,
+};
+
+/** What has to be on the machine for these files: `redis`, `build`, `kubectl`, `oldKubectl`, `helm`, `chromium`. */
+export function needsOf(files) {
+  const needs = new Set();
+  const read = new Set();
+  for (const file of files) {
+    const isUnit = SUITES.unit.files.some(({ folder }) => file.startsWith(`${folder}/`));
+    if (!isUnit) needs.add('redis');
+    for (const text of textsReachedFrom(join(ROOT, file), read))
+      for (const [need, sign] of Object.entries(SIGNS))
+        // Unit tests read sources that name `dist`, and run nothing of it.
+        if (sign.test(text) && !(isUnit && need === 'build')) needs.add(need);
+  }
+  return needs;
+}
+
+/** The texts of a test and of the test code that it imports. Those that were `read` before are left out. */
+function textsReachedFrom(file, read) {
+  if (read.has(file) || !isTestCode(file)) return [];
+  read.add(file);
+  const text = readFileSync(file, 'utf8');
+  const imported = [...text.matchAll(/from '(\.[^']+)'/g)].map(([, path]) => sourceOf(file, path));
+  return [text, ...imported.flatMap((each) => (each ? textsReachedFrom(each, read) : []))];
+}
+
+function isTestCode(file) {
+  const path = fromRoot(file);
+  return /^(test|examples|src\/testing)\//.test(path) || /\.spec\.ts$/.test(path);
+}
+
+/** `./x.js` is written as x.ts. */
+function sourceOf(importer, path) {
+  const file = resolve(dirname(importer), path);
+  return [file.replace(/\.js$/, '.ts'), file].find((candidate) => existsSync(candidate));
+}
+
+function filesBelow(folder) {
+  if (!existsSync(join(ROOT, folder))) return [];
+  return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => fromRoot(join(entry.parentPath ?? entry.path, entry.name)))
+    .filter((file) => !file.includes('node_modules/'))
+    .sort();
+}
+
+function fromRoot(file) {
+  return relative(ROOT, file).split(sep).join('/');
+}
