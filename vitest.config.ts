@@ -20,7 +20,7 @@ const withRedis = {
 };
 
 /**
- * Four suites, whose files scripts/lib/test-suites.mjs names: `unit` (no network), `integration` (a real Redis), `e2e` (real
+ * Four suites, whose files scripts/lib/test-suites.mjs names: `unit` (no socket), `integration` (a real Redis), `e2e` (real
  * processes and a real kubectl), and `nightly`, which takes too long for every change. The files of the first two share processes,
  * and the modules loaded in them: to load these for each file takes three times as long as the tests. So a file puts back what it
  * changes for all (src/testing/replace-functions.ts).
@@ -32,6 +32,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           ...sharedProcess,
+          setupFiles: ['test/support/no-sockets.setup.ts', ...sharedProcess.setupFiles],
           include: includeOf('unit'),
           testTimeout: HANGS_MS,
           // It imports JSON as only bundlers do.

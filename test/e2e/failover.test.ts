@@ -68,7 +68,7 @@ describe('a replica that dies', () => {
     expect(findViolations(history.events())).toEqual([]);
   });
 
-  it('hands over at once when it is stopped cleanly', async () => {
+  it('hands over when it is stopped cleanly', async () => {
     await waitFor(async () => (await up.status()).replicas.length === 3, {
       what: 'three replicas',
       intervalMs: 50,

@@ -41,36 +41,42 @@ const create = (name: string) =>
   server.call('POST', '/apis/apps/v1/namespaces/default/deployments', aDeployment(name));
 
 describe('connections that are half open', () => {
-  it('are noticed by watches as soon as their time is over, and by who waits for a write sooner still', async () => {
-    const stop = new AbortController();
-    const times = { watchTimeoutSeconds: 3, idleGraceMs: 500, doubtAfterMs: 300 };
+  /** Informers whose watches wait for so long; the others have a time of their own to notice by. */
+  async function startInformers(watchTimeoutSeconds: number, signal: AbortSignal) {
+    const times = { watchTimeoutSeconds, idleGraceMs: 500, doubtAfterMs: 300 };
     const random = new SeededRandom(1);
     const informers = new InformerFactory({ client, clock, random, logger: silentLogger, ...times });
     const deployments = informers.informerFor<Deployment>(DEPLOYMENTS);
     informers.informerFor(REPLICA_SETS);
     informers.informerFor(PODS);
-    const running = informers.run(stop.signal);
-    await informers.waitForSync(stop.signal);
+    const running = informers.run(signal);
+    await informers.waitForSync(signal);
     await create('before');
     await waitFor(() => deployments.lister.get('default/before'));
+    return { deployments, running };
+  }
 
+  it('are noticed by watches once their time is over', async () => {
+    const stop = new AbortController();
+    const { deployments, running } = await startInformers(3, stop.signal);
     link.swallow();
-    let sinceMs = clock.monotonicNow();
     await create('after');
     await waitFor(() => deployments.lister.get('default/after'));
-    // Up to a third more than their time, the grace, and the way back.
-    expect(clock.monotonicNow() - sinceMs).toBeLessThan(7_000);
-
     await waitFor(() => link.connections >= 8, { what: 'all watches to come back' });
+    stop.abort();
+    await running;
+  });
+
+  it('are noticed by who waits for a write, long before that', async () => {
+    const stop = new AbortController();
+    const { deployments, running } = await startInformers(3000, stop.signal);
     link.swallow();
-    sinceMs = clock.monotonicNow();
     const { body } = await create('awaited');
     await deployments.waitForResourceVersion(
       (body as Deployment).metadata.resourceVersion ?? '',
       stop.signal,
     );
     expect(deployments.lister.get('default/awaited')).toBeDefined();
-    expect(clock.monotonicNow() - sinceMs).toBeLessThan(2_500);
     stop.abort();
     await running;
   });
@@ -83,8 +89,8 @@ describe('connections that are half open', () => {
     await clock.sleep(1_100);
     link.swallow();
     await expect(get()).rejects.toBeInstanceOf(TimeoutError);
-    const sinceMs = clock.monotonicNow();
+    // On one of the old connections each of them would be rejected as well.
     await Promise.all([get(), get(), get(), get()]);
-    expect(clock.monotonicNow() - sinceMs).toBeLessThan(900);
+    expect(link.connections).toBeGreaterThan(4);
   });
 });

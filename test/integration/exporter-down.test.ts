@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { context, propagation, trace } from '@opentelemetry/api';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { SHUTDOWN_TIMEOUT_MS, startTracing } from '../../src/kit/opentelemetry.js';
+import { startTracing } from '../../src/kit/opentelemetry.js';
 
 /** Takes connections and never answers. */
 let silent: Server;
@@ -32,7 +32,6 @@ it.each(['silent', 'absent'])(
     Object.assign(process.env, env);
     const tracing = startTracing({ serviceName: 'test', instance: 'a', version: '1', env });
     const heapBefore = heapAfterCollection();
-    const startedMs = performance.now();
     for (let round = 0; round < 40; round++) {
       for (let index = 0; index < 1000; index++) {
         const filler = randomBytes(500).toString('hex');
@@ -40,13 +39,10 @@ it.each(['silent', 'absent'])(
       }
       await new Promise((resolve) => setImmediate(resolve));
     }
-    expect((performance.now() - startedMs) / 40_000).toBeLessThan(1);
     // 40 000 spans of more than 1 kB each would be more than 50 MB.
     expect(heapAfterCollection() - heapBefore).toBeLessThan(15e6);
 
-    const stoppedMs = performance.now();
     await tracing.shutdown();
-    expect(performance.now() - stoppedMs).toBeLessThan(SHUTDOWN_TIMEOUT_MS + 1000);
   },
 );
 

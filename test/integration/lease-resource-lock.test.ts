@@ -54,6 +54,8 @@ describe('electors on a Lease', () => {
         onStoppedLeading: () => undefined,
         onNewLeader: () => undefined,
       },
+      // So long that nothing but the news of the release can be the reason for another leader.
+      options: { leaseDurationMs: 600_000, renewDeadlineMs: 500_000 },
     });
     const running = elector.run(stop.signal);
     return {
@@ -66,17 +68,14 @@ describe('electors on a Lease', () => {
     };
   }
 
-  it('hand over at once when the leader stops, and by the end of the lease when it says nothing', async () => {
+  it('hand over when the leader stops, long before its lease ends', async () => {
     const name = `lease-${randomUUID()}`;
     const all = ['a', 'b', 'c'].map((identity) => candidate(name, identity));
     const leader = () => all.find(({ elector }) => elector.isLeader);
     const first = await waitFor(leader);
     await waitFor(() => all.every(({ elector }) => elector.leader !== ''));
-    const before = performance.now();
     await first.stop();
     const second = await waitFor(leader);
-    // The lease lasts 2500 ms: only the news of the release can be so quick.
-    expect(performance.now() - before).toBeLessThan(2000);
     expect(second.elector.epoch).toBe(2);
     const { body } = await server.call(
       'GET',
@@ -84,7 +83,7 @@ describe('electors on a Lease', () => {
     );
     expect(body.spec).toMatchObject({
       holderIdentity: second.elector.identity,
-      leaseDurationSeconds: 3,
+      leaseDurationSeconds: 600,
       leaseTransitions: 2,
     });
     for (const each of all) if (each !== first) await each.stop();

@@ -230,7 +230,7 @@ describe('the work queue when things go wrong', () => {
     });
   });
 
-  it('stops soon although Redis is away', async () => {
+  it('stops although Redis is away, and does not come back', async () => {
     const link = await CuttableLink.to(inject('redisUrl'));
     ends.push(() => link.close());
     const queue = aQueue({}, link.url);
@@ -240,26 +240,21 @@ describe('the work queue when things go wrong', () => {
     link.cut();
     await waitFor(() => !consumer.isConsuming);
     stop.abort();
-    const startedAtMs = clock.monotonicNow();
     await run;
-    expect(clock.monotonicNow() - startedAtMs).toBeLessThan(3000);
+    expect(consumer.isConsuming).toBe(false);
   });
 
-  it('hands an added key to a waiting worker within milliseconds', async () => {
-    const queue = aQueue();
-    const startedAtMs: number[] = [];
-    const consumer = consume(queue, async () => void startedAtMs.push(clock.monotonicNow()));
+  it('wakes a waiting worker for each key, one after the other', async () => {
+    // So rarely that no sweep can be the reason.
+    const queue = aQueue({ maintenanceIntervalMs: 600_000 });
+    const keys: string[] = [];
+    const consumer = consume(queue, async ({ key }) => void keys.push(key));
     await waitFor(() => consumer.isConsuming);
-    const latencies: number[] = [];
-    for (let index = 0; index < 100; index++) {
-      const addedAtMs = clock.monotonicNow();
-      await queue.add(`ns/${index}`);
-      await waitFor(() => startedAtMs.length === index + 1, { intervalMs: 1 });
-      latencies.push((startedAtMs[index] ?? 0) - addedAtMs);
+    const added = Array.from({ length: 100 }, (_, index) => `ns/${index}`);
+    for (const [index, key] of added.entries()) {
+      await queue.add(key);
+      await waitFor(() => keys.length === index + 1, { intervalMs: 1, what: key });
     }
-    latencies.sort((a, b) => a - b);
-    console.log(`add to work: p50 ${latencies[50]?.toFixed(2)} ms, p99 ${latencies[98]?.toFixed(2)} ms`);
-    // The best tenth: the machine may be busy with other tests.
-    expect(latencies[10]).toBeLessThan(20);
+    expect(keys).toEqual(added);
   });
 });

@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { SeededRandom, SystemClock } from '../../src/base/clock/index.js';
+import { PROPERTY_SEED } from '../../src/testing/property-runs.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { BullMqWorkQueue } from '../../src/kit/redis.js';
 import { proofKeys } from './support/queue-proof.js';
 import { WorkerProcesses } from './support/worker-processes.js';
 
 const clock = new SystemClock();
-/** A takeover has to be over by then; and nobody must wait longer for the proof of the opposite. */
-const TAKEOVER_MS = 3000;
 
 describe('the work queue across OS processes', () => {
   const processes = new WorkerProcesses();
@@ -44,11 +43,9 @@ describe('the work queue across OS processes', () => {
     return all && waiting + active + delayed === 0;
   };
 
-  it('loses no change and works on no key twice at once', async () => {
+  it(`loses no change and works on no key twice at once (SEED=${PROPERTY_SEED})`, async () => {
     await Promise.all([startWorker(), startWorker()]);
-    const seed = Math.trunc(clock.now()) % 2 ** 31;
-    console.log(`seed ${seed}`);
-    const random = new SeededRandom(seed);
+    const random = new SeededRandom(PROPERTY_SEED);
     for (let round = 0; round < 10; round++) {
       for (let index = 0; index < 40; index++) {
         const key = `ns/key-${Math.trunc(random.next() * 6)}`;
@@ -65,17 +62,13 @@ describe('the work queue across OS processes', () => {
     expect(workers.size).toBe(2);
   });
 
-  it('works on a key again within 3 s when its worker was killed', async () => {
+  it('works on a key again when its worker was killed', async () => {
     const first = await startWorker();
     await queue.add('hang/a');
     await waitFor(async () => (await startedBy('hang/a')).length === 1);
     const second = await startWorker();
     process.kill(first, 'SIGKILL');
-    const killedAtMs = clock.monotonicNow();
-    await waitFor(async () => (await startedBy('hang/a')).length === 2, { timeoutMs: TAKEOVER_MS + 2000 });
-    const tookMs = clock.monotonicNow() - killedAtMs;
-    console.log(`taken over ${Math.round(tookMs)} ms after the kill`);
-    expect(tookMs).toBeLessThan(TAKEOVER_MS);
+    await waitFor(async () => (await startedBy('hang/a')).length === 2);
     expect(await startedBy('hang/a')).toEqual([String(first), String(second)]);
   });
 
@@ -96,7 +89,7 @@ describe('the work queue across OS processes', () => {
     await waitFor(async () => (await startedBy('hang/a')).length === 1);
     const second = await startWorker();
     process.kill(first, 'SIGSTOP');
-    await waitFor(async () => (await startedBy('hang/a')).length === 2, { timeoutMs: TAKEOVER_MS });
+    await waitFor(async () => (await startedBy('hang/a')).length === 2);
     process.kill(first, 'SIGCONT');
     const [aborted] = await waitFor(async () => {
       const all = await redis.lrange(proof.aborted('hang/a'), 0, -1);

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HealthRegistry } from '../../kit/health/index.js';
-import { createMetrics } from '../../kit/opentelemetry.js';
-import { ADMIN_TOKEN, anAdminPorts } from '../../testing/admin-ports.js';
-import { AdminModule } from './admin.module.js';
-import type { AdminServer } from './nest-admin-server.js';
-import { startAdminServer } from './nest-admin-server.js';
+import { HealthRegistry } from '../../src/kit/health/index.js';
+import { createMetrics } from '../../src/kit/opentelemetry.js';
+import { ADMIN_TOKEN, anAdminPorts } from '../../src/testing/admin-ports.js';
+import { AdminModule } from '../../src/app/admin/admin.module.js';
+import type { AdminServer } from '../../src/app/admin/nest-admin-server.js';
+import { startAdminServer } from '../../src/app/admin/nest-admin-server.js';
 
 describe('the admin server', () => {
   let server: AdminServer;
