@@ -89,8 +89,7 @@ describe.skipIf(!kubectl)('kubectl delete', () => {
           const { stdout } = await run(['get', ...get, '-o', 'jsonpath={.metadata.ownerReferences}']);
           expect(stdout.replace('[]', '')).toBe('');
         } else if (policy === 'foreground') expect(await exists(...get)).toBe(false);
-        else
-          await waitFor(async () => !(await exists(...get)), { what: `${kind} to go` });
+        else await waitFor(async () => !(await exists(...get)), { what: `${kind} to go` });
       }
     },
   );

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/kit/api-client/index.js';
 import { createHttpApiClient, loadKubeconfig } from '../../src/kit/api-client/index.js';
-import { SystemClock } from '../../src/base/clock/index.js';
+import { FakeClock, SystemClock } from '../../src/base/clock/index.js';
 import { LeaderElector, LeaseCandidacy, LeaseResourceLock } from '../../src/kit/leader-election/index.js';
 import { silentLogger } from '../../src/base/logging/index.js';
 import { runResourceLockContract } from '../../src/testing/resource-lock-contract.js';
@@ -27,14 +27,16 @@ afterAll(async () => {
 
 runResourceLockContract('LeaseResourceLock on an API server', async () => {
   const name = `lease-${randomUUID()}`;
+  // Each candidate counts by its own clock; what the server's says means nothing.
+  const own = new FakeClock(clock.now());
   const made: LeaseResourceLock[] = [];
   return {
     lock(identity) {
-      const lock = new LeaseResourceLock({ client, identity, namespace: 'default', name, clock });
+      const lock = new LeaseResourceLock({ client, identity, namespace: 'default', name, clock: own });
       made.push(lock);
       return lock;
     },
-    pass: (ms) => clock.sleep(ms),
+    pass: (ms) => own.advance(ms),
     async stop() {
       for (const lock of made) lock.close();
     },

@@ -1,32 +1,38 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { describe, expect, inject, it } from 'vitest';
-import { SystemClock } from '../../src/base/clock/index.js';
 import type { LeaderElectionOptions } from '../../src/kit/leader-election/index.js';
 import { LeaderElector } from '../../src/kit/leader-election/index.js';
 import { RedisResourceLock } from '../../src/kit/redis.js';
 import { startTestRedisServer } from '../../src/testing/redis-server.js';
 import { runResourceLockContract } from '../../src/testing/resource-lock-contract.js';
 import { waitFor } from '../../src/testing/wait-for.js';
+import { MovedTime } from '../support/moved-time.js';
 
-const clock = new SystemClock();
+/** Longer than any pause of the machine: time is moved. */
+const LEASES = { leaseMs: 60_000, stillHeldMs: 60_000 };
 
-runResourceLockContract('RedisResourceLock', async () => {
-  const keyPrefix = `test-${randomUUID()}:`;
-  const made: RedisResourceLock[] = [];
-  return {
-    lock(identity) {
-      const lock = new RedisResourceLock({ url: inject('redisUrl'), keyPrefix, identity });
-      made.push(lock);
-      return lock;
-    },
-    // The lease is on the server's clock: only real time passes there.
-    pass: (ms) => clock.sleep(ms),
-    async stop() {
-      for (const lock of made) lock.close();
-    },
-  };
-});
+runResourceLockContract(
+  'RedisResourceLock',
+  async () => {
+    const keyPrefix = `test-${randomUUID()}:`;
+    const time = new MovedTime(inject('redisUrl'), `${keyPrefix}*`, 60_000);
+    const made: RedisResourceLock[] = [];
+    return {
+      lock(identity) {
+        const lock = new RedisResourceLock({ url: inject('redisUrl'), keyPrefix, identity });
+        made.push(lock);
+        return lock;
+      },
+      pass: (ms) => time.pass(ms),
+      async stop() {
+        for (const lock of made) lock.close();
+        time.close();
+      },
+    };
+  },
+  LEASES,
+);
 
 describe('RedisResourceLock', () => {
   it('keeps its record for ever, so that the epoch never goes back', async () => {
