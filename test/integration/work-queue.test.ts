@@ -41,7 +41,7 @@ function makeHarness(Queue: QueueClass): MakeWorkQueueHarness {
     return {
       queue,
       consumer: () => new BullMqWorkQueueConsumer({ queue: queue() }),
-      until: (condition, withinMs = 5000) => time.until(condition, withinMs),
+      until: (condition, withinMs = 30_000) => time.until(condition, withinMs),
       pass: (ms) => time.pass(ms),
       workFor: (ms) => time.clock.sleep(ms),
       async close() {

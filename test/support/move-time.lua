@@ -8,7 +8,7 @@
   Known are, by what they hold: actors (`until`), leases (`expiresUs`), token buckets (`at`), the timers of a queue with BullMQ's jobs
   that wake for them, what waits and what is parked there, and any key that expires.
 
-  Returns how many keys there are
+  Returns how many keys there are, or -1: a worker has just been woken for a timer whose time it knows, so nothing was moved
 ]]
 local pattern, ms = ARGV[1], tonumber(ARGV[2])
 
@@ -51,7 +51,18 @@ local function shiftHash(key)
   end
 end
 
+local function isFiring(activeKey)
+  local prefix = string.gsub(activeKey, 'active$', '')
+  for _, jobId in ipairs(redis.call('LRANGE', activeKey, 0, -1)) do
+    if redis.call('HGET', prefix .. jobId, 'name') == 'timer' then return true end
+  end
+  return false
+end
+
 local keys = redis.call('KEYS', pattern)
+for _, key in ipairs(keys) do
+  if string.match(key, ':active$') and isFiring(key) then return -1 end
+end
 for _, key in ipairs(keys) do
   local kind = redis.call('TYPE', key).ok
   if kind == 'hash' then

@@ -38,7 +38,7 @@ export class MovedTime {
     await this.settle();
     for (let left = ms; left > 0; left -= this.sliceMs) {
       const slice = Math.min(this.sliceMs, left);
-      await this.redis.eval(MOVE, 0, this.keys, Math.ceil(slice));
+      while ((await this.redis.eval(MOVE, 0, this.keys, Math.ceil(slice))) === -1) await this.settle();
       await this.clock.advance(slice);
       await this.settle();
     }
