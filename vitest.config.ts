@@ -35,6 +35,8 @@ export default defineConfig({
           setupFiles: ['test/support/no-sockets.setup.ts', ...sharedProcess.setupFiles],
           include: includeOf('unit'),
           testTimeout: HANGS_MS,
+          // They compute all the time.
+          maxWorkers: '100%',
           // It imports JSON as only bundlers do.
           server: { deps: { inline: ['@actions/workflow-parser'] } },
         },
