@@ -108,6 +108,32 @@ describe('custom resources', () => {
     return pathOf(group);
   }
 
+  it.each([
+    [
+      'networkpolicies',
+      'networking.k8s.io',
+      'the group "networking.k8s.io" is served by the API server itself',
+    ],
+    [
+      'clusterrolebindings',
+      'rbac.authorization.k8s.io',
+      'the group "rbac.authorization.k8s.io" is served by the API server itself',
+    ],
+    [
+      'pods',
+      'core.api.k8s.io',
+      'the names of types below "api.k8s.io" are those of built-in types in OpenAPI',
+    ],
+  ])('are not defined where built-in kinds are: %s.%s', async (plural, group, message) => {
+    const { status, body } = await server.call('POST', DEFINITIONS, aDefinition(group, (definition) => {
+      definition.metadata = { name: `${plural}.${group}`, annotations: { 'api-approved.kubernetes.io': 'unapproved' } };
+      definition.spec.names = { plural, kind: 'Shadow' };
+      definition.spec.versions[0].name = 'v9';
+    })); // prettier-ignore
+    expect(status).toBe(422);
+    expect(body.message).toContain(`spec.group: Forbidden: ${message}`);
+  });
+
   it('are served with the next request after their definition was created', async () => {
     const path = await defined('at-once.example.com');
     const created = await server.call('POST', path, aCronTab('at-once.example.com', 'a'));

@@ -3,13 +3,13 @@ import type { KubernetesObject, UnstructuredObject } from '../../base/kubernetes
 import { cloneJson } from '../../base/kubernetes/index.js';
 import { DueNames } from '../due-names.js';
 import { StatusError } from '../errors/index.js';
-import { CLEANUP_FINALIZER } from '../kinds/index.js';
+import { CLEANUP_FINALIZER, storedResourceOf } from '../kinds/index.js';
 import type { Definition, KindDefinition } from '../kinds/index.js';
 import { updateObject } from '../registry/index.js';
 import type { DefinitionObserver, RegistryContext } from '../registry/index.js';
 import type { FollowedResource, FollowedResources } from '../storage/index.js';
 import { deleteAllObjects } from './delete-all-objects.js';
-import { decideDefinitionStatus, isEstablished } from './decide-status.js';
+import { decideDefinitionStatus } from './decide-status.js';
 import { ServedKinds } from './served-kinds.js';
 
 const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
@@ -129,10 +129,17 @@ export class CustomResources implements DefinitionObserver {
     }
   }
 
-  private async hasObjects({ metadata }: Readonly<Definition>): Promise<boolean> {
-    // The name of a definition is the qualified resource of its objects.
-    const { items } = await this.context().storage.list(metadata.name, { limit: 1 });
+  private async hasObjects(definition: Readonly<Definition>): Promise<boolean> {
+    const resource = this.ownResource(definition);
+    if (resource === undefined) return false;
+    const { items } = await this.context().storage.list(resource, { limit: 1 });
     return items.length > 0;
+  }
+
+  /** Where nothing lies but what the definition defines. */
+  private ownResource(definition: Readonly<Definition>): string | undefined {
+    const resource = storedResourceOf(definition);
+    return resource === undefined || this.context().kinds.isBuiltIn(resource) ? undefined : resource;
   }
 
   /** Of several who let it go, the first one does. */
@@ -173,7 +180,8 @@ export class CustomResources implements DefinitionObserver {
     const { name } = definition.metadata;
     while (!signal.aborted) {
       try {
-        if (isEstablished(definition)) await deleteAllObjects(this.context(), definition, signal);
+        if (this.ownResource(definition) !== undefined)
+          await deleteAllObjects(this.context(), definition, signal);
         await this.letGo(name);
         return;
       } catch (error) {

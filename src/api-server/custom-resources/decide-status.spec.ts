@@ -58,6 +58,22 @@ describe('the status of a definition', () => {
     expect(summary(status)).toEqual({ NamesAccepted: `False ${reason}`, Established: 'False NotAccepted' });
   });
 
+  it('says why nothing is served in a group of built-in kinds, though an older release served it', () => {
+    const served = decideDefinitionStatus(aDefinition(), [], NOW);
+    const definition = aDefinition(served);
+    definition.metadata.name = 'things.networking.k8s.io';
+    definition.spec!.group = 'networking.k8s.io';
+    const status = decideDefinitionStatus(definition, [], LATER);
+    expect(summary(status)).toEqual({
+      NamesAccepted: 'False Reserved',
+      Established: 'False NotAccepted',
+    });
+    expect(status?.conditions?.[0]?.message).toBe(
+      'the group "networking.k8s.io" is served by the API server itself, and no definition adds to it',
+    );
+    expect(status?.acceptedNames).toEqual({ plural: '', kind: '' });
+  });
+
   it('stays established when a new name of it is taken, and keeps the time of that', () => {
     const status = decideDefinitionStatus(aDefinition(), [], NOW);
     const changed = aDefinition(status);

@@ -1,6 +1,7 @@
 import type { ICustomResourceDefinitionNames } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinitionNames';
 import { toRfc3339 } from '../../base/clock/index.js';
 import { sameJson } from '../../base/kubernetes/index.js';
+import { refusalOf } from '../kinds/index.js';
 import type { Definition } from '../kinds/index.js';
 
 type Names = ICustomResourceDefinitionNames;
@@ -9,7 +10,7 @@ type Condition = NonNullable<Status['conditions']>[number];
 
 /**
  * Decides which names a definition gets, and whether its resources are served: a name that another definition of the
- * group has got is refused, and what was served once stays so.
+ * group has got is refused, and what was served once stays so. Where the server itself answers, no definition is served.
  * Source: calculateNamesAndConditions in apiextensions-apiserver/pkg/controller/status/naming_controller.go.
  * @param taken the names that the other definitions of the group have got
  * @returns undefined when the status says all that already
@@ -21,8 +22,12 @@ export function decideDefinitionStatus(
 ): Status | undefined {
   const { spec, status } = definition;
   if (!spec) return undefined;
-  const { acceptedNames, refusal } = decideNames(spec.names, status?.acceptedNames, taken);
-  const wasEstablished = isEstablished(definition);
+  const reserved = refusalOf(definition);
+  const { acceptedNames, refusal } =
+    reserved === undefined
+      ? decideNames(spec.names, status?.acceptedNames, taken)
+      : { acceptedNames: NO_NAMES, refusal: refused('Reserved', reserved) };
+  const wasEstablished = reserved === undefined && isEstablished(definition);
   const conditions = [
     setCondition(definition, nowMs, {
       type: 'NamesAccepted',
@@ -63,6 +68,8 @@ export function isEstablished({ status }: Readonly<Definition>): boolean {
   );
 }
 
+const NO_NAMES: Names = { plural: '', kind: '' };
+
 type Refusal = Pick<Condition, 'status' | 'reason' | 'message'>;
 
 function decideNames(
@@ -77,11 +84,9 @@ function decideNames(
   const accepted: Names = { ...before, plural: before?.plural ?? '', kind: before?.kind ?? '' };
   const refusals: Refusal[] = [];
   const refuse = (reason: string, names: readonly string[]): void =>
-    void refusals.push({
-      status: 'False',
-      reason,
-      message: names.map((name) => `${JSON.stringify(name)} is already in use`).join(', '),
-    });
+    void refusals.push(
+      refused(reason, names.map((name) => `${JSON.stringify(name)} is already in use`).join(', ')),
+    );
   if (resources.has(wanted.plural)) refuse('PluralConflict', [wanted.plural]);
   else accepted.plural = wanted.plural;
   if (wanted.singular && resources.has(wanted.singular)) refuse('SingularConflict', [wanted.singular]);
@@ -98,6 +103,10 @@ function decideNames(
   else delete accepted.categories;
   const refusal = refusals.at(-1);
   return { acceptedNames: accepted, ...(refusal && { refusal }) };
+}
+
+function refused(reason: string, message: string): Refusal {
+  return { status: 'False', reason, message };
 }
 
 /** The condition as it is now; its time stays while its status does. */

@@ -57,6 +57,38 @@ describe('the kinds that come from definitions', () => {
     expect(find()).not.toBe(first);
   });
 
+  it('are none of a group of built-in kinds, whatever the status says', () => {
+    const { kinds, served } = aServer();
+    const before = kinds.kinds.length;
+    const definition = aDefinition(1);
+    definition.metadata.name = 'networkpolicies.networking.k8s.io';
+    definition.spec!.group = 'networking.k8s.io';
+    definition.spec!.names.plural = 'networkpolicies';
+    definition.spec!.versions[0]!.name = 'v9';
+    definition.status!.acceptedNames = definition.spec!.names;
+    served.put(definition);
+    expect(kinds.kinds).toHaveLength(before);
+    served.remove(definition.metadata.name);
+    expect(kinds.find('networking.k8s.io', 'v1', 'networkpolicies')).toBeDefined();
+  });
+
+  it('are none of a definition that is named like another one', () => {
+    const { served, find } = aServer();
+    const definition = aDefinition(1);
+    definition.metadata.name = 'others.example.com';
+    served.put(definition);
+    expect(find()).toBeUndefined();
+  });
+
+  it('have the resource that their definition is named by, whatever the status says', () => {
+    const { kinds, served, find } = aServer();
+    const definition = aDefinition(1);
+    definition.status!.acceptedNames = { ...definition.spec!.names, plural: 'others' };
+    served.put(definition);
+    expect(find()).toBeDefined();
+    expect(kinds.find('example.com', 'v1', 'others')).toBeUndefined();
+  });
+
   it('go with their definition, and come with another one of the name', () => {
     const { served, find } = aServer();
     served.put(aDefinition(1));

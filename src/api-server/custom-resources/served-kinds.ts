@@ -1,5 +1,5 @@
 import { stringifyJson } from '../../base/kubernetes/index.js';
-import { customKindsOf } from '../kinds/index.js';
+import { customKindsOf, refusalOf } from '../kinds/index.js';
 import type { Definition, KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import { isEstablished } from './decide-status.js';
@@ -27,7 +27,8 @@ export class ServedKinds {
   put(definition: Readonly<Definition>): void {
     const { metadata, spec, status } = definition;
     const before = this.known.get(metadata.name);
-    const established = isEstablished(definition);
+    // A status is no proof: others than the server may have written it.
+    const established = isEstablished(definition) && refusalOf(definition) === undefined;
     const state = stringifyJson([
       metadata.uid,
       metadata.generation,
@@ -73,7 +74,6 @@ export class ServedKinds {
     established: boolean,
   ): readonly KindDefinition[] {
     const own = new Set(before?.kinds);
-    // What the server itself has is nobody's to define.
     const wanted = (established ? customKindsOf(definition) : []).filter(({ kind: { type } }) => {
       const existing = this.kinds.find(type.group, type.version, type.resource);
       return !existing || own.has(existing);

@@ -168,8 +168,14 @@ export interface KindRegistry {
   /** By group, version and plural, as in a path. */
   find(group: string, version: string, resource: string): KindDefinition | undefined;
   findByKind(apiVersion: string, kind: string): KindDefinition | undefined;
-  /** Adds a kind, or replaces the one of the same group, version and resource. */
+  /** Whether objects of a built-in kind are stored under a qualified resource. */
+  isBuiltIn(resource: string): boolean;
+  /**
+   * Adds a kind, or replaces the one of the same group, version and resource.
+   * @throws RangeError for one whose objects would lie among those of a built-in kind
+   */
   put(kind: KindDefinition): void;
+  /** @throws RangeError for a built-in kind */
   remove(type: Pick<ResourceType, 'group' | 'version' | 'resource' | 'kind'>): void;
 }
 

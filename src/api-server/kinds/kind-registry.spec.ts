@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { createSchemaRegistry } from '../schema/index.js';
 import { createKindRegistry } from './kind-registry.js';
-import type { KindDefinition } from './kind-definition.js';
+import type { KindDefinition, KindRegistry } from './kind-definition.js';
 
 const registry = createKindRegistry();
 const schemas = createSchemaRegistry();
@@ -12,6 +12,10 @@ function kind(name: string): KindDefinition {
   const found = registry.kinds.find(({ type }) => type.kind === name);
   if (!found) throw new Error(`no kind ${name}`);
   return found;
+}
+
+function viewOfEvents({ find }: KindRegistry): NonNullable<KindDefinition['view']> {
+  return find('events.k8s.io', 'v1', 'events')!.view!;
 }
 
 function anObject(name: string, fields: object = {}): UnstructuredObject {
@@ -41,6 +45,23 @@ describe('the registry of kinds', () => {
     expect(registry.find('apps', 'v1', 'deployments')?.type.kind).toBe('Deployment');
     expect(registry.findByKind('coordination.k8s.io/v1', 'Lease')?.type.resource).toBe('leases');
     expect(registry.find('', 'v1', 'deployments')).toBeUndefined();
+  });
+
+  it('lets nothing take the place of a built-in kind in the store', () => {
+    const own = createKindRegistry();
+    const role = own.find('rbac.authorization.k8s.io', 'v1', 'roles')!;
+    const shadow = { ...role, type: { ...role.type, version: 'v9' } };
+    expect(() => own.put(shadow)).toThrow(
+      'roles.rbac.authorization.k8s.io is the resource of a built-in kind',
+    );
+    const viewed = {
+      ...role,
+      type: { ...role.type, group: 'example.com' },
+      view: { ...viewOfEvents(own), resource: 'secrets' },
+    };
+    expect(() => own.put(viewed)).toThrow('secrets is the resource of a built-in kind');
+    expect(() => own.remove(role.type)).toThrow(RangeError);
+    expect(own.find('rbac.authorization.k8s.io', 'v1', 'roles')).toBe(role);
   });
 
   it.each(registry.kinds)('has a schema and a row for $type.kind', (one) => {

@@ -4,7 +4,7 @@ import { toRfc3339 } from '../../../base/clock/index.js';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
-import { validateDefinition, validateDefinitionUpdate } from './custom-resource-definition.validation.js';
+import { validateDefinitionUpdate, validateNewDefinition } from './custom-resource-definition.validation.js';
 
 export type Definition = ICustomResourceDefinition & UnstructuredObject;
 
@@ -72,7 +72,7 @@ export const CUSTOM_RESOURCE_DEFINITION_KIND = defineKind<Definition>({
       },
     ];
   },
-  validate: (object, errors) => validateDefinition(object, errors),
+  validate: (object, errors) => validateNewDefinition(object, errors),
   validateUpdate(object, old, subresource, errors) {
     if (subresource === '') validateDefinitionUpdate(object, old, errors);
   },

@@ -11,6 +11,7 @@ import { forbidden, invalid, notSupported, required } from '../validation/field-
 import { FIELD_IMMUTABLE, checkDns1035Label, checkDns1123Subdomain } from '../validation/syntax.js';
 import { validateWebhookClient } from '../validation/webhook-clients.js';
 import { validateSyntax } from '../validation/words.js';
+import { reservationOf } from './reserved-groups.js';
 import { validateSchemaRules } from './schema-rules.js';
 import { validateStructuralSchema } from './structural-schema.js';
 
@@ -22,8 +23,20 @@ const SCOPES = ['Cluster', 'Namespaced'];
 const APPROVAL = 'api-approved.kubernetes.io';
 const PROTECTED = /(^|\.)(k8s\.io|kubernetes\.io)$/;
 
+/**
+ * Stricter than the genuine server, which takes definitions in the groups of built-in kinds. Those that an older release
+ * took can still be changed and deleted.
+ */
+export function validateNewDefinition(definition: Readonly<Definition>, errors: FieldError[]): void {
+  validateDefinition(definition, errors);
+  const { group = '' } = (definition.spec ?? {}) as Spec;
+  // What has no dot is complained about already.
+  const reserved = group.includes('.') ? reservationOf(group) : undefined;
+  if (reserved !== undefined) errors.push(forbidden('spec.group', reserved));
+}
+
 /** Source: ValidateCustomResourceDefinition in apiextensions-apiserver/pkg/apis/apiextensions/validation. */
-export function validateDefinition(
+function validateDefinition(
   { metadata, spec = {} as never }: Readonly<Definition>,
   errors: FieldError[],
   old?: Readonly<Definition>,

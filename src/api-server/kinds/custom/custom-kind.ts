@@ -109,10 +109,13 @@ function customKind(definition: Readonly<Definition>, spec: Spec, version: Versi
   return { kind, schema: { type: 'object', properties: IDENTITY, structural } };
 }
 
-/** The names that the definition has got, which may be fewer than it asks for. */
+/**
+ * The names that the definition has got, which may be fewer than it asks for. Where its objects are in the store does not
+ * depend on its status, which others may have written.
+ */
 function servedNames({ status }: Readonly<Definition>, spec: Spec): Spec['names'] {
   const accepted = status?.acceptedNames;
-  return accepted?.plural && accepted.kind ? accepted : spec.names;
+  return accepted?.plural && accepted.kind ? { ...accepted, plural: spec.names.plural } : spec.names;
 }
 
 /** `com.example.stable.v1.CronTab`: what the schema of a kind is called in OpenAPI documents. */
