@@ -2,12 +2,14 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { AUTHENTICATED } from './user-info.js';
 import type { UserInfo } from './user-info.js';
+import { DerError, readCertificateSubject } from '../../base/tls/index.js';
+import type { CertificateSubject } from '../../base/tls/index.js';
 
 const users = new WeakMap<Socket, UserInfo | null>();
 
 /**
  * Who the client of a connection is by its certificate: the common name is the user, the organisations are the groups.
- * @returns undefined without a certificate that our authority has signed
+ * @returns undefined without a certificate that our authority has signed, and for one whose subject may be read in two ways
  */
 export function userOfCertificate(socket: Socket): UserInfo | undefined {
   let user = users.get(socket);
@@ -20,12 +22,17 @@ export function userOfCertificate(socket: Socket): UserInfo | undefined {
 
 function readUser(socket: Socket): UserInfo | null {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return null;
-  const { subject } = socket.getPeerCertificate();
-  const [username] = valuesOf(subject?.CN);
-  if (username === undefined) return null;
-  return { username, groups: [...valuesOf(subject.O), AUTHENTICATED] };
+  const subject = subjectOf(socket.getPeerCertificate().raw);
+  if (!subject || subject.commonName === '') return null;
+  return { username: subject.commonName, groups: [...subject.organizations, AUTHENTICATED] };
 }
 
-function valuesOf(field: string | string[] | undefined): string[] {
-  return field === undefined ? [] : [field].flat();
+/** By the reader that requests are checked by: what that refuses, no authority of ours has to have signed today. */
+function subjectOf(certificate: Buffer): CertificateSubject | undefined {
+  try {
+    return readCertificateSubject(certificate);
+  } catch (error) {
+    if (error instanceof DerError) return undefined;
+    throw error;
+  }
 }

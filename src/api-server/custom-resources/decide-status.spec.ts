@@ -62,7 +62,7 @@ describe('the status of a definition', () => {
     const served = decideDefinitionStatus(aDefinition(), [], NOW);
     const definition = aDefinition(served);
     definition.metadata.name = 'things.networking.k8s.io';
-    definition.spec!.group = 'networking.k8s.io';
+    definition.spec.group = 'networking.k8s.io';
     const status = decideDefinitionStatus(definition, [], LATER);
     expect(summary(status)).toEqual({
       NamesAccepted: 'False Reserved',

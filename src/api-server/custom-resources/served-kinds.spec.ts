@@ -62,10 +62,10 @@ describe('the kinds that come from definitions', () => {
     const before = kinds.kinds.length;
     const definition = aDefinition(1);
     definition.metadata.name = 'networkpolicies.networking.k8s.io';
-    definition.spec!.group = 'networking.k8s.io';
-    definition.spec!.names.plural = 'networkpolicies';
-    definition.spec!.versions[0]!.name = 'v9';
-    definition.status!.acceptedNames = definition.spec!.names;
+    definition.spec.group = 'networking.k8s.io';
+    definition.spec.names.plural = 'networkpolicies';
+    definition.spec.versions[0]!.name = 'v9';
+    definition.status!.acceptedNames = definition.spec.names;
     served.put(definition);
     expect(kinds.kinds).toHaveLength(before);
     served.remove(definition.metadata.name);
@@ -83,7 +83,7 @@ describe('the kinds that come from definitions', () => {
   it('have the resource that their definition is named by, whatever the status says', () => {
     const { kinds, served, find } = aServer();
     const definition = aDefinition(1);
-    definition.status!.acceptedNames = { ...definition.spec!.names, plural: 'others' };
+    definition.status!.acceptedNames = { ...definition.spec.names, plural: 'others' };
     served.put(definition);
     expect(find()).toBeDefined();
     expect(kinds.find('example.com', 'v1', 'others')).toBeUndefined();

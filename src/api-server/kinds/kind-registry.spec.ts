@@ -14,8 +14,8 @@ function kind(name: string): KindDefinition {
   return found;
 }
 
-function viewOfEvents({ find }: KindRegistry): NonNullable<KindDefinition['view']> {
-  return find('events.k8s.io', 'v1', 'events')!.view!;
+function viewOfEvents(own: KindRegistry): NonNullable<KindDefinition['view']> {
+  return own.find('events.k8s.io', 'v1', 'events')!.view!;
 }
 
 function anObject(name: string, fields: object = {}): UnstructuredObject {

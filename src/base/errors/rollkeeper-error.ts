@@ -17,6 +17,7 @@ export type ErrorCode =
   | 'NAME_TAKEN'
   | 'STARTUP'
   | 'WRONG_CERTIFICATE'
+  | 'DER'
   | 'STORAGE_EXISTS'
   | 'STORAGE_NOT_FOUND'
   | 'STORAGE_CONFLICT'

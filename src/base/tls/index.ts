@@ -1,6 +1,11 @@
-// Not here: `certificates.js`, which makes them, and loads a large library for that.
+// Not here: `certificates.js` and `issue-certificate.js`, which make them, and load a large library for that.
+export { readCertificateRequest } from './certificate-request.js';
+export type { CertificateRequest } from './certificate-request.js';
+export { readCertificateSubject } from './certificate-subject.js';
+export type { CertificateSubject } from './certificate-subject.js';
 export { certificateFiles, selfMadeCertificate } from './certificate-source.js';
 export type { CertificateSource } from './certificate-source.js';
+export { DerError } from './der.js';
 export { fingerprintOf } from './key-pair.js';
 export type { KeyPair } from './key-pair.js';
 export { ServedCertificate } from './served-certificate.js';

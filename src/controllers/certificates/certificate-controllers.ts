@@ -3,7 +3,8 @@ import { toRfc3339 } from '../../base/clock/index.js';
 import { errorMessage } from '../../base/errors/index.js';
 import { cloneJson } from '../../base/kubernetes/index.js';
 import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
-import type { CertificateRequest } from '../../base/tls/certificate-requests.js';
+import { DerError, readCertificateRequest } from '../../base/tls/index.js';
+import type { CertificateRequest } from '../../base/tls/index.js';
 import type { KeyPair } from '../../base/tls/index.js';
 import type { ApiClient, ControllerDefinition } from '../../kit/index.js';
 import { defineKind, typeMeta } from '../../kit/index.js';
@@ -16,7 +17,7 @@ type Request = DeepReadonly<CertificateSigningRequest>;
 type Condition = NonNullable<NonNullable<CertificateSigningRequest['status']>['conditions']>[number];
 
 /** Only where there is something to sign: the library for certificates is large. */
-const certificates = () => import('../../base/tls/certificate-requests.js');
+const certificates = () => import('../../base/tls/issue-certificate.js');
 
 /** What signs: a certificate authority, as it is now. */
 export interface SigningAuthority {
@@ -50,9 +51,9 @@ export function createCertificateSigningController(authority?: SigningAuthority)
         if (!authority || !object || !isToBeSigned(object)) return;
         const { expirationSeconds, request, signerName, usages = [] } = object.spec;
         const pem = pemOf(request);
-        const { issueCertificate, readCertificateRequest } = await certificates();
-        const problem = SIGNERS.get(signerName)!({ request: readCertificateRequest(pem), usages });
-        if (problem !== undefined) {
+        const asked = readRequest(pem);
+        const problem = asked.problem ?? SIGNERS.get(signerName)!({ request: asked.request, usages });
+        if (asked.problem !== undefined || problem !== undefined) {
           await addCondition(client, object, 'status', {
             ...{ type: 'Failed', status: 'True', reason: 'SignerValidationFailure', message: problem },
             lastUpdateTime: toRfc3339(clock.now()),
@@ -61,7 +62,11 @@ export function createCertificateSigningController(authority?: SigningAuthority)
         }
         const nowMs = authority.nowMs?.() ?? clock.now();
         const validity = decideValidity(numberOf(expirationSeconds), nowMs);
-        const certificate = await issueCertificate(await authority.read(), pem, { usages, ...validity });
+        const { issueCertificate } = await certificates();
+        const certificate = await issueCertificate(await authority.read(), pem, asked.request, {
+          usages,
+          ...validity,
+        });
         const signed = cloneJson(object as CertificateSigningRequest);
         signed.status = { ...signed.status, certificate: Buffer.from(certificate).toString('base64') };
         await client.update(CertificateSigningRequest, signed, { subresource: 'status' });
@@ -106,9 +111,9 @@ export const certificateApprovingController = clusterController<CertificateSigni
     async reconcile(_request, { client, clock, object }) {
       if (!object || !isToBeJudged(object)) return {};
       const { request, usages = [], username } = object.spec;
-      const { readCertificateRequest } = await certificates();
-      const asked: CertificateRequest = readCertificateRequest(pemOf(request));
-      if (!isKubeletClient({ request: asked, usages })) return {};
+      const { request: asked } = readRequest(pemOf(request));
+      // The signer says what is wrong with one that cannot be read.
+      if (!asked || !isKubeletClient({ request: asked, usages })) return {};
       const ways = [
         ...(username === asked.commonName ? [{ right: 'selfnodeclient', what: 'self kubelet' }] : []),
         { right: 'nodeclient', what: 'kubelet' },
@@ -191,6 +196,19 @@ async function addCondition(
   const changed = cloneJson(request as CertificateSigningRequest);
   changed.status = { ...changed.status, conditions: [...(changed.status?.conditions ?? []), condition] };
   await client.update(CertificateSigningRequest, changed, { subresource });
+}
+
+type ReadRequest =
+  | { readonly request: CertificateRequest; readonly problem?: undefined }
+  | { readonly request?: undefined; readonly problem: string };
+
+function readRequest(pem: string): ReadRequest {
+  try {
+    return { request: readCertificateRequest(pem) };
+  } catch (error) {
+    if (error instanceof DerError) return { problem: `unable to parse the request: ${error.message}` };
+    throw error;
+  }
 }
 
 function pemOf(base64: string): string {

@@ -4,7 +4,7 @@ import { decideRemoval, decideValidity, isApproved } from './decide-request.js';
 import type { Asked } from './signers.js';
 import { SIGNERS, isKubeletClient } from './signers.js';
 
-const NONE = { dnsNames: [], ipAddresses: [], emailAddresses: [], uris: [] };
+const NONE = { details: [], dnsNames: [], ipAddresses: [], emailAddresses: [], uris: [] };
 const NODE = { ...NONE, commonName: 'system:node:n1', organizations: ['system:nodes'] };
 const CLIENT_USAGES = ['digital signature', 'client auth'];
 const SERVER_USAGES = ['digital signature', 'key encipherment', 'server auth'];

@@ -1,6 +1,7 @@
 import type { ICertificateSigningRequest } from 'kubernetes-models/certificates.k8s.io/v1/CertificateSigningRequest';
 import { errorMessage } from '../../../base/errors/index.js';
 import { semanticEqual } from '../../../base/kubernetes/index.js';
+import { readCertificateRequest } from '../../../base/tls/index.js';
 import { MASTERS } from '../../auth/index.js';
 import { refused } from '../attributes.js';
 import type { Attributes, WriteAttributes } from '../attributes.js';
@@ -28,17 +29,14 @@ export function nameRequestor({ caller, object }: WriteAttributes): void {
 }
 
 /** CertificateSubjectRestriction: nobody becomes the cluster's master by a certificate. @throws StatusError 403 */
-export async function restrictSubject(attributes: WriteAttributes): Promise<void> {
+export function restrictSubject(attributes: WriteAttributes): void {
   const { request = '', signerName } = (attributes.object as Request).spec ?? {};
   if (signerName !== CLIENT_SIGNER) return;
-  const organizations = await organizationsOf(request, attributes);
-  if (organizations.includes(MASTERS))
+  if (organizationsOf(request, attributes).includes(MASTERS))
     throw refused(attributes, `use of ${CLIENT_SIGNER} signer with ${MASTERS} group is not allowed`);
 }
 
-async function organizationsOf(request: string, attributes: Attributes): Promise<readonly string[]> {
-  // Large, and nobody else here needs it.
-  const { readCertificateRequest } = await import('../../../base/tls/certificate-requests.js');
+function organizationsOf(request: string, attributes: Attributes): readonly string[] {
   try {
     return readCertificateRequest(Buffer.from(request, 'base64').toString()).organizations;
   } catch (error) {

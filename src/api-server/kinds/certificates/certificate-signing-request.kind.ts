@@ -1,6 +1,8 @@
 import type { ICertificateSigningRequest } from 'kubernetes-models/certificates.k8s.io/v1/CertificateSigningRequest';
 import type { ICertificateSigningRequestSpec } from 'kubernetes-models/certificates.k8s.io/v1/CertificateSigningRequestSpec';
 import type { ICertificateSigningRequestStatus } from 'kubernetes-models/certificates.k8s.io/v1/CertificateSigningRequestStatus';
+import { errorMessage } from '../../../base/errors/index.js';
+import { readCertificateRequest } from '../../../base/tls/index.js';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { humanDuration } from '../common/human-duration.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
@@ -18,7 +20,6 @@ const USAGES = [
   'ipsec user', 'key agreement', 'key encipherment', 'microsoft sgc', 'netscape sgc', 'ocsp signing',
   'server auth', 's/mime', 'signing', 'timestamping',
 ]; // prettier-ignore
-const PEM = /-----BEGIN CERTIFICATE REQUEST-----[\s\S]+-----END CERTIFICATE REQUEST-----/;
 const MIN_SECONDS = 600;
 
 /** Source: pkg/registry/certificates/certificates/strategy.go, ValidateCertificateSigningRequestCreate. */
@@ -86,8 +87,8 @@ function validateSpec(spec: Partial<ICertificateSigningRequestSpec>, errors: Fie
     if (!USAGES.includes(usage)) errors.push(notSupported(`spec.usages[${index}]`, usage, USAGES));
     else if (usages.indexOf(usage) < index) errors.push(duplicate(`spec.usages[${index}]`, usage));
   });
-  if (!PEM.test(Buffer.from(request, 'base64').toString()))
-    errors.push(invalid('spec.request', request, 'PEM block type must be CERTIFICATE REQUEST'));
+  const unreadable = problemOf(request);
+  if (unreadable !== undefined) errors.push(invalid('spec.request', request, unreadable));
   validateDomainPath(signerName, 'spec.signerName', errors);
   if (signerName === 'kubernetes.io/legacy-unknown')
     errors.push(
@@ -101,6 +102,16 @@ function validateSpec(spec: Partial<ICertificateSigningRequestSpec>, errors: Fie
         'may not specify a duration less than 600 seconds (10 minutes)',
       ),
     );
+}
+
+/** Stricter than the genuine server where a request could be read in two ways. */
+function problemOf(request: string): string | undefined {
+  try {
+    readCertificateRequest(Buffer.from(request, 'base64').toString());
+    return undefined;
+  } catch (error) {
+    return errorMessage(error);
+  }
 }
 
 function validateConditions(

@@ -6,26 +6,21 @@ import {
   ExtendedKeyUsageExtension,
   KeyUsageFlags,
   KeyUsagesExtension,
+  Name,
   Pkcs10CertificateRequest,
   SubjectAlternativeNameExtension,
   X509Certificate,
   X509CertificateGenerator,
 } from '@peculiar/x509';
-import type { Extension } from '@peculiar/x509';
+import type { Extension, JsonGeneralNames, JsonNameParams } from '@peculiar/x509';
+import { derOfRequest } from './certificate-request.js';
+import type { CertificateRequest } from './certificate-request.js';
+import { COMMON_NAME, ORGANIZATION, SERIAL_NUMBER } from './certificate-subject.js';
+import type { SubjectDetail } from './certificate-subject.js';
 import type { KeyPair } from './key-pair.js';
 
 const crypto: webcrypto.Crypto = webcrypto;
 const HASH = 'SHA-256';
-
-/** What a certificate request asks for. */
-export interface CertificateRequest {
-  readonly commonName: string;
-  readonly organizations: readonly string[];
-  readonly dnsNames: readonly string[];
-  readonly ipAddresses: readonly string[];
-  readonly emailAddresses: readonly string[];
-  readonly uris: readonly string[];
-}
 
 export interface Issue {
   /** As the certificates API names them: `client auth`, `digital signature`. */
@@ -63,31 +58,21 @@ const PURPOSES: Readonly<Record<string, string>> = {
   'netscape sgc': '2.16.840.1.113730.4.1',
 };
 
-/** @throws Error for what is no certificate request */
-export function readCertificateRequest(pem: string): CertificateRequest {
-  const request = new Pkcs10CertificateRequest(pem);
-  const { subjectName } = request;
-  const names = alternativeNames(request)?.names.items ?? [];
-  const ofType = (type: string): string[] =>
-    names.filter((name) => name.type === type).map(({ value }) => value);
-  return {
-    commonName: subjectName.getField('CN')[0] ?? '',
-    organizations: subjectName.getField('O'),
-    dnsNames: ofType('dns'),
-    ipAddresses: ofType('ip'),
-    emailAddresses: ofType('email'),
-    uris: ofType('url'),
-  };
-}
-
 /**
- * A certificate for the subject, the key and the alternative names of a request, and for the usages that the issuer says. It
- * ends with its authority at the latest.
+ * A certificate for what was read of a request and found to be right, for its key, and for the usages that the issuer
+ * says: nothing else of the request gets into it. It ends with its authority at the latest.
+ * @param pem the request; of it the key is taken
+ * @param asked what was read of it
  * @returns PEM
  * @throws Error when the request is not signed by its own key, or the authority cannot sign any more
  */
-export async function issueCertificate(authority: KeyPair, pem: string, issue: Issue): Promise<string> {
-  const request = new Pkcs10CertificateRequest(pem);
+export async function issueCertificate(
+  authority: KeyPair,
+  pem: string,
+  asked: CertificateRequest,
+  issue: Issue,
+): Promise<string> {
+  const request = new Pkcs10CertificateRequest(derOfRequest(pem));
   if (!(await request.verify(crypto))) throw new Error('unable to verify certificate request signature');
   const issuer = new X509Certificate(authority.cert);
   const ends = issuer.notAfter.getTime();
@@ -96,14 +81,14 @@ export async function issueCertificate(authority: KeyPair, pem: string, issue: I
   const signingAlgorithm = { ...ownAlgorithm, hash: HASH };
   const certificate = await X509CertificateGenerator.create(
     {
-      subject: request.subjectName,
+      subject: new Name(subjectOf(asked)),
       issuer: issuer.subjectName,
       notBefore: new Date(issue.notBeforeMs),
       notAfter: new Date(Math.min(ends, issue.notAfterMs)),
       signingAlgorithm,
       publicKey: request.publicKey,
       signingKey: await signingKey(authority.key, signingAlgorithm),
-      extensions: extensionsOf(request, issue.usages),
+      extensions: extensionsOf(asked, issue.usages),
     },
     crypto,
   );
@@ -115,20 +100,38 @@ export function certificateEndMs(pem: string): number {
   return new X509Certificate(pem).notAfter.getTime();
 }
 
-function extensionsOf(request: Pkcs10CertificateRequest, usages: readonly string[]): Extension[] {
+function subjectOf({ commonName, details, organizations }: CertificateRequest): JsonNameParams {
+  const isBefore = ({ type }: SubjectDetail): boolean => type !== SERIAL_NUMBER;
+  const attributes = [
+    ...details.filter(isBefore),
+    ...organizations.map((value) => ({ type: ORGANIZATION, value })),
+    ...(commonName === '' ? [] : [{ type: COMMON_NAME, value: commonName }]),
+    ...details.filter((detail) => !isBefore(detail)),
+  ];
+  // As plain texts they would be read as if they were written by hand, with quotes and escapes.
+  return attributes.map(({ type, value }) => ({ [type]: [{ utf8String: value }] }));
+}
+
+function extensionsOf(asked: CertificateRequest, usages: readonly string[]): Extension[] {
   const flags = usages.reduce((all, usage) => all | (KEY_USAGES[usage] ?? 0), 0);
   const purposes = [...new Set(usages.flatMap((usage) => PURPOSES[usage] ?? []))];
-  const names = alternativeNames(request);
+  const names = alternativeNames(asked);
   return [
     new BasicConstraintsExtension(false, undefined, true),
     ...(flags === 0 ? [] : [new KeyUsagesExtension(flags, true)]),
     ...(purposes.length === 0 ? [] : [new ExtendedKeyUsageExtension(purposes)]),
-    ...(names ? [names] : []),
+    ...(names.length === 0 ? [] : [new SubjectAlternativeNameExtension(names)]),
   ];
 }
 
-function alternativeNames(request: Pkcs10CertificateRequest): SubjectAlternativeNameExtension | undefined {
-  return request.extensions.find((extension) => extension instanceof SubjectAlternativeNameExtension);
+function alternativeNames(asked: CertificateRequest): JsonGeneralNames {
+  const { dnsNames, emailAddresses, ipAddresses, uris } = asked;
+  return [
+    ...dnsNames.map((value) => ({ type: 'dns' as const, value })),
+    ...emailAddresses.map((value) => ({ type: 'email' as const, value })),
+    ...ipAddresses.map((value) => ({ type: 'ip' as const, value })),
+    ...uris.map((value) => ({ type: 'url' as const, value })),
+  ];
 }
 
 /** Of any form of PEM, and any kind of key that signs. */
