@@ -18,6 +18,8 @@ export interface ApiServerMetrics {
   /** A request was refused, or ended before its end, so that others are served. */
   terminated(request: ServedRequest, code: number): void;
   stored(operation: string, resource: string, outcome: 'ok' | 'error', durationMs: number): void;
+  /** So many objects of a resource (qualified) in the store cannot be understood. */
+  unreadable(resource: string, count: number): void;
   /** Prometheus' text. */
   serialize(): Promise<string>;
 }
@@ -28,5 +30,6 @@ export const noApiServerMetrics: ApiServerMetrics = {
   inFlight: () => undefined,
   terminated: () => undefined,
   stored: () => undefined,
+  unreadable: () => undefined,
   serialize: () => Promise.resolve(''),
 };

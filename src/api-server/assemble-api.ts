@@ -13,6 +13,7 @@ import { Router } from './routing/router.js';
 import type { AccessControl } from './routing/router.js';
 import { FollowedResources, withStorageMetrics } from './storage/index.js';
 import { SharedEvents } from './shared-events.js';
+import { storedObjectCheck } from './stored-object-check.js';
 import { ServiceAddresses, WebhookClient } from './webhook-client/index.js';
 
 /** What an API server serves. */
@@ -37,7 +38,11 @@ export function assembleApi(
 ): AssembledApi {
   const { kinds, schemas, clock, random, logger, token, users } = options;
   const measured = withStorageMetrics(options.storage, clock, (...operation) => metrics.stored(...operation));
-  const followed = new FollowedResources(measured, { clock, logger });
+  const followed = new FollowedResources(
+    measured,
+    { clock, logger, check: storedObjectCheck(kinds, schemas) },
+    (resource, count) => metrics.unreadable(resource, count),
+  );
   const { storage } = followed;
 
   const authorizer = new Authorizer({ followed, isOpen: token === undefined });
@@ -66,7 +71,7 @@ export function assembleApi(
   return {
     authenticator,
     authorizer,
-    router: new Router(context, address, { authenticator, authorizer }),
+    router: new Router(context, address, { authenticator, authorizer }, followed.unreadable),
     async prepare(signal) {
       await followed.load();
       background.push(followed.run(signal), definitions.run(signal), expiry.run(signal));

@@ -31,6 +31,10 @@ export function createApiServerMetrics(metrics: Metrics): ApiServerMetrics {
     description: 'Seconds that an operation of the store took, by operation, resource and outcome',
     advice,
   });
+  const unreadable = meter.createGauge(METRICS.storageUnreadable, {
+    description:
+      'Objects in the store that cannot be understood and count as absent, by resource; the log names them',
+  });
   for (const kind of ['mutating', 'readOnly']) inFlight.add(0, { request_kind: kind });
   watches.add(0, { verb: 'WATCH' });
   return {
@@ -51,6 +55,7 @@ export function createApiServerMetrics(metrics: Metrics): ApiServerMetrics {
     },
     stored: (operation, resource, outcome, durationMs) =>
       storage.record(durationMs / 1000, { operation, resource, outcome }),
+    unreadable: (resource, count) => unreadable.record(count, { resource }),
     serialize: () => metrics.serialize(),
   };
 }

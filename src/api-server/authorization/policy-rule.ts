@@ -39,7 +39,13 @@ export function uncovered(wanted: readonly PolicyRule[], held: readonly PolicyRu
 
 /** The rights of a rule one by one: one verb on one resource, of one name if it names any, or on one path. */
 function singleRights(rule: PolicyRule): PolicyRule[] {
-  const { apiGroups = [], nonResourceURLs = [], resourceNames = [], resources = [], verbs } = rule;
+  const {
+    apiGroups = [],
+    nonResourceURLs = [],
+    resourceNames = [],
+    resources = [],
+    verbs = [],
+  } = rule as Partial<PolicyRule>;
   const onResources = apiGroups.flatMap((group) =>
     resources.flatMap((resource) =>
       verbs.flatMap((verb): PolicyRule[] => {

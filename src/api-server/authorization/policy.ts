@@ -63,13 +63,14 @@ export class Policy implements PolicyView {
       return;
     }
     const old = this.bindings.get(key);
-    if (old) this.unlink(old);
     this.bindings.delete(key);
+    if (old) this.unlink(old);
     if (!object) return;
-    const { roleRef, subjects = [] } = object as BindingObject;
+    const { roleRef, subjects = [] } = object as Partial<BindingObject>;
+    if (!roleRef) throw new TypeError('a binding names a role');
     const binding = { name, namespace, roleRef, subjects };
-    this.bindings.set(key, binding);
     this.link(binding);
+    this.bindings.set(key, binding);
   }
 
   clusterRole(name: string): Role | undefined {

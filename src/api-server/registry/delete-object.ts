@@ -2,7 +2,8 @@ import type { KubernetesObject, UnstructuredObject } from '../../base/kubernetes
 import { SERVER } from '../admission/index.js';
 import type { Attributes, Caller } from '../admission/index.js';
 import { conflict } from '../errors/index.js';
-import { StorageConflictError } from '../storage/index.js';
+import { apiVersionOf } from '../../base/kubernetes/index.js';
+import { isStorageUnreadable, StorageConflictError } from '../storage/index.js';
 import type { ObjectState } from '../storage/index.js';
 import { decideDeletion } from './decide-deletion.js';
 import type { DeletionRequest } from './decide-deletion.js';
@@ -31,8 +32,38 @@ export async function deleteObject(
   options: DeleteOptions,
 ): Promise<DeletionOutcome> {
   return fromNewest(context, target, 'delete', (newest) =>
-    tryDelete(context, target, newest, request, options),
+    isUnreadable(newest)
+      ? removeUnreadable(context, target, newest, request, options)
+      : tryDelete(context, target, newest, request, options),
   );
+}
+
+function isUnreadable({ stored }: Newest): boolean {
+  try {
+    return typeof stored.object !== 'object';
+  } catch (error) {
+    if (isStorageUnreadable(error)) return true;
+    throw error;
+  }
+}
+
+/** What is no object has nothing that could keep it, and nothing that admission could judge. */
+async function removeUnreadable(
+  context: RegistryContext,
+  target: ObjectTarget,
+  { isFresh, stored: { revision } }: Newest,
+  request: DeletionRequest,
+  { dryRun }: DeleteOptions,
+): Promise<DeletionOutcome | undefined> {
+  if (!isFresh) return undefined;
+  const { name, namespace } = target;
+  const resourceVersion = String(revision);
+  const { apiVersion, kind } = { apiVersion: apiVersionOf(target.kind.type), kind: target.kind.type.kind };
+  const metadata = { name, ...(namespace !== '' && { namespace }), resourceVersion };
+  const object: UnstructuredObject = { apiVersion, kind, metadata };
+  checkPreconditions(target, object, request);
+  if (!dryRun) await context.storage.delete(storageKeyOf(target), revision);
+  return { object, removed: true };
 }
 
 /** @returns undefined when a fresher state has to be tried, as in an update */

@@ -3,6 +3,7 @@ import {
   bodyTooLarge,
   conflict,
   expired,
+  internalError,
   notFound,
   serviceUnavailable,
   StatusError,
@@ -14,6 +15,7 @@ import {
   StorageNotFoundError,
   StorageTooLargeError,
   StorageUnavailableError,
+  StorageUnreadableError,
 } from '../storage/index.js';
 import type { ObjectTarget } from './registry-context.js';
 
@@ -31,6 +33,8 @@ export function translateStorageError(error: unknown, target: ObjectTarget): unk
 export function translateStoreFailure(error: unknown): unknown {
   if (error instanceof StorageExpiredError) return expired(error.message);
   if (error instanceof StorageTooLargeError) return bodyTooLarge(error.maxLength);
+  if (error instanceof StorageUnreadableError)
+    return internalError(`${error.message}: it can only be deleted, by its name`, error);
   if (error instanceof StorageUnavailableError) {
     return serviceUnavailable(
       'the store does not answer; the request may or may not have been carried out',

@@ -28,7 +28,7 @@ import { chooseHandler } from './choose-handler.js';
 import { attributesOf } from './request-attributes.js';
 import { parseResourcePath } from './resource-path.js';
 import { errorMessage } from '../../base/errors/index.js';
-import type { Storage } from '../storage/index.js';
+import type { Storage, UnreadableObjects } from '../storage/index.js';
 import type { StatusError } from '../errors/index.js';
 
 /** Who knows users and their rights. */
@@ -47,6 +47,7 @@ export class Router {
     /** `host:port` as clients reach it. */
     private readonly address: () => string,
     private readonly access: AccessControl,
+    private readonly unreadable: Pick<UnreadableObjects, 'names'>,
   ) {
     const { authenticator, authorizer } = access;
     this.reviewer = {
@@ -61,7 +62,7 @@ export class Router {
   async route(request: ApiRequest): Promise<ApiResponse> {
     const { path } = request;
     if (path.startsWith('/api')) return this.routeApi(request);
-    if (isHealthPath(path)) return handleHealth(this.context.storage, request);
+    if (isHealthPath(path)) return handleHealth(this.context.storage, this.unreadable, request);
     if (path === '/version' || path === '/version/') return ok(serverVersion());
     const document = this.openApi.answer(request);
     if (document) return document;
@@ -169,7 +170,11 @@ function isHealthPath(path: string): boolean {
 }
 
 /** `/livez` says that the process answers, the other two that its store does as well. `?verbose` names the checks. */
-async function handleHealth(storage: Storage, request: ApiRequest): Promise<RawResponse> {
+async function handleHealth(
+  storage: Storage,
+  unreadable: Pick<UnreadableObjects, 'names'>,
+  request: ApiRequest,
+): Promise<RawResponse> {
   const probe = request.path.slice(1);
   const problem = probe === 'livez' ? undefined : await storage.ping().then(() => undefined, errorMessage);
   const healthy = problem === undefined;
@@ -177,6 +182,9 @@ async function handleHealth(storage: Storage, request: ApiRequest): Promise<RawR
     '[+]ping ok',
     ...(probe === 'livez' ? [] : [healthy ? '[+]storage ok' : '[-]storage failed: reason withheld']),
   ];
+  const { length } = unreadable.names;
+  // Which ones is for the log: whoever asks here may be a stranger. The server works without them.
+  if (length > 0) lines.push(`[!]objects: ${length} in the store cannot be understood, the log names them`);
   const verdict = `${probe} check ${healthy ? 'passed' : 'failed'}`;
   const verbose = request.query.has('verbose') || !healthy;
   return {

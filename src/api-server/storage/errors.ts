@@ -58,6 +58,11 @@ export class StorageTooLargeError extends RollkeeperError {
   }
 }
 
+/** What the store has is no object. It can still be deleted. */
+export class StorageUnreadableError extends RollkeeperError {
+  readonly code = 'STORAGE_UNREADABLE';
+}
+
 /** The link to the store failed. A write may or may not have happened. */
 export class StorageUnavailableError extends RollkeeperError {
   readonly code = 'STORAGE_UNAVAILABLE';
@@ -82,6 +87,10 @@ export function isStorageExpired(error: unknown): boolean {
 
 export function isStorageTooLarge(error: unknown): boolean {
   return hasCode(error, 'STORAGE_TOO_LARGE');
+}
+
+export function isStorageUnreadable(error: unknown): boolean {
+  return hasCode(error, 'STORAGE_UNREADABLE');
 }
 
 export function isStorageUnavailable(error: unknown): boolean {

@@ -4,13 +4,18 @@ import type { KubernetesObject } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import { isStorageExpired } from './errors.js';
 import { pagesOf } from './pages-of.js';
-import type { Revision, Storage, StorageKey } from './storage.js';
+import type { Revision, Storage, StorageKey, StoredObject } from './storage.js';
+import type { ObjectCheck, UnreadableObjects } from './unreadable-objects.js';
 
 const RETRY_MS = 200;
+/** In the place of a problem: there is no object any more. */
+const GONE = '';
 
 export interface FollowDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
+  /** @default whatever has metadata */
+  readonly check?: ObjectCheck;
 }
 
 /** Told every new state once, in order; `undefined`: the object is gone. The object is read-only. */
@@ -25,7 +30,7 @@ interface Known {
 /**
  * Tells every state of the objects of one resource: those of other processes from a watch, those of this process before
  * their write has been answered, so that it never decides by its own yesterday. Older news never follow newer ones.
- * Keeps no object itself: that is its listeners' business.
+ * Keeps no object itself: that is its listeners' business. What cannot be understood is told of as gone, and the rest goes on.
  */
 export class FollowedResource {
   /** By `namespace/name`. Of objects that this process has removed, too, until the watch comes to the removal. */
@@ -40,6 +45,7 @@ export class FollowedResource {
     readonly resource: string,
     private readonly storage: Storage,
     private readonly dependencies: FollowDependencies,
+    private readonly unreadable: UnreadableObjects,
   ) {}
 
   /** To be called before {@link load}. */
@@ -54,9 +60,9 @@ export class FollowedResource {
     for await (const page of pagesOf(this.storage, this.resource)) {
       revision = page.revision;
       for (const stored of page.items) {
-        const key = this.keyOf(stored.object);
+        const key = stored.key ?? this.keyOf(stored.object);
         seen.add(idOf(key));
-        this.put(key, stored.object, stored.revision);
+        this.put(key, () => stored.object, stored.revision);
       }
     }
     for (const [id, known] of this.known)
@@ -88,14 +94,18 @@ export class FollowedResource {
 
   /** Asks the store for an object that the watch may not have shown yet. */
   async lookUp(namespace: string, name: string): Promise<KubernetesObject | undefined> {
-    const found = await this.storage.get({ resource: this.resource, namespace, name });
-    if (found) this.tell(this.keyOf(found.object), found.object, found.revision);
-    return found?.object;
+    const key = { resource: this.resource, namespace, name };
+    const found = await this.storage.get(key);
+    if (!found) return undefined;
+    const { object, problem } = this.read(key, found);
+    // Told as it is, so that an object that cannot be understood is told of as gone.
+    if (found.revision > this.toldUpTo) this.put(key, () => found.object, found.revision);
+    return problem === undefined ? object : undefined;
   }
 
   /** Tells of a state that did not come by the watch, which may have shown newer ones, or even the removal, already. */
   tell(key: StorageKey, object: KubernetesObject | undefined, revision: Revision): void {
-    if (revision > this.toldUpTo) this.put(key, object, revision);
+    if (revision > this.toldUpTo) this.put(key, () => object, revision);
   }
 
   private async follow(signal: AbortSignal): Promise<void> {
@@ -103,17 +113,66 @@ export class FollowedResource {
     for await (const events of this.storage.watch(options, signal)) {
       for (const event of events) {
         if (event.type === 'deleted') this.removed(event.key, event.revision);
-        else if (event.type !== 'progress') this.put(event.key, event.object, event.revision);
+        else if (event.type !== 'progress') this.put(event.key, () => event.object, event.revision);
         this.toldUpTo = event.revision;
       }
     }
   }
 
-  private put(key: StorageKey, object: KubernetesObject | undefined, revision: Revision): void {
+  /** @param read throws for what is no object */
+  private put(key: StorageKey, read: () => KubernetesObject | undefined, revision: Revision): void {
     const id = idOf(key);
     if ((this.known.get(id)?.revision ?? -1) >= revision) return;
-    this.known.set(id, { key, revision, isGone: !object });
-    for (const listener of this.listeners) listener(key, object);
+    const problem = this.tryTell(key, read);
+    this.known.set(id, { key, revision, isGone: problem !== undefined });
+    if (problem === undefined || problem === GONE) {
+      this.unreadable.remove(key);
+      return;
+    }
+    this.unreadable.add(key, revision, problem);
+    this.tellGone(key);
+  }
+
+  /** @returns why nobody can work with it */
+  private tryTell(key: StorageKey, read: () => KubernetesObject | undefined): string | undefined {
+    try {
+      const object = read();
+      const problem = object && this.problemOf(object, key);
+      if (problem !== undefined) return problem;
+      for (const listener of this.listeners) listener(key, object);
+      return object ? undefined : GONE;
+    } catch (error) {
+      return errorMessage(error);
+    }
+  }
+
+  private problemOf(object: KubernetesObject, { name, namespace }: StorageKey): string | undefined {
+    const { metadata } = object;
+    if (metadata.name !== name || (metadata.namespace ?? '') !== namespace)
+      return 'its metadata name another object';
+    return this.dependencies.check?.(this.resource, object);
+  }
+
+  private read(
+    key: StorageKey,
+    stored: StoredObject,
+  ): { object?: KubernetesObject; problem?: string | undefined } {
+    try {
+      return { object: stored.object, problem: this.problemOf(stored.object, key) };
+    } catch (error) {
+      return { problem: errorMessage(error) };
+    }
+  }
+
+  private tellGone(key: StorageKey): void {
+    for (const listener of this.listeners) {
+      try {
+        listener(key, undefined);
+      } catch (error) {
+        const problem = errorMessage(error);
+        this.dependencies.logger.error('an object could not be forgotten', { ...key, error: problem });
+      }
+    }
   }
 
   /** The watch has come to a removal: nothing older can follow. */
@@ -125,7 +184,8 @@ export class FollowedResource {
 
   private drop(id: string, { key, isGone }: Known): void {
     this.known.delete(id);
-    if (!isGone) for (const listener of this.listeners) listener(key, undefined);
+    this.unreadable.remove(key);
+    if (!isGone) this.tellGone(key);
   }
 
   private keyOf({ metadata: { name, namespace = '' } }: KubernetesObject): StorageKey {

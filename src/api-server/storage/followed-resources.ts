@@ -1,7 +1,10 @@
 import type { KubernetesObject } from '../../base/kubernetes/index.js';
+import { isStorageUnreadable } from './errors.js';
 import { FollowedObjects, FollowedResource } from './followed-resource.js';
 import type { FollowDependencies } from './followed-resource.js';
-import type { Storage, StorageKey, StoredObject } from './storage.js';
+import type { Storage, StorageEvent, StorageKey, StorageWatchOptions, StoredObject } from './storage.js';
+import { UnreadableObjects } from './unreadable-objects.js';
+import type { UnreadableListener } from './unreadable-objects.js';
 
 /**
  * What a server keeps in memory of a store: the resources that somebody asked for with {@link of} or {@link objects}
@@ -10,12 +13,15 @@ import type { Storage, StorageKey, StoredObject } from './storage.js';
 export class FollowedResources {
   /** The store. A write to a followed resource is told of before it resolves; others pay for looking that up. */
   readonly storage: Storage;
+  readonly unreadable: UnreadableObjects;
   private readonly followed = new Map<string, FollowedResource>();
 
   constructor(
     private readonly inner: Storage,
     private readonly dependencies: FollowDependencies,
+    unreadableChanged?: UnreadableListener,
   ) {
+    this.unreadable = new UnreadableObjects(dependencies.logger, unreadableChanged);
     this.storage = this.telling();
   }
 
@@ -23,7 +29,7 @@ export class FollowedResources {
   of(resource: string): FollowedResource {
     const existing = this.followed.get(resource);
     if (existing) return existing;
-    const followed = new FollowedResource(resource, this.inner, this.dependencies);
+    const followed = new FollowedResource(resource, this.inner, this.dependencies, this.unreadable);
     this.followed.set(resource, followed);
     return followed;
   }
@@ -51,8 +57,9 @@ export class FollowedResources {
       delete: (key, revision) => this.told(key, inner.delete(key, revision), { isRemoval: true }),
       get: (key) => inner.get(key),
       recall: (key) => inner.recall(key),
-      list: (resource, options) => inner.list(resource, options),
-      watch: (options, signal) => inner.watch(options, signal),
+      list: (resource, options) => this.list(resource, options),
+      watch: (options, signal) =>
+        this.followed.has(options.resource) ? this.watch(options, signal) : inner.watch(options, signal),
       currentRevision: () => inner.currentRevision(),
       resources: () => inner.resources(),
       replaceAll: (records) => inner.replaceAll(records),
@@ -60,6 +67,22 @@ export class FollowedResources {
       run: (signal) => inner.run(signal),
       ping: () => inner.ping(),
     };
+  }
+
+  /** Without what is no object at all: one would spoil the list for all readers. */
+  private async list(...[resource, options]: Parameters<Storage['list']>): ReturnType<Storage['list']> {
+    const list = await this.inner.list(resource, options);
+    return this.unreadable.hasAny(resource) ? { ...list, items: list.items.filter(isObject) } : list;
+  }
+
+  private async *watch(
+    options: StorageWatchOptions,
+    signal: AbortSignal,
+  ): AsyncIterable<readonly StorageEvent[]> {
+    for await (const events of this.inner.watch(options, signal)) {
+      const readable = events.filter((event) => event.type === 'progress' || isReadable(event));
+      if (readable.length > 0) yield readable;
+    }
   }
 
   private told<T extends KubernetesObject>(
@@ -70,8 +93,27 @@ export class FollowedResources {
     const followed = this.followed.get(key.resource);
     if (!followed) return write;
     return write.then((stored) => {
+      // A removal needs no look at what was there.
       followed.tell(key, isRemoval ? undefined : stored.object, stored.revision);
       return stored;
     });
+  }
+}
+
+function isObject(stored: StoredObject): boolean {
+  return canRead(() => stored.object);
+}
+
+function isReadable(event: Exclude<StorageEvent, { type: 'progress' }>): boolean {
+  return canRead(() => event.object) && (event.type === 'created' || canRead(() => event.previous));
+}
+
+function canRead(read: () => KubernetesObject): boolean {
+  try {
+    read();
+    return true;
+  } catch (error) {
+    if (isStorageUnreadable(error)) return false;
+    throw error;
   }
 }

@@ -1,3 +1,5 @@
+export { UnreadableObjects } from './unreadable-objects.js';
+export type { ObjectCheck, UnreadableListener } from './unreadable-objects.js';
 export { lengthOf, lengthOfEvent, objectTextOf, originOf, toStorageEvent } from './log-entry.js';
 export type { LogEntry, LoggedWrite } from './log-entry.js';
 export {
@@ -13,6 +15,8 @@ export {
   isStorageNotFound,
   isStorageTooLarge,
   isStorageUnavailable,
+  isStorageUnreadable,
+  StorageUnreadableError,
 } from './errors.js';
 export { MemoryStorage } from './memory-storage.js';
 export type { MemoryStorageOptions } from './memory-storage.js';

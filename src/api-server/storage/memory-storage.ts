@@ -88,7 +88,7 @@ export class MemoryStorage implements Storage {
       .filter(([field]) => after === undefined || field > after)
       .sort(([a], [b]) => (a < b ? -1 : 1));
     const shown = found.slice(0, countOf(found, options));
-    const items = shown.map(([, stored]) => toStoredObject(stored));
+    const items = shown.map(([field, stored]) => toStoredObject(stored, { resource, ...parseField(field) }));
     const remaining = found.length - shown.length;
     const last = shown.at(-1)?.[0] ?? after;
     return remaining > 0 && last !== undefined

@@ -1,6 +1,7 @@
 import { parseJson, stringifyJson } from '../../base/kubernetes/index.js';
 import type { KubernetesObject } from '../../base/kubernetes/index.js';
-import { StorageTooLargeError } from './errors.js';
+import { errorMessage } from '../../base/errors/index.js';
+import { StorageTooLargeError, StorageUnreadableError } from './errors.js';
 import type { Revision, StorageKey, StoredJson, StoredObject } from './storage.js';
 
 /** An object as the store keeps it: JSON without `metadata.resourceVersion`, which is the revision beside it. */
@@ -67,17 +68,29 @@ export function toWrittenObject<T extends KubernetesObject>(object: T, written: 
   return { object: { ...object, metadata }, revision, json: new JsonOfText(written) };
 }
 
-/** A fresh object on each call, so that nobody shares it. */
+/** A fresh object on each call, so that nobody shares it. @throws StorageUnreadableError */
 export function decodeObject<T extends KubernetesObject = KubernetesObject>(stored: StoredText): T {
-  const object = parseJson(stored.text) as T;
-  object.metadata.resourceVersion = String(stored.revision);
-  return object;
+  const object = parse(stored.text) as Partial<T> | null;
+  const metadata: unknown = typeof object === 'object' ? object?.metadata : undefined;
+  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata))
+    throw new StorageUnreadableError('what is stored is no object with metadata');
+  (metadata as T['metadata']).resourceVersion = String(stored.revision);
+  return object as T;
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw new StorageUnreadableError(`what is stored is no JSON: ${errorMessage(error)}`, { cause: error });
+  }
 }
 
 export function toStoredObject<T extends KubernetesObject = KubernetesObject>(
   stored: StoredText,
+  key?: StorageKey,
 ): StoredObject<T> {
-  return new ReadObject<T>(stored);
+  return new ReadObject<T>(stored, key);
 }
 
 class ReadObject<T extends KubernetesObject> implements StoredObject<T> {
@@ -85,7 +98,10 @@ class ReadObject<T extends KubernetesObject> implements StoredObject<T> {
   readonly json: StoredJson;
   private decoded: T | undefined;
 
-  constructor(private readonly stored: StoredText) {
+  constructor(
+    private readonly stored: StoredText,
+    readonly key: StorageKey | undefined,
+  ) {
     this.revision = stored.revision;
     this.json = new JsonOfText(stored);
   }

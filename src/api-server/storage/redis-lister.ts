@@ -49,7 +49,7 @@ export class RedisLister {
       await this.catchUp(changes, present.revision);
       const page = changes.rewind(present, want);
       for (const item of page.items) {
-        items.push(toStoredObject(item));
+        items.push(toStoredObject(item, { resource, ...parseField(item.field) }));
         textLength += item.text.length;
       }
       const end = { items, revision: changes.revision, remaining: page.remaining };

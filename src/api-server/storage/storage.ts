@@ -23,7 +23,7 @@ export interface StoredJson {
 
 /** A state of an object: `metadata.resourceVersion` is its revision. The holder may keep and change it. */
 export interface ObjectState<T extends KubernetesObject = UnstructuredObject> {
-  /** Parsed when it is first looked at. */
+  /** Parsed when it is first looked at. @throws StorageUnreadableError for what is none */
   readonly object: T;
   /** Of the state in the store, whatever is done to `object`; absent where that is not stored, or in another form. */
   readonly json?: StoredJson;
@@ -32,6 +32,8 @@ export interface ObjectState<T extends KubernetesObject = UnstructuredObject> {
 /** An object as stored. */
 export interface StoredObject<T extends KubernetesObject = KubernetesObject> extends ObjectState<T> {
   readonly revision: Revision;
+  /** Where it was found, in lists: the object itself may not be able to say. */
+  readonly key?: StorageKey | undefined;
 }
 
 /** An object and where it belongs, as it goes from one store into another. */

@@ -23,6 +23,7 @@ export type ErrorCode =
   | 'STORAGE_CONFLICT'
   | 'STORAGE_EXPIRED'
   | 'STORAGE_TOO_LARGE'
+  | 'STORAGE_UNREADABLE'
   | 'STORAGE_UNAVAILABLE';
 
 /** A failure that its message tells whole: no bug, so that nobody needs its stack. */

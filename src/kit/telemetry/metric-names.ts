@@ -49,6 +49,7 @@ export const METRICS = {
   apiserverTerminations: 'apiserver_request_terminations_total',
   apiserverTerminatedWatchers: 'apiserver_terminated_watchers_total',
   storageDuration: 'rollkeeper_storage_operation_duration_seconds',
+  storageUnreadable: 'rollkeeper_storage_unreadable_objects',
 } as const;
 
 /** Seconds, powers of ten from 10 ns to 10 s, as client-go's workqueue metrics have them. */
