@@ -62,7 +62,11 @@ export function assembleApi(
   );
   const definitions = new CustomResources({ clock, followed, kinds, schemas }, () => context);
   const events = new SharedEvents();
-  const context: RegistryContext = { ...base, admission, events, tokens, converter, definitions };
+  const { unreadable } = followed;
+  const context: RegistryContext = {
+    ...base,
+    ...{ admission, events, tokens, converter, definitions, unreadable },
+  };
   const aggregation = new ClusterRoleAggregation(context, authorizer.policy, followed);
   const policyStatus = new PolicyStatus(context, followed);
   const expiry = new EventExpiry({ storage: options.storage, clock, logger });
@@ -71,7 +75,7 @@ export function assembleApi(
   return {
     authenticator,
     authorizer,
-    router: new Router(context, address, { authenticator, authorizer }, followed.unreadable),
+    router: new Router(context, address, { authenticator, authorizer }, unreadable),
     async prepare(signal) {
       await followed.load();
       background.push(followed.run(signal), definitions.run(signal), expiry.run(signal));

@@ -32,22 +32,22 @@ export async function deleteObject(
   options: DeleteOptions,
 ): Promise<DeletionOutcome> {
   return fromNewest(context, target, 'delete', (newest) =>
-    isUnreadable(newest)
+    isUnreadable(context, target, newest)
       ? removeUnreadable(context, target, newest, request, options)
       : tryDelete(context, target, newest, request, options),
   );
 }
 
-function isUnreadable({ stored }: Newest): boolean {
+function isUnreadable(context: RegistryContext, target: ObjectTarget, { stored }: Newest): boolean {
   try {
-    return typeof stored.object !== 'object';
+    return typeof stored.object !== 'object' || (context.unreadable?.has(storageKeyOf(target)) ?? false);
   } catch (error) {
     if (isStorageUnreadable(error)) return true;
     throw error;
   }
 }
 
-/** What is no object has nothing that could keep it, and nothing that admission could judge. */
+/** What cannot be understood has nothing that could keep it, and nothing that admission could judge. */
 async function removeUnreadable(
   context: RegistryContext,
   target: ObjectTarget,

@@ -6,7 +6,7 @@ import type { ServiceAccountTokens } from '../auth/index.js';
 import type { VersionConverter } from '../conversion/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
-import type { ObjectState, Storage, StorageKey, StoredObject } from '../storage/index.js';
+import type { ObjectState, Storage, StorageKey, StoredObject, UnreadableObjects } from '../storage/index.js';
 import type { SharedEvents } from '../shared-events.js';
 import { qualifiedResource } from '../../base/kubernetes/index.js';
 import { ViewedStorage } from '../storage/index.js';
@@ -27,6 +27,8 @@ export interface RegistryContext {
   readonly guard?: WriteGuard;
   /** Makes objects of one version of a kind out of those of another. @default only the name of the version differs */
   readonly converter?: VersionConverter;
+  /** What cannot be understood goes at once when it is deleted: nothing would take its finalizers off. @default none */
+  readonly unreadable?: Pick<UnreadableObjects, 'has'>;
   /** @default what users define is stored, and not served */
   readonly definitions?: DefinitionObserver;
 }
