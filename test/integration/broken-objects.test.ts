@@ -45,7 +45,7 @@ async function plant(storage: Storage): Promise<string[]> {
     const namespace = NAMESPACED.has(kind) ? 'default' : '';
     const name = `broken-${index}`;
     const object = { apiVersion, kind, metadata: { name, uid: name, ...(namespace && { namespace }) }, ...fields };
-    await storage.create({ resource: qualified, namespace, name }, object as KubernetesObject);
+    await storage.create({ resource: qualified, namespace, name }, object);
     const [resource, ...group] = qualified.split('.');
     const root = group.length === 0 ? '/api/v1' : `/apis/${group.join('.')}/v1`;
     paths.push(`${root}${namespace && `/namespaces/${namespace}`}/${resource}/${name}`);
