@@ -4,7 +4,6 @@ import { describe, expect, inject, it } from 'vitest';
 import { MemoryStorage, RedisStorage } from '../../src/api-server/index.js';
 import type { Storage } from '../../src/api-server/index.js';
 import { SystemClock } from '../../src/base/clock/index.js';
-import type { KubernetesObject } from '../../src/base/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { startApiServer } from './api-server-harness.js';
 
