@@ -247,11 +247,11 @@ describe('a disruption budget', () => {
   afterAll(() => cluster.stop());
 
   const statusOf = async (name: string) => (await cluster.get<Loose>(`poddisruptionbudget/${name}`))?.status;
-  const evict = (name: string, deleteOptions: object = {}) =>
+  const evict = (name: string, deleteOptions: object = {}, namespace = 'default') =>
     cluster.client.create(
       PODS,
       {
-        ...{ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace: 'default' } },
+        ...{ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } },
         ...{ deleteOptions },
       },
       { subresource: 'eviction' },
@@ -316,6 +316,16 @@ describe('a disruption budget', () => {
     await cluster.patch('poddisruptionbudget/sick', { spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' } });
     await cluster.settled(PATIENT);
     expect(await answerTo(evict('sick-0'))).toBe('evicted');
+  });
+
+  it('asks a budget with an empty selector about every pod of its namespace', async () => {
+    await cluster.apply([
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'all' } },
+      ...pods('any', 2).map((pod) => ({ ...pod, metadata: { ...pod.metadata, namespace: 'all' } })),
+      { ...budget('any', { minAvailable: 2, selector: {} }), metadata: { name: 'any', namespace: 'all' } },
+    ]);
+    await cluster.settled(PATIENT);
+    expect(await answerTo(evict('any-0', {}, 'all'))).toMatchObject({ code: 429 });
   });
 
   it('does not know which of two budgets counts', async () => {

@@ -58,9 +58,14 @@ describe('a pod that shall be evicted', () => {
     expect(decideEvictionRule(pod, budget)).toBe(rule);
   });
 
-  it('has the budgets that select it, and none with an empty selector', () => {
-    const others = [aBudget({}, { selector: {} }), aBudget({}, { selector: { matchLabels: { app: 'db' } } })];
-    expect(budgetsOf(ready, [...others, aBudget()])).toHaveLength(1);
+  it('has the budgets that select it, one with an empty selector among them, and none without a selector', () => {
+    const everything = aBudget({}, { selector: {} });
+    const own = aBudget();
+    const others = [
+      aBudget({}, { selector: undefined }),
+      aBudget({}, { selector: { matchLabels: { app: 'other' } } }),
+    ];
+    expect(budgetsOf(ready, [everything, ...others, own])).toEqual([everything, own]);
   });
 });
 

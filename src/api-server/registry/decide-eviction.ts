@@ -1,7 +1,7 @@
 import type { IPodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
 import { toRfc3339 } from '../../base/clock/index.js';
 import type { DeepReadonly, Pod, UnstructuredObject } from '../../base/kubernetes/index.js';
-import { cloneJson, compileLabelSelector, isEmptySelector, isPodReady } from '../../base/kubernetes/index.js';
+import { cloneJson, compileLabelSelector, isPodReady } from '../../base/kubernetes/index.js';
 import { evictionRefused, forbidden } from '../errors/index.js';
 
 export type DisruptionBudget = IPodDisruptionBudget & UnstructuredObject;
@@ -12,15 +12,12 @@ type ReadablePod = DeepReadonly<Pod>;
 const MAX_UNCONFIRMED = 2000;
 const SUBJECT = { group: 'policy', resource: 'poddisruptionbudget' };
 
-/** The budgets that speak for a pod; one with an empty selector speaks for none. */
+/** The budgets that speak for a pod: one with an empty selector speaks for every pod of its namespace. */
 export function budgetsOf<Budget extends ReadableBudget>(
   pod: ReadablePod,
   budgets: readonly Budget[],
 ): Budget[] {
-  return budgets.filter(({ spec }) => {
-    const { selector } = spec ?? {};
-    return selector && !isEmptySelector(selector) && compileLabelSelector(selector)(pod.metadata.labels);
-  });
+  return budgets.filter(({ spec }) => compileLabelSelector(spec?.selector)(pod.metadata.labels));
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { ConformanceFormat, RecordedCase } from './conformance-format.js';
 import { deploymentCases } from './deployment-cases.js';
+import { disruptionCases } from './disruption-cases.js';
 import type { ReplicaSetCase } from './replicaset-cases.js';
 import { isReplicaSetCase, runReplicaSetCase } from './replicaset-cases.js';
 import { validationAnswers } from './validation-answers.js';
@@ -11,4 +12,9 @@ const replicaSetCases: ConformanceFormat = {
 };
 
 /** All formats of recordings that we know. */
-export const formats: readonly ConformanceFormat[] = [deploymentCases, replicaSetCases, validationAnswers];
+export const formats: readonly ConformanceFormat[] = [
+  deploymentCases,
+  replicaSetCases,
+  disruptionCases,
+  validationAnswers,
+];

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock/index.js';
 import { SystemRandom } from '../../base/clock/index.js';
 import type { ControllerDefinition } from '../../kit/controller/controller-definition.js';
-import type { IntentStore } from '../../kit/controller/reconciler.js';
+import type { IntentStore, ReconcileResult } from '../../kit/controller/reconciler.js';
 import { carryThrough } from '../../kit/controller/reconciler.js';
 import type { EventNote, EventRecorder } from '../../kit/events/event-recorder.js';
 import type { ObjectRef } from '../../base/kubernetes/index.js';
@@ -40,16 +40,17 @@ export class ReconcilerRun {
   }
 
   /** One run on caches that show the API as it is. */
-  async once(ref: ObjectRef): Promise<void> {
+  async once(ref: ObjectRef): Promise<ReconcileResult> {
     this.informers.refresh();
     const { signal } = new AbortController();
     const request = { ...ref, key: keyOf(ref) };
     const before = this.api.writes.length + this.notes.length;
     const wasNeeded = this.controller.needsSync?.(request.key) ?? true;
     const context = { signal, client: this.api, intents: this.intents };
-    await carryThrough(this.controller.reconciler.reconcile(request, context));
+    const result = await carryThrough(this.controller.reconciler.reconcile(request, context));
     if (!wasNeeded && this.api.writes.length + this.notes.length > before)
       throw new Error(`${request.key} was said to need no sync, and the sync did something`);
+    return result;
   }
 
   /** Runs until one writes nothing. Returns how many that took, the last included. */
@@ -61,6 +62,11 @@ export class ReconcilerRun {
     }
     throw new Error(`did not come to rest in ${MAX_RUNS} runs`);
   }
+}
+
+/** When a run comes back, as recordings tell it. */
+export function wholeSeconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.floor(ms / 1000);
 }
 
 class InMemoryIntents implements IntentStore {

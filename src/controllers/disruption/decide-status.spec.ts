@@ -76,6 +76,14 @@ describe('the status of a budget', () => {
     });
   });
 
+  it('names the pods that are there although their time is over, and at its very end waits once more', () => {
+    const granted = aBudget({}, { a: '2026-01-01T00:08:00Z', b: '2026-01-01T00:07:59Z' });
+    const { overdue, recheckMs, status } = decideStatus(granted, pods, count, nowMs);
+    expect(overdue.map(({ metadata }) => metadata.name)).toEqual(['b']);
+    expect(status).toMatchObject({ currentHealthy: 3, disruptedPods: { a: '2026-01-01T00:08:00Z' } });
+    expect(recheckMs).toBe(1);
+  });
+
   it('is the same when nothing has changed', () => {
     const { status } = decideStatus(aBudget({}), pods, count, nowMs);
     const again = decideStatus({ ...aBudget({}), status }, pods, count, nowMs + 60_000);

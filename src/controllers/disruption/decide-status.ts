@@ -1,5 +1,5 @@
 import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
-import { isPodReady } from '../../base/kubernetes/index.js';
+import { isPodReady, ownField } from '../../base/kubernetes/index.js';
 import { setCondition } from '../../kit/index.js';
 import type { PodDisruptionBudget } from '../shared/index.js';
 import { parseTimeMs, scaledValue } from '../shared/index.js';
@@ -14,6 +14,8 @@ export interface DecidedStatus {
   readonly status: BudgetStatus;
   /** When to look again, milliseconds; absent: when something changes. */
   readonly recheckMs?: number;
+  /** Pods whose eviction was granted, and that are there although their time is over. */
+  readonly overdue: readonly DeepReadonly<Pod>[];
 }
 
 /** What a budget counts, beside the pods that it selects. */
@@ -54,17 +56,12 @@ export function decideStatus(
   { desiredHealthy, expected }: BudgetCount,
   nowMs: number,
 ): DecidedStatus {
-  const granted = budget.status?.disruptedPods ?? {};
-  const endOf = (time: string): number => (parseTimeMs(time) ?? 0) + DELETION_TIMEOUT_MS;
-  const disrupted = pods
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .flatMap(({ metadata: { name } }) => {
-      const time = granted[name];
-      return time !== undefined && endOf(time) > nowMs ? [[name, time] as const] : [];
-    });
-  const names = new Set(disrupted.map(([name]) => name));
+  const granted = grantedPods(budget, pods);
+  const waiting = granted.filter(({ endMs }) => endMs >= nowMs);
+  // At the very end of its time a pod is waited for once more, and counts again.
+  const gone = new Set(waiting.filter(({ endMs }) => endMs > nowMs).map(({ pod }) => pod));
   const currentHealthy = pods.filter(
-    (pod) => isPodReady(pod) && pod.metadata.deletionTimestamp === undefined && !names.has(pod.metadata.name),
+    (pod) => isPodReady(pod) && pod.metadata.deletionTimestamp === undefined && !gone.has(pod),
   ).length;
   const disruptionsAllowed = expected > 0 ? Math.max(0, currentHealthy - desiredHealthy) : 0;
   const status: BudgetStatus = {
@@ -76,14 +73,36 @@ export function decideStatus(
     ),
     currentHealthy,
     desiredHealthy,
-    ...(disrupted.length > 0 && { disruptedPods: Object.fromEntries(disrupted) }),
+    ...(waiting.length > 0 && {
+      disruptedPods: Object.fromEntries(waiting.map(({ pod, time }) => [pod.metadata.name, time])),
+    }),
     disruptionsAllowed,
     expectedPods: expected,
     observedGeneration: budget.metadata.generation,
   };
-  if (disrupted.length === 0) return { status };
-  const recheckMs = Math.max(1000, Math.min(...disrupted.map(([, time]) => endOf(time))) - nowMs);
-  return { status, recheckMs };
+  const overdue = granted.filter(({ endMs }) => endMs < nowMs).map(({ pod }) => pod);
+  if (waiting.length === 0) return { status, overdue };
+  const recheckMs = Math.max(1, Math.min(...waiting.map(({ endMs }) => endMs)) - nowMs);
+  return { status, overdue, recheckMs };
+}
+
+interface GrantedPod {
+  readonly pod: DeepReadonly<Pod>;
+  /** When the eviction was granted, and until when the pod has to be gone. */
+  readonly time: string;
+  readonly endMs: number;
+}
+
+/** The pods that were granted to go, and of which nothing is seen of it yet. */
+function grantedPods({ status }: Budget, pods: readonly DeepReadonly<Pod>[]): readonly GrantedPod[] {
+  const times = status?.disruptedPods ?? {};
+  return pods
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .flatMap((pod) => {
+      const time = ownField(times, pod.metadata.name);
+      if (time === undefined) return [];
+      return [{ pod, time, endMs: (parseTimeMs(time) ?? 0) + DELETION_TIMEOUT_MS }];
+    });
 }
 
 /** Nothing may go while we do not know how many there should be. */
@@ -99,12 +118,14 @@ export function failedStatus(budget: Budget, message: string, nowMs: number): Bu
 type Reason = 'SufficientPods' | 'InsufficientPods' | 'SyncFailed';
 
 function conditionsOf({ metadata, status }: Budget, reason: Reason, message: string, nowMs: number) {
+  // What failed was not counted, so the condition goes on speaking of the generation that was.
+  const generation = reason === 'SyncFailed' ? status?.observedGeneration : metadata.generation;
   const condition = {
     type: 'DisruptionAllowed',
     status: reason === 'SufficientPods' ? ('True' as const) : ('False' as const),
     reason,
     message,
-    observedGeneration: Number(metadata.generation ?? 0),
+    ...(generation !== undefined && { observedGeneration: Number(generation) }),
   };
   return setCondition(status?.conditions as Parameters<typeof setCondition>[0], condition, {
     now: () => nowMs,

@@ -1,14 +1,16 @@
 import type { DeepReadonly, KubernetesObject, Pod } from '../../base/kubernetes/index.js';
-import {
-  PODS,
-  compileLabelSelector,
-  isEmptySelector,
-  sameJson,
-  isPodReady,
-} from '../../base/kubernetes/index.js';
+import { PODS, compileLabelSelector, sameJson, isPodReady } from '../../base/kubernetes/index.js';
 import { TerminalError, errorMessage } from '../../base/errors/index.js';
-import type { ListerOf } from '../../kit/index.js';
-import { Deployment, ReplicaSet, generationChanged, indexBy, updateStatus, watch } from '../../kit/index.js';
+import type { EventNote, ListerOf } from '../../kit/index.js';
+import {
+  Deployment,
+  ReplicaSet,
+  StatefulSet,
+  generationChanged,
+  indexBy,
+  updateStatus,
+  watch,
+} from '../../kit/index.js';
 import {
   LABEL_INDEX,
   PodDisruptionBudget,
@@ -22,6 +24,7 @@ import {
 } from '../shared/index.js';
 import { countBudget, decideStatus, failedStatus, needsScale } from './decide-status.js';
 import { expectedScale } from './expected-scale.js';
+import { selectorWords } from './selector-words.js';
 
 /**
  * Says in the status of each PodDisruptionBudget how many of its pods may be evicted now, by which the API server decides about
@@ -45,20 +48,19 @@ export const disruptionController = clusterController<PodDisruptionBudget>(
       ),
       watch(Deployment, budgetsOfTemplate, generationChanged),
       watch(ReplicaSet, budgetsOfTemplate, generationChanged),
+      watch(StatefulSet, budgetsOfTemplate, generationChanged),
     ],
     async reconcile(_request, { client, clock, events, lister, object: budget }) {
       if (!budget) return;
       const pods = podsOf(budget, lister);
+      if (pods.length === 0)
+        events.record(budget, { type: 'Normal', reason: 'NoPods', message: 'No matching pods found' });
       try {
         const scaled = needsScale(budget) ? await expectedScale(pods, lister, client) : undefined;
-        if (scaled && scaled.unmanaged.length > 0)
-          events.record(budget, {
-            type: 'Warning',
-            reason: 'UnmanagedPods',
-            message: `${scaled.unmanaged.length} of the selected pods have no controller; only an integer .spec.minAvailable counts them`,
-          });
+        if (scaled && scaled.unmanaged.length > 0) events.record(budget, unmanagedPods(budget));
         const count = countBudget(budget, pods.length, scaled?.scale ?? 0);
-        const { recheckMs, status } = decideStatus(budget, pods, count, clock.now());
+        const { overdue, recheckMs, status } = decideStatus(budget, pods, count, clock.now());
+        for (const pod of overdue) events.record(pod, notDeleted(budget));
         await updateStatus(client, PodDisruptionBudget, budget, status);
         return recheckMs === undefined ? {} : { requeueAfterMs: recheckMs };
       } catch (error) {
@@ -78,11 +80,24 @@ export const disruptionController = clusterController<PodDisruptionBudget>(
   { trims: WHOLE_PODS },
 );
 
-/** An empty selector selects nothing here. */
+function unmanagedPods({ spec }: DeepReadonly<PodDisruptionBudget>): EventNote {
+  const message =
+    `Pods selected by this PodDisruptionBudget (selector: ${selectorWords(spec?.selector ?? {})}) were found to be unmanaged. ` +
+    'As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. ' +
+    'To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.';
+  return { type: 'Warning', reason: 'UnmanagedPods', message };
+}
+
+/** The genuine words name the namespace twice, and the budget not at all. */
+function notDeleted({ metadata: { namespace } }: DeepReadonly<PodDisruptionBudget>): EventNote {
+  const message = `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't`;
+  return { type: 'Warning', reason: 'NotDeleted', message };
+}
+
+/** An empty selector selects every pod of the namespace, an absent one none. */
 function podsOf({ metadata, spec }: DeepReadonly<PodDisruptionBudget>, listerOf: ListerOf) {
   const { selector } = spec ?? {};
-  if (!selector || isEmptySelector(selector)) return [];
-  return selectedFrom(listerOf<Pod>(PODS), metadata.namespace ?? '', selector);
+  return selector ? selectedFrom(listerOf<Pod>(PODS), metadata.namespace ?? '', selector) : [];
 }
 
 function countedFacts(pod: DeepReadonly<Pod>): unknown {
@@ -98,7 +113,7 @@ function* budgetsOf({ metadata }: DeepReadonly<KubernetesObject>, listerOf: List
 
 /** Whose pods have such labels: the number of pods that there should be may have changed. */
 function budgetsOfTemplate(
-  { metadata, spec }: DeepReadonly<Deployment> | DeepReadonly<ReplicaSet>,
+  { metadata, spec }: DeepReadonly<Deployment> | DeepReadonly<ReplicaSet> | DeepReadonly<StatefulSet>,
   listerOf: ListerOf,
 ) {
   const { labels } = spec.template?.metadata ?? {};

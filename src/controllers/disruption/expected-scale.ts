@@ -1,8 +1,8 @@
 import type { DeepReadonly, KubernetesObject, OwnerReference, Pod } from '../../base/kubernetes/index.js';
 import { apiVersionOf, controllerOf } from '../../base/kubernetes/index.js';
 import { TerminalError } from '../../base/errors/index.js';
-import type { ApiClient, ListerOf } from '../../kit/index.js';
-import { Deployment, ReplicaSet, isNotFound } from '../../kit/index.js';
+import type { ApiClient, Kind, ListerOf } from '../../kit/index.js';
+import { Deployment, ReplicaSet, StatefulSet, isNotFound } from '../../kit/index.js';
 
 interface Scaled extends KubernetesObject {
   readonly spec?: { readonly replicas?: number };
@@ -46,25 +46,32 @@ interface ScaleOf {
   readonly scale: number;
 }
 
-/** Of what is cached anyway. */
+/** Of what is cached anyway. Without one of its name and UID there the API has to say whether there is such a controller. */
 function knownScale(
-  { kind, name, uid }: DeepReadonly<OwnerReference>,
+  owner: DeepReadonly<OwnerReference>,
   namespace: string,
   listerOf: ListerOf,
 ): ScaleOf | undefined {
-  if (kind !== ReplicaSet.kind) return undefined;
-  const replicaSet = listerOf(ReplicaSet).get(`${namespace}/${name}`);
-  if (replicaSet?.metadata.uid !== uid) return undefined;
-  const owner = controllerOf(replicaSet);
-  if (!owner || !isDeployment(owner)) return { uid, scale: replicaSet.spec.replicas ?? 1 };
-  const deployment = listerOf(Deployment).get(`${namespace}/${owner.name}`);
-  if (!deployment || deployment.metadata.uid !== owner.uid) return { uid, scale: 0 };
-  return { uid: owner.uid, scale: deployment.spec.replicas ?? 1 };
+  if (isOf(StatefulSet, owner))
+    return scaleOf(listerOf(StatefulSet).get(`${namespace}/${owner.name}`), owner);
+  if (!isOf(ReplicaSet, owner)) return undefined;
+  const replicaSet = listerOf(ReplicaSet).get(`${namespace}/${owner.name}`);
+  const rollout = replicaSet?.metadata.uid === owner.uid ? controllerOf(replicaSet) : undefined;
+  if (!rollout || rollout.kind !== Deployment.kind) return scaleOf(replicaSet, owner);
+  // Those of other groups count by their ReplicaSets.
+  if (!isOf(Deployment, rollout)) return undefined;
+  return scaleOf(listerOf(Deployment).get(`${namespace}/${rollout.name}`), rollout);
 }
 
-/** Those of other groups count by their ReplicaSets. */
-function isDeployment({ apiVersion, kind }: DeepReadonly<OwnerReference>): boolean {
-  return kind === Deployment.kind && apiVersion.startsWith(`${Deployment.group}/`);
+function scaleOf(
+  object: DeepReadonly<Scaled> | undefined,
+  { uid }: DeepReadonly<OwnerReference>,
+): ScaleOf | undefined {
+  return object?.metadata.uid === uid ? { uid, scale: object.spec?.replicas ?? 1 } : undefined;
+}
+
+function isOf(kind: Kind, { apiVersion, kind: name }: DeepReadonly<OwnerReference>): boolean {
+  return name === kind.kind && apiVersion.startsWith(`${kind.group}/`);
 }
 
 async function readScale(
