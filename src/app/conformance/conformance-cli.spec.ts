@@ -90,6 +90,8 @@ describe('npm run conformance', () => {
       formats.filter((format) => format.matches({ id: 'a', ...recorded })).map(({ name }) => name);
     expect(of({ given: { deployment: {} }, atRest: {} })).toEqual(['deployment']);
     expect(of({ given: { replicaSet: {} }, expect: {} })).toEqual(['replicaset']);
+    expect(of({ given: { statefulSet: {} }, atRest: {} })).toEqual(['statefulset']);
+    expect(of({ given: { podDisruptionBudget: {} }, expect: {} })).toEqual(['disruption']);
     expect(of({ method: 'POST', path: '/api/v1/pods', code: 201 })).toEqual(['validation']);
     expect(of({ given: {} })).toEqual([]);
   });

@@ -3,6 +3,7 @@ import { deploymentCases } from './deployment-cases.js';
 import { disruptionCases } from './disruption-cases.js';
 import type { ReplicaSetCase } from './replicaset-cases.js';
 import { isReplicaSetCase, runReplicaSetCase } from './replicaset-cases.js';
+import { statefulSetCases } from './statefulset-cases.js';
 import { validationAnswers } from './validation-answers.js';
 
 const replicaSetCases: ConformanceFormat = {
@@ -13,6 +14,7 @@ const replicaSetCases: ConformanceFormat = {
 
 /** All formats of recordings that we know. */
 export const formats: readonly ConformanceFormat[] = [
+  statefulSetCases,
   deploymentCases,
   replicaSetCases,
   disruptionCases,

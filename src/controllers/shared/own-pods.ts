@@ -71,6 +71,6 @@ export function isMade({ kind }: CreateOutcome): boolean {
 export function failuresOf(outcomes: readonly (CreateOutcome | DeleteOutcome)[]): unknown[] {
   return outcomes.flatMap((outcome) => {
     if ('error' in outcome) return [outcome.error];
-    return outcome.kind === 'taken' ? [new Error(`another pod is called ${outcome.name}`)] : [];
+    return outcome.kind === 'taken' ? [new Error(`pods "${outcome.name}" already exists`)] : [];
   });
 }

@@ -1,50 +1,77 @@
 import type { DeepReadonly, KubernetesObject, OwnerReference } from '../../base/kubernetes/index.js';
-import { apiVersionOf } from '../../base/kubernetes/index.js';
-import type { PersistentVolumeClaim } from '../../kit/index.js';
-import { Pod, StatefulSet } from '../../kit/index.js';
-import type { ReadablePod, ReadableSet } from './identity.js';
+import { apiVersionOf, newControllerRef } from '../../base/kubernetes/index.js';
+import type { Kind, PersistentVolumeClaim } from '../../kit/index.js';
+import { Pod, StatefulSet, typeMeta } from '../../kit/index.js';
+import type { ReadableSet } from './identity.js';
+import { isWanted, ordinalOfName } from './identity.js';
 
-type Claim = DeepReadonly<PersistentVolumeClaim>;
-type References = readonly DeepReadonly<OwnerReference>[];
+export type ReadableClaim = DeepReadonly<PersistentVolumeClaim>;
+type Reference = DeepReadonly<OwnerReference>;
+/** A pod that is there, or, without a UID, the place of one. */
+export type PodOfClaim = DeepReadonly<Pick<KubernetesObject, 'metadata'>>;
+
+export interface ClaimOwners {
+  /** The owners that the claim has to get; undefined where they are right, or are not ours to change. */
+  readonly owners: readonly Reference[] | undefined;
+  /** Another controller manages the claim, so that the retention policy is not kept. */
+  readonly isConflicting: boolean;
+}
 
 /**
- * With whom a claim goes, by the set's `persistentVolumeClaimRetentionPolicy`: with the set, with a pod that is one too many, or
- * with nobody. Undefined where that is so already.
- * Source: `updateClaimOwnerRefForSetAndPod` in k/k pkg/controller/statefulset.
- * @param isCondemned the pod goes because the set has become smaller
+ * With what a claim goes, by the set's `persistentVolumeClaimRetentionPolicy`: with the set, with a pod beyond the number of
+ * replicas, or with neither. A claim of a former set or pod of the same name belongs to the garbage collector and is left as
+ * it is; from one that another controller manages only our own references are taken off.
+ * Source: `isClaimOwnerUpToDate` and `updateClaimOwnerRefForSetAndPod` in k/k pkg/controller/statefulset.
  */
-export function decideClaimOwners(
-  claim: Claim,
-  set: ReadableSet,
-  pod: ReadablePod,
-  { isCondemned }: { readonly isCondemned: boolean },
-): References | undefined {
-  const { whenDeleted, whenScaled } = set.spec.persistentVolumeClaimRetentionPolicy ?? {};
-  const withPod = whenScaled === 'Delete' && isCondemned;
-  const withSet = whenDeleted === 'Delete' && !withPod;
+export function decideClaimOwners(claim: ReadableClaim, set: ReadableSet, pod: PodOfClaim): ClaimOwners {
   const before = claim.metadata.ownerReferences ?? [];
-  const others = before.filter(({ uid }) => uid !== set.metadata.uid && uid !== pod.metadata.uid);
-  const isRight = (owner: DeepReadonly<KubernetesObject>, wanted: boolean): boolean =>
-    before.some(({ uid }) => uid === owner.metadata.uid) === wanted;
-  if (isRight(set, withSet) && isRight(pod, withPod)) return undefined;
-  return [
-    ...others,
-    ...(withSet ? [referenceTo(set, StatefulSet)] : []),
-    ...(withPod ? [referenceTo(pod, Pod)] : []),
-  ];
+  const isConflicting = hasConflictingController(before, set, pod);
+  if (isStaleOf(before, StatefulSet, set) || isStaleOf(before, Pod, pod))
+    return { owners: undefined, isConflicting };
+  const ours = before.filter(({ uid }) => uid === set.metadata.uid || uid === pod.metadata.uid);
+  const others = before.filter((each) => !refersTo(each, StatefulSet, set) && !refersTo(each, Pod, pod));
+  if (isConflicting) return { owners: ours.length > 0 ? others : undefined, isConflicting };
+  const wanted = wantedOwner(set, pod);
+  const isRight = wanted
+    ? ours.length === 1 && ours[0]?.uid === wanted.uid && ours[0].controller === true
+    : ours.length === 0;
+  return { owners: isRight ? undefined : [...others, ...(wanted ? [wanted] : [])], isConflicting };
 }
 
-/** Whether the claim goes with a former pod of that name, so that a new pod must wait for a new claim. */
-export function isStale(claim: Claim, set: ReadableSet): boolean {
-  if (claim.metadata.deletionTimestamp !== undefined) return true;
-  return (claim.metadata.ownerReferences ?? []).some(
-    ({ kind, uid }) => kind === Pod.kind && uid !== set.metadata.uid,
-  );
+/** Whether the claim goes with a former pod of that name, so that the next one must wait for a new claim. */
+export function isStaleClaim(claim: ReadableClaim, set: ReadableSet, podName: string): boolean {
+  if (policyOf(set).whenScaled !== 'Delete') return false;
+  return isStaleOf(claim.metadata.ownerReferences ?? [], Pod, { metadata: { name: podName } });
 }
 
-function referenceTo(
-  { metadata }: DeepReadonly<KubernetesObject>,
-  kind: typeof StatefulSet | typeof Pod,
-): OwnerReference {
-  return { apiVersion: apiVersionOf(kind), kind: kind.kind, name: metadata.name, uid: metadata.uid ?? '' };
+function wantedOwner(set: ReadableSet, pod: PodOfClaim): OwnerReference | undefined {
+  const { whenDeleted, whenScaled } = policyOf(set);
+  const isCondemned = !isWanted(set, ordinalOfName(pod.metadata.name));
+  if (whenScaled === 'Delete' && isCondemned) return newControllerRef({ ...pod, ...typeMeta(Pod) });
+  return whenDeleted === 'Delete' ? newControllerRef({ ...set, ...typeMeta(StatefulSet) }) : undefined;
+}
+
+/** Where nothing is ever deleted it does not matter who else manages the claim. */
+function hasConflictingController(owners: readonly Reference[], set: ReadableSet, pod: PodOfClaim): boolean {
+  const { whenDeleted, whenScaled } = policyOf(set);
+  if (whenDeleted !== 'Delete' && whenScaled !== 'Delete') return false;
+  return owners.some((owner) => {
+    if (refersTo(owner, StatefulSet, set)) return owner.uid !== set.metadata.uid;
+    if (refersTo(owner, Pod, pod)) return owner.uid !== pod.metadata.uid;
+    return owner.controller === true;
+  });
+}
+
+function policyOf({ spec }: ReadableSet) {
+  return spec.persistentVolumeClaimRetentionPolicy ?? {};
+}
+
+/** By name, as another object of that name would be referred to as well. */
+function refersTo({ apiVersion, kind, name }: Reference, to: Kind, { metadata }: PodOfClaim): boolean {
+  return apiVersion === apiVersionOf(to) && kind === to.kind && name === metadata.name;
+}
+
+function isStaleOf(owners: readonly Reference[], kind: Kind, object: PodOfClaim): boolean {
+  const reference = owners.find((each) => refersTo(each, kind, object));
+  return reference !== undefined && reference.uid !== object.metadata.uid;
 }

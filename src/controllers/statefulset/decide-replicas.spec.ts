@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../base/kubernetes/index.js';
-import type { StatefulSet } from '../../kit/index.js';
+import type { PersistentVolumeClaim, StatefulSet } from '../../kit/index.js';
 import { aPod } from '../../testing/pod-builder.js';
 import type { PodTraits } from '../../testing/pod-builder.js';
 import { decideReplicas } from './decide-replicas.js';
@@ -35,13 +35,20 @@ const replica = (ordinal: number, revision = 'new', traits: PodTraits = {}): Pod
 const unready = (ordinal: number, revision = 'new') => replica(ordinal, revision, { readySince: undefined });
 const leaving = (ordinal: number, revision = 'new') => replica(ordinal, revision, { deletedAt: LONG_AGO });
 
-function decide(set: StatefulSet, pods: Pod[]) {
-  const view = { set, pods, currentRevision: 'old', updateRevision: 'new', nowMs: NOW };
+function decide(set: StatefulSet, pods: Pod[], claims: readonly PersistentVolumeClaim[] = []) {
+  const claimOf = (name: string) => claims.find(({ metadata }) => metadata.name === name);
+  const view = { set, pods, claimOf, currentRevision: 'old', updateRevision: 'new', nowMs: NOW };
   const decision = decideReplicas(view);
+  const steps = decision.phases.flat();
+  const namesOf = (wanted: 'delete' | 'claims' | 'correct' | 'owners') =>
+    steps.flatMap((step) => (step.do === wanted ? step.pod.metadata.name : []));
   return {
     ...decision,
-    create: decision.create.map(({ ordinal, revision }) => `${ordinal} ${revision}`),
-    delete: decision.delete.map(({ metadata }) => metadata.name),
+    create: steps.flatMap((step) => (step.do === 'create' ? `${step.ordinal} ${step.revision}` : [])),
+    delete: namesOf('delete'),
+    claims: namesOf('claims'),
+    correct: namesOf('correct'),
+    owners: namesOf('owners'),
   };
 }
 
@@ -112,15 +119,50 @@ describe('a rollout', () => {
     expect(decide(set, pods.slice(0, 2)).create).toEqual(['2 new']);
   });
 
-  it('takes as many as may be unavailable', () => {
+  it('takes one at a time whatever maxUnavailable says, whose gate is off', () => {
     const rollingUpdate = { partition: 0, maxUnavailable: 2 };
     const set = aSet({ updateStrategy: { type: 'RollingUpdate', rollingUpdate } });
-    expect(decide(set, old).delete).toEqual(['db-2', 'db-1']);
+    expect(decide(set, old).delete).toEqual(['db-2']);
   });
 
   it('waits for people where that is asked for', () => {
     expect(decide(aSet({ updateStrategy: { type: 'OnDelete' } }), old).delete).toEqual([]);
   });
+});
+
+describe('the identity of a replica', () => {
+  const named = (pod: Pod, labels: Record<string, string> = {}): Pod => ({
+    ...pod,
+    metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, ...labels } },
+  });
+  const whole = (ordinal: number) =>
+    named(replica(ordinal), { 'statefulset.kubernetes.io/pod-name': `db-${ordinal}` });
+
+  it('is given back where the label of its name was lost or is another, not where the index alone is missing', () => {
+    const another = named(replica(1), { 'statefulset.kubernetes.io/pod-name': 'db-7' });
+    expect(decide(aSet(), [whole(0), another, replica(2)]).correct).toEqual(['db-1', 'db-2']);
+  });
+
+  it('is seen to in order only when the replica is available', () => {
+    expect(decide(aSet(), [unready(0)]).correct).toEqual([]);
+    expect(decide(aSet({ podManagementPolicy: 'Parallel' }), [unready(0)]).correct).toEqual(['db-0']);
+  });
+
+  it('is one of its own for db-07: the ordinal 7, and not the name', () => {
+    const odd = aPod({ name: 'db-07', labels: { app: 'db' }, readySince: LONG_AGO });
+    expect(decide(aSet({ replicas: 1 }), [whole(0), odd]).delete).toEqual(['db-07']);
+    const second = aPod({ name: 'db-02', labels: { app: 'db' }, readySince: LONG_AGO });
+    expect(decide(aSet(), [second, whole(0), whole(1), whole(2)])).toMatchObject({
+      delete: [],
+      counts: { replicas: 3 },
+    });
+  });
+});
+
+it('a set that is being deleted counts its pods, and does nothing else', () => {
+  const set = aSet({ replicas: 0 });
+  set.metadata.deletionTimestamp = LONG_AGO;
+  expect(decide(set, [replica(0), replica(1)])).toMatchObject({ phases: [], counts: { replicas: 2 } });
 });
 
 it('counts the pods by their revisions, those that are going left out', () => {
@@ -154,5 +196,32 @@ describe('a replica', () => {
       volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data-db-2' } }],
     });
     expect(replicaClaims(set, 2)).toMatchObject([{ metadata: { name: 'data-db-2', labels: { app: 'db' } } }]);
+  });
+
+  it('carries what its generated name would begin with', () => {
+    const set = aSet();
+    const pod = replicaPod({ set, ordinal: 0, template: set.spec.template, revision: 'new' });
+    expect(pod.metadata.generateName).toBe('db-');
+  });
+
+  it('waits for a new claim where the old one goes with its former pod', () => {
+    const set = aSet({
+      volumeClaimTemplates,
+      persistentVolumeClaimRetentionPolicy: { whenScaled: 'Delete' },
+    });
+    const stale = { apiVersion: 'v1', kind: 'Pod', name: 'db-0', uid: 'uid-gone' };
+    const claim = {
+      ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim', spec: {} },
+      metadata: { name: 'data-db-0', ownerReferences: [stale] },
+    };
+    expect(decide(set, [], [claim])).toMatchObject({ create: [] });
+    expect(decide(set, [])).toMatchObject({ create: ['0 new'] });
+  });
+
+  it('that waits for its claims has them seen to', () => {
+    const set = aSet({ volumeClaimTemplates });
+    expect(decide(set, [replica(0, 'new', { phase: 'Pending', readySince: undefined })]).claims).toEqual([
+      'db-0',
+    ]);
   });
 });

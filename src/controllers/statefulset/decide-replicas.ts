@@ -1,33 +1,44 @@
 import { isPodFinished, isPodReady } from '../../base/kubernetes/index.js';
-import type { StatefulSet } from '../../kit/index.js';
-import { msUntilPodAvailable, scaledValue } from '../shared/index.js';
+import { msUntilPodAvailable } from '../shared/index.js';
+import type { ReadableClaim } from './decide-claim-owners.js';
+import { decideClaimOwners, isStaleClaim } from './decide-claim-owners.js';
 import type { ReadablePod, ReadableSet } from './identity.js';
-import { ordinalOf, revisionOf } from './identity.js';
+import { decideCorrection, isWanted, ordinalOfName, podName, replicaClaims, revisionOf } from './identity.js';
 
-type Counts = Pick<
-  NonNullable<StatefulSet['status']>,
-  'replicas' | 'readyReplicas' | 'availableReplicas' | 'currentReplicas' | 'updatedReplicas'
+type Counts = Record<
+  'replicas' | 'readyReplicas' | 'availableReplicas' | 'currentReplicas' | 'updatedReplicas',
+  number
 >;
 
 /** A StatefulSet and its pods as one sync sees them. */
 export interface SetView {
   readonly set: ReadableSet;
   readonly pods: readonly ReadablePod[];
+  /** The claim of that name, if there is one. */
+  readonly claimOf: (name: string) => ReadableClaim | undefined;
   /** Names of revisions: what a rollout began from, and where it goes. */
   readonly currentRevision: string;
   readonly updateRevision: string;
   readonly nowMs: number;
 }
 
+/** Something to do for one replica. */
+export type ReplicaStep =
+  | { readonly do: 'create'; readonly ordinal: number; readonly revision: string }
+  | { readonly do: 'delete'; readonly pod: ReadablePod }
+  /** The claims of a pod that waits for them: those that are missing, and their owners. */
+  | { readonly do: 'claims'; readonly pod: ReadablePod; readonly ordinal: number }
+  /** What the pod lacks of its identity and its storage, and the owners of its claims. */
+  | { readonly do: 'correct'; readonly pod: ReadablePod; readonly ordinal: number }
+  /** The owners of the claims of a pod that will go. */
+  | { readonly do: 'owners'; readonly pod: ReadablePod; readonly ordinal: number };
+
 /** What a StatefulSet does with its pods now. */
 export interface ReplicaDecision {
-  /** Ordinals to make a pod for, and by which revision. */
-  readonly create: readonly { readonly ordinal: number; readonly revision: string }[];
-  readonly delete: readonly ReadablePod[];
-  /** Ended pods among those to be deleted, in place of which others will be made. */
-  readonly ended: readonly ReadablePod[];
-  /** Beyond the number of replicas. */
-  readonly condemned: readonly ReadablePod[];
+  /** To be taken one phase after the other; after a failure the phases behind it are left for the next sync. */
+  readonly phases: readonly (readonly ReplicaStep[])[];
+  /** Whether the steps of a phase go one by one, or as many at once as succeed. */
+  readonly isOrdered: boolean;
   readonly counts: Counts;
   /** When the next pod has been ready for `minReadySeconds`. */
   readonly recheckMs?: number;
@@ -41,56 +52,99 @@ interface Place {
 
 /**
  * The next steps towards the replicas that are wanted, each of the template that is wanted. In order, a step waits until all that
- * come before it are ready; `Parallel` takes those that create and remove replicas at once, and updates still one by one.
- * Source: `updateStatefulSet` in k/k pkg/controller/statefulset.
+ * come before it are available; `Parallel` takes those that create and remove replicas at once, and updates still one by one.
+ * A set that is being deleted does nothing but count.
+ * Source: `updateStatefulSet` in k/k pkg/controller/statefulset, with the gate `MaxUnavailableStatefulSet` off, as it is by
+ * default in 1.36 (kubernetes/kubernetes#137409).
  */
 export function decideReplicas(view: SetView): ReplicaDecision {
   const { pods, set } = view;
-  const first = set.spec.ordinals?.start ?? 0;
-  const replicas = set.spec.replicas ?? 1;
-  const byOrdinal = new Map(pods.map((pod) => [ordinalOf(set, pod), pod]));
-  const places = Array.from({ length: replicas }, (_, index): Place => {
-    const ordinal = first + index;
-    return { ordinal, pod: byOrdinal.get(ordinal) };
-  });
+  const isOrdered = set.spec.podManagementPolicy !== 'Parallel';
+  if (set.metadata.deletionTimestamp !== undefined)
+    return { phases: [], isOrdered, counts: countReplicas(view, pods), ...recheckOf(view) };
+  const places = placesOf(view);
   const condemned = pods
-    .filter((pod) => !isWanted(ordinalOf(set, pod) ?? first, first, replicas))
-    .sort((a, b) => (ordinalOf(set, b) ?? 0) - (ordinalOf(set, a) ?? 0));
+    .filter(({ metadata }) => {
+      const ordinal = ordinalOfName(metadata.name);
+      return ordinal !== undefined && !isWanted(set, ordinal);
+    })
+    .sort((a, b) => ordinalIn(b) - ordinalIn(a));
+  const counted = [...places.flatMap(({ pod }) => pod ?? []), ...condemned];
   return {
-    ...decideSteps(view, places, condemned),
-    condemned,
-    counts: countReplicas(view),
+    phases: decidePhases(view, places, condemned, isOrdered),
+    isOrdered,
+    counts: countReplicas(view, counted),
     ...recheckOf(view),
   };
 }
 
-type Steps = Pick<ReplicaDecision, 'create' | 'delete' | 'ended'>;
-
-function decideSteps(view: SetView, places: readonly Place[], condemned: readonly ReadablePod[]): Steps {
-  const isOrdered = view.set.spec.podManagementPolicy !== 'Parallel';
-  const filled = fillPlaces(view, places, isOrdered);
-  if (filled.mustWait) return filled.steps;
-  const removed = removeCondemned(view, places, condemned, isOrdered);
-  const { create, delete: ended } = filled.steps;
-  const steps = { ...filled.steps, delete: [...ended, ...removed.delete] };
-  if (removed.mustWait) return steps;
-  // Whoever is missing or going is not to be looked at as a replica of the old revision.
-  const isBusy = create.length + ended.length > 0;
-  return isBusy ? steps : { ...steps, delete: [...steps.delete, ...updateReplicas(view, places)] };
+/** Of two pods with one ordinal, as `db-7` and `db-07`, the one whose name it is has the place. */
+function placesOf({ pods, set }: SetView): readonly Place[] {
+  const first = set.spec.ordinals?.start ?? 0;
+  return Array.from({ length: set.spec.replicas ?? 1 }, (_, index): Place => {
+    const ordinal = first + index;
+    const own = pods.find(({ metadata }) => metadata.name === podName(set, ordinal));
+    return { ordinal, pod: own ?? pods.find((pod) => ordinalIn(pod) === ordinal) };
+  });
 }
 
-/** From the first to the last: every place has a pod that lives. */
-function fillPlaces(view: SetView, places: readonly Place[], isOrdered: boolean) {
-  const create: { ordinal: number; revision: string }[] = [];
-  const ended: ReadablePod[] = [];
-  const result = (mustWait: boolean) => ({ steps: { create, delete: ended, ended }, mustWait });
-  for (const { ordinal, pod } of places) {
-    if (!pod) create.push({ ordinal, revision: revisionFor(view, ordinal) });
-    // Its successor takes its name, so it must be gone first.
-    else if (isPodFinished(pod) && !isTerminating(pod)) ended.push(pod);
-    if (isOrdered && (!pod || !isAvailable(pod, view) || isTerminating(pod))) return result(true);
+function decidePhases(
+  view: SetView,
+  places: readonly Place[],
+  condemned: readonly ReadablePod[],
+  isOrdered: boolean,
+): readonly (readonly ReplicaStep[])[] {
+  const filled = fillPlaces(view, places, isOrdered);
+  if (filled.mustWait) return [filled.steps];
+  const owners = condemned
+    .filter((pod) => hasWrongOwners(view, pod))
+    .map((pod): ReplicaStep => ({ do: 'owners', pod, ordinal: ordinalIn(pod) }));
+  const removed = removeCondemned(view, places, condemned, isOrdered);
+  const phases = [filled.steps, owners, removed.steps];
+  return removed.mustWait ? phases : [...phases, updateReplicas(view, places)];
+}
+
+interface Steps {
+  readonly steps: readonly ReplicaStep[];
+  readonly mustWait: boolean;
+}
+
+/** From the first to the last: every place has a pod that lives, with its identity and its storage. */
+function fillPlaces(view: SetView, places: readonly Place[], isOrdered: boolean): Steps {
+  const steps: ReplicaStep[] = [];
+  for (const place of places) {
+    steps.push(...stepsFor(view, place, isOrdered));
+    const { pod } = place;
+    if (isOrdered && (!pod || isPodFinished(pod) || isUnavailable(pod, view)))
+      return { steps, mustWait: true };
   }
-  return result(false);
+  return { steps, mustWait: false };
+}
+
+function stepsFor(view: SetView, { ordinal, pod }: Place, isOrdered: boolean): readonly ReplicaStep[] {
+  const { claimOf, set } = view;
+  if (!pod) {
+    const claims = replicaClaims(set, ordinal).flatMap(({ metadata }) => claimOf(metadata.name) ?? []);
+    if (claims.some((claim) => isStaleClaim(claim, set, podName(set, ordinal)))) return [];
+    return [{ do: 'create', ordinal, revision: revisionFor(view, ordinal) }];
+  }
+  // Its successor takes its name, so it must be gone first.
+  if (isPodFinished(pod)) return isTerminating(pod) ? [] : [{ do: 'delete', pod }];
+  const isPending = pod.status?.phase === 'Pending';
+  const isLeftAsItIs = isOrdered && isUnavailable(pod, view);
+  const isWrong =
+    decideCorrection(set, pod, ordinal) !== undefined || (!isPending && hasWrongOwners(view, pod));
+  return [
+    ...(isPending ? [{ do: 'claims' as const, pod, ordinal }] : []),
+    ...(isWrong && !isLeftAsItIs ? [{ do: 'correct' as const, pod, ordinal }] : []),
+  ];
+}
+
+function hasWrongOwners({ claimOf, set }: SetView, pod: ReadablePod): boolean {
+  return replicaClaims(set, ordinalIn(pod)).some(({ metadata }) => {
+    const claim = claimOf(metadata.name);
+    return claim !== undefined && decideClaimOwners(claim, set, pod).owners !== undefined;
+  });
 }
 
 /** Which revision a new pod is of: below the partition of a rollout it goes on with the old one. */
@@ -105,45 +159,42 @@ function revisionFor({ currentRevision, set, updateRevision }: SetView, ordinal:
   return ordinal < first + old ? currentRevision : updateRevision;
 }
 
-/** From the last to the first. In order, one that is not ready keeps the others, unless it is the first of the unhealthy ones. */
+/** From the last to the first. In order, one that is not available keeps the others, unless it is the first of such. */
 function removeCondemned(
   view: SetView,
   places: readonly Place[],
   condemned: readonly ReadablePod[],
   isOrdered: boolean,
-) {
-  if (!isOrdered) return { delete: condemned.filter((pod) => !isTerminating(pod)), mustWait: false };
+): Steps {
+  const removal = (pod: ReadablePod): ReplicaStep => ({ do: 'delete', pod });
+  if (!isOrdered)
+    return { steps: condemned.filter((pod) => !isTerminating(pod)).map(removal), mustWait: false };
   const [last] = condemned;
-  if (!last) return { delete: [], mustWait: false };
+  if (!last) return { steps: [], mustWait: false };
   const inOrder = [...places.map(({ pod }) => pod), ...condemned.toReversed()];
-  const firstUnhealthy = inOrder.find((pod) => !pod || !isHealthy(pod));
-  const mayGo = !isTerminating(last) && (isAvailable(last, view) || last === firstUnhealthy);
-  return { delete: mayGo ? [last] : [], mustWait: true };
+  const firstUnavailable = inOrder.find((pod) => !pod || isUnavailable(pod, view));
+  const mayGo = !isTerminating(last) && (!isUnavailable(last, view) || last === firstUnavailable);
+  return { steps: mayGo ? [removal(last)] : [], mustWait: true };
 }
 
-/** Pods of another revision go, from the last to the first and never so many at once that too few are left. */
-function updateReplicas(view: SetView, places: readonly Place[]): readonly ReadablePod[] {
+/** The highest that is not both of the new revision and available decides: it goes, or is waited for. */
+function updateReplicas(view: SetView, places: readonly Place[]): readonly ReplicaStep[] {
   const { set, updateRevision } = view;
   const { rollingUpdate = {}, type } = set.spec.updateStrategy ?? {};
   if (type === 'OnDelete') return [];
-  const { maxUnavailable, partition = 0 } = rollingUpdate;
-  const highestFirst = places.flatMap(({ pod }) => pod ?? []).reverse();
-  const candidates = highestFirst.slice(0, Math.max(places.length - partition, 0));
-  const isOld = (pod: ReadablePod): boolean => revisionOf(pod) !== updateRevision && !isTerminating(pod);
-  if (maxUnavailable === undefined) {
-    // The highest that is not both of the new revision and healthy decides: it goes, or is waited for.
-    const next = candidates.find((pod) => isOld(pod) || !isHealthy(pod));
-    return next && isOld(next) ? [next] : [];
+  for (const { pod } of places.slice(rollingUpdate.partition ?? 0).toReversed()) {
+    if (!pod || isPodFinished(pod)) return [];
+    if (revisionOf(pod) !== updateRevision && !isTerminating(pod)) return [{ do: 'delete', pod }];
+    if (isUnavailable(pod, view)) return [];
   }
-  const allowed = Math.max(scaledValue(maxUnavailable, places.length, Math.floor, 'maxUnavailable'), 1);
-  const unavailable = highestFirst.filter((pod) => !isHealthy(pod) || !isAvailable(pod, view)).length;
-  return candidates.filter(isOld).slice(0, Math.max(allowed - unavailable, 0));
+  return [];
 }
 
-function countReplicas({ currentRevision, nowMs, pods, set, updateRevision }: SetView): Counts {
-  const { minReadySeconds = 0 } = set.spec;
+function countReplicas(view: SetView, pods: readonly ReadablePod[]): Counts {
+  const { currentRevision, nowMs, set, updateRevision } = view;
   const ready = pods.filter(isRunningAndReady);
   const living = pods.filter((pod) => !isTerminating(pod));
+  const { minReadySeconds = 0 } = set.spec;
   return {
     replicas: pods.length,
     readyReplicas: ready.length,
@@ -161,22 +212,20 @@ function recheckOf({ nowMs, pods, set }: SetView): { recheckMs?: number } {
   return waits.length > 0 ? { recheckMs: Math.min(...waits) } : {};
 }
 
-function isWanted(ordinal: number, first: number, replicas: number): boolean {
-  return ordinal >= first && ordinal < first + replicas;
+function ordinalIn({ metadata }: ReadablePod): number {
+  return ordinalOfName(metadata.name) ?? -1;
 }
 
 function isRunningAndReady(pod: ReadablePod): boolean {
   return pod.status?.phase === 'Running' && isPodReady(pod);
 }
 
-function isAvailable(pod: ReadablePod, { nowMs, set }: SetView): boolean {
-  return isRunningAndReady(pod) && msUntilPodAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs) === 0;
+/** Not to be counted on: not running, not ready for long enough, or on its way out. */
+function isUnavailable(pod: ReadablePod, { nowMs, set }: SetView): boolean {
+  if (isTerminating(pod) || !isRunningAndReady(pod)) return true;
+  return msUntilPodAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs) !== 0;
 }
 
 function isTerminating({ metadata }: ReadablePod): boolean {
   return metadata.deletionTimestamp !== undefined;
-}
-
-function isHealthy(pod: ReadablePod): boolean {
-  return isRunningAndReady(pod) && !isTerminating(pod);
 }

@@ -2,7 +2,7 @@ import type { DeepReadonly, Pod, PodTemplateSpec } from '../../base/kubernetes/i
 import { cloneJson } from '../../base/kubernetes/index.js';
 import type { PersistentVolumeClaim, StatefulSet } from '../../kit/index.js';
 import { PersistentVolumeClaim as CLAIM, typeMeta } from '../../kit/index.js';
-import { podFromTemplate } from '../shared/index.js';
+import { podFromTemplate, podNamePrefix } from '../shared/index.js';
 
 export type ReadableSet = DeepReadonly<StatefulSet>;
 export type ReadablePod = DeepReadonly<Pod>;
@@ -12,17 +12,28 @@ export const REVISION_LABEL = 'controller-revision-hash';
 const NAME_LABEL = 'statefulset.kubernetes.io/pod-name';
 const INDEX_LABEL = 'apps.kubernetes.io/pod-index';
 
+/** Ordinals are int32. */
+const MAX_ORDINAL = 2 ** 31 - 1;
+
 export function podName({ metadata }: ReadableSet, ordinal: number): string {
   return `${metadata.name}-${ordinal}`;
 }
 
-/** The number at the end of a name that the set gives; undefined for other names. */
-export function ordinalOf(
-  { metadata: set }: ReadableSet,
-  { metadata: pod }: ReadablePod,
-): number | undefined {
-  const text = pod.name.startsWith(`${set.name}-`) ? pod.name.slice(set.name.length + 1) : '';
-  return /^(0|[1-9]\d{0,9})$/.test(text) ? Number(text) : undefined;
+/** Whether the pod's name is one that the set could give: its own, and digits. */
+export function isMember({ metadata: set }: ReadableSet, { metadata: pod }: ReadablePod): boolean {
+  return pod.name.startsWith(`${set.name}-`) && /^\d+$/.test(pod.name.slice(set.name.length + 1));
+}
+
+/** The number at the end of a pod's name; `db-07` has the ordinal 7 as well. Undefined where there is none, or it is no int32. */
+export function ordinalOfName(name: string): number | undefined {
+  const ordinal = Number(/-(\d+)$/.exec(name)?.[1] ?? NaN);
+  return ordinal <= MAX_ORDINAL ? ordinal : undefined;
+}
+
+/** Whether a replica with this ordinal is asked for. */
+export function isWanted({ spec }: ReadableSet, ordinal: number | undefined): boolean {
+  const first = spec.ordinals?.start ?? 0;
+  return ordinal !== undefined && ordinal >= first && ordinal < first + (spec.replicas ?? 1);
 }
 
 export function revisionOf({ metadata }: ReadablePod): string | undefined {
@@ -40,21 +51,66 @@ export interface NewReplica {
 /** A pod with the name, the host name and the storage that belong to its ordinal. */
 export function replicaPod({ ordinal, revision, set, template }: NewReplica): Pod {
   const name = podName(set, ordinal);
-  const pod = podFromTemplate({ owner: set, template, name });
-  const identity = { [NAME_LABEL]: name, [INDEX_LABEL]: String(ordinal), [REVISION_LABEL]: revision };
+  const generateName = podNamePrefix(set.metadata.name);
+  const pod = podFromTemplate({ owner: set, template, name, generateName });
+  const identity = { ...identityLabels(name, ordinal), [REVISION_LABEL]: revision };
   pod.metadata.labels = { ...pod.metadata.labels, ...identity };
   pod.spec.hostname = name;
   if (set.spec.serviceName) pod.spec.subdomain = set.spec.serviceName;
-  const claims = claimTemplates(set);
-  const own = new Set(claims.map((template) => template.metadata.name));
-  pod.spec.volumes = [
-    ...claims.map(({ metadata }) => ({
-      name: metadata.name,
-      persistentVolumeClaim: { claimName: claimName(set, metadata.name, ordinal), readOnly: false },
-    })),
-    ...(pod.spec.volumes ?? []).filter((volume) => !own.has(volume.name)),
-  ];
+  const volumes = claimVolumes(set, ordinal);
+  const own = new Set(volumes.map((volume) => volume.name));
+  pod.spec.volumes = [...volumes, ...(pod.spec.volumes ?? []).filter((volume) => !own.has(volume.name))];
   return pod;
+}
+
+/** What a pod that is there lacks of its identity. */
+export interface Correction {
+  /** Labels that were lost, or belong to another name. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Volumes of the claims that the pod has not mounted. */
+  readonly volumes?: readonly ClaimVolume[];
+}
+
+/**
+ * Undefined where nothing is wrong. The index label is set together with the name's, and alone it is no reason to write.
+ * Source: `identityMatches` and `storageMatches` in k/k pkg/controller/statefulset.
+ */
+export function decideCorrection(
+  set: ReadableSet,
+  pod: ReadablePod,
+  ordinal: number,
+): Correction | undefined {
+  const { labels, name } = pod.metadata;
+  const hasIdentity = labels?.[NAME_LABEL] === name;
+  const missing = claimVolumes(set, ordinal).filter(
+    (wanted) =>
+      !pod.spec.volumes?.some(
+        (volume) =>
+          volume.name === wanted.name &&
+          volume.persistentVolumeClaim?.claimName === wanted.persistentVolumeClaim.claimName,
+      ),
+  );
+  if (hasIdentity && missing.length === 0) return undefined;
+  return {
+    ...(!hasIdentity && { labels: identityLabels(name, ordinal) }),
+    ...(missing.length > 0 && { volumes: missing }),
+  };
+}
+
+function identityLabels(name: string, ordinal: number): Record<string, string> {
+  return { [NAME_LABEL]: name, [INDEX_LABEL]: String(ordinal) };
+}
+
+export interface ClaimVolume {
+  readonly name: string;
+  readonly persistentVolumeClaim: { readonly claimName: string };
+}
+
+function claimVolumes(set: ReadableSet, ordinal: number): ClaimVolume[] {
+  return claimTemplates(set).map(({ metadata: { name } }) => ({
+    name,
+    persistentVolumeClaim: { claimName: claimName(set, name, ordinal) },
+  }));
 }
 
 /** The claims that a replica of this ordinal must have. */
