@@ -384,6 +384,17 @@ describe('a node that fails in the middle of a rollout', () => {
     expect(states).not.toContain('True');
   });
 
+  it('is named in an Event of each pod that was ready on it, as the genuine node controller does', async () => {
+    const pods = new Set((await podsOn('node-1')).map(({ metadata }) => metadata.name));
+    const events = (await cluster.list<Loose>('events')).filter(
+      ({ involvedObject, reason }) => involvedObject.kind === 'Pod' && reason === 'NodeNotReady',
+    );
+    expect(new Set(events.map(({ involvedObject }) => involvedObject.name))).toEqual(pods);
+    expect(events[0]).toMatchObject({
+      ...{ type: 'Warning', message: 'Node is not ready', source: { component: 'node-controller' } },
+    });
+  });
+
   it('loses its pods when they have tolerated it for as long as they do, and the rollout ends well', async () => {
     await cluster.clock.advance(180_000);
     await cluster.settled(PATIENT);

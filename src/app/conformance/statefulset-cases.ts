@@ -7,7 +7,13 @@ import type {
   PodTemplateSpec,
   ResourceType,
 } from '../../base/kubernetes/index.js';
-import { PODS, isControlledBy, newControllerRef, qualifiedResource, stringifyJson } from '../../base/kubernetes/index.js';
+import {
+  PODS,
+  isControlledBy,
+  newControllerRef,
+  qualifiedResource,
+  stringifyJson,
+} from '../../base/kubernetes/index.js';
 import { PersistentVolumeClaim, StatefulSet, typeMeta } from '../../kit/index.js';
 import { ControllerRevision, stableHash } from '../../controllers/shared/index.js';
 import { statefulSetController } from '../../controllers/statefulset/statefulset-controller.js';
@@ -105,10 +111,7 @@ async function runStatefulSetCase({ atRest, given, now }: StatefulSetCase): Prom
     ),
     events: run.notes.map(({ message, reason, type }) => text(`${type} ${reason} ${message}`)),
   };
-  return differences(
-    comparable(atRest),
-    comparable(actual as unknown as JsonObject),
-  );
+  return differences(comparable(atRest), comparable(actual as unknown as JsonObject));
 }
 
 interface End {

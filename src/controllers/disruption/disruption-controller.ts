@@ -77,7 +77,7 @@ export const disruptionController = clusterController<PodDisruptionBudget>(
       }
     },
   },
-  { trims: WHOLE_PODS },
+  { eventSource: 'controllermanager', trims: WHOLE_PODS },
 );
 
 function unmanagedPods({ spec }: DeepReadonly<PodDisruptionBudget>): EventNote {

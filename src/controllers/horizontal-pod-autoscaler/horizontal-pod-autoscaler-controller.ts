@@ -32,6 +32,7 @@ export const horizontalPodAutoscalerController: ControllerDefinition = {
       name: 'horizontal-pod-autoscaler',
       for: HorizontalPodAutoscaler,
       aliases: ['horizontalpodautoscaling'],
+      eventSource: 'horizontal-pod-autoscaler',
       trims: WHOLE_PODS,
     },
     () => {

@@ -1,8 +1,7 @@
-import type { Clock } from '../../base/clock/index.js';
 import { toRfc3339 } from '../../base/clock/index.js';
 import type { DeepReadonly } from '../../base/kubernetes/index.js';
 import { sameJson, isPodReady } from '../../base/kubernetes/index.js';
-import type { ApiClient, ControllerDefinition, ListerOf } from '../../kit/index.js';
+import type { ApiClient, ControllerDefinition, ListerOf, ReconcileContext } from '../../kit/index.js';
 import { Lease, Node, Pod, indexBy, watch } from '../../kit/index.js';
 import { NODE_INDEX, WHOLE_PODS, clusterControllerFrom, nodeIndex, unlessGone } from '../shared/index.js';
 import { GRACE_PERIOD_MS, decideTaints, readinessOf, silencedConditions } from './decide-node.js';
@@ -16,7 +15,10 @@ const LEASE_NAMESPACE = 'kube-node-lease';
  * Source: k/k pkg/controller/nodelifecycle.
  */
 export const nodeLifecycleController: ControllerDefinition = clusterControllerFrom<Node>(
-  { name: 'node-lifecycle', for: Node, aliases: ['nodelifecycle'], trims: WHOLE_PODS },
+  {
+    ...{ name: 'node-lifecycle', for: Node, aliases: ['nodelifecycle'] },
+    ...{ eventSource: 'node-controller', trims: WHOLE_PODS },
+  },
   ({ clock, informers }) => {
     const heartbeats = new Heartbeats(LEASE_NAMESPACE, clock);
     const heard = [informers.informerFor<Node>(Node), informers.informerFor<Lease>(Lease)] as const;
@@ -47,7 +49,7 @@ export const nodeLifecycleController: ControllerDefinition = clusterControllerFr
         }
         const taints = decideTaints(node, isAnyReady(lister), clock.now());
         if (taints) await patch(client, node, { spec: { taints } });
-        if (readinessOf(node) !== 'True') await markPodsNotReady(name, lister, client, clock);
+        if (readinessOf(node) !== 'True') await markPodsNotReady(name, { client, clock, events, lister });
         return { requeueAfterMs: againInMs };
       },
     };
@@ -78,21 +80,25 @@ async function patch(client: ApiClient, node: DeepReadonly<Node>, part: object, 
   await unlessGone(client.patch(Node, { name }, { type: 'merge', body }, { subresource }));
 }
 
-/** Nobody else can say so while the node is silent. */
+/**
+ * Only this controller can say so while the node is silent. Reason and message of the condition stay as they were.
+ * Source: `MarkPodsNotReady` in k/k pkg/controller/util/node.
+ */
 async function markPodsNotReady(
   node: string,
-  listerOf: ListerOf,
-  client: ApiClient,
-  clock: Pick<Clock, 'now'>,
+  { client, clock, events, lister }: Pick<ReconcileContext, 'client' | 'clock' | 'events' | 'lister'>,
 ): Promise<void> {
   const lastTransitionTime = toRfc3339(clock.now());
-  for (const pod of listerOf(Pod).byIndex(NODE_INDEX, node)) {
+  for (const pod of lister(Pod).byIndex(NODE_INDEX, node)) {
     if (!isPodReady(pod)) continue;
     const { name, namespace, uid } = pod.metadata;
     const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime }];
     const body = { metadata: { uid }, status: { conditions } };
-    await unlessGone(
+    const patched = await unlessGone(
       client.patch(Pod, { namespace, name }, { type: 'strategic', body }, { subresource: 'status' }),
     );
+    // After the write, which says that the pod is there still.
+    if (patched)
+      events.record(pod, { type: 'Warning', reason: 'NodeNotReady', message: 'Node is not ready' });
   }
 }

@@ -21,7 +21,7 @@ const RETRY_MS = 30_000;
  * Source: k8s.io/cloud-provider/controllers/service.
  */
 export const serviceLoadBalancerController = clusterControllerFrom<Service>(
-  { name: 'service-lb', for: Service, aliases: ['service'] },
+  { name: 'service-lb', for: Service, aliases: ['service'], eventSource: 'service-controller' },
   () => {
     // The caches may not show yet what has just been given.
     const given = new Map<string, readonly string[]>();

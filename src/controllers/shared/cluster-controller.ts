@@ -11,6 +11,8 @@ export const WHOLE_PODS: ReadonlyMap<string, Trim> = new Map([
 export interface ClusterControllerTraits {
   /** Its names in kube-controller-manager beside `NAME-controller`. @default none */
   readonly aliases?: readonly string[];
+  /** See `ControllerDefinition.eventSource`. @default NAME-controller */
+  readonly eventSource?: string;
   /** See `ControllerDefinition.trims`. @default none */
   readonly trims?: ReadonlyMap<string, Trim>;
 }
@@ -22,7 +24,7 @@ export interface ClusterControllerTraits {
  */
 export function clusterController<T extends KubernetesObject>(
   spec: ControllerSpec<T>,
-  { aliases = [], trims }: ClusterControllerTraits = {},
+  { aliases = [], eventSource, trims }: ClusterControllerTraits = {},
 ): ControllerDefinition {
   return {
     ...defineController(spec),
@@ -30,6 +32,7 @@ export function clusterController<T extends KubernetesObject>(
     needsWholeCluster: true,
     queue: 'local',
     byDefault: 'standalone',
+    ...(eventSource !== undefined && { eventSource }),
     ...(trims && { trims }),
   };
 }

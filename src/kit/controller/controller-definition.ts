@@ -137,6 +137,8 @@ export interface ControllerDefinition {
   readonly name: string;
   /** Other names that `--controllers` and `--workers` know it by. @default none */
   readonly aliases?: readonly string[];
+  /** What its Events are signed with, where the genuine controller signs otherwise. @default NAME-controller */
+  readonly eventSource?: string;
   /** The type of the objects whose keys are reconciled. */
   readonly type: ResourceType;
   /** Workers on one replica. */

@@ -51,7 +51,7 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
   const traced = withSpans(withTraceAnnotations(client, clock), tracer, clock);
   const noted = new NotedInformers(informers);
   // As the genuine ones sign theirs: `deployment-controller`, `replicaset-controller`.
-  const events = parts.eventsOf(`${name}-controller`);
+  const events = parts.eventsOf(definition.eventSource ?? `${name}-controller`);
   const built = definition.build({
     discovery: client,
     informers: noted,
