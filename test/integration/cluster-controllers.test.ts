@@ -385,11 +385,13 @@ describe('a node that fails in the middle of a rollout', () => {
   });
 
   it('is named in an Event of each pod that was ready on it, as the genuine node controller does', async () => {
-    const pods = new Set((await podsOn('node-1')).map(({ metadata }) => metadata.name));
+    const pods = (await podsOn('node-1'))
+      .filter(({ status }) => status?.containerStatuses?.every(({ ready: was }) => was))
+      .map(({ metadata }) => metadata.name);
     const events = (await cluster.list<Loose>('events')).filter(
       ({ involvedObject, reason }) => involvedObject.kind === 'Pod' && reason === 'NodeNotReady',
     );
-    expect(new Set(events.map(({ involvedObject }) => involvedObject.name))).toEqual(pods);
+    expect(new Set(events.map(({ involvedObject }) => involvedObject.name))).toEqual(new Set(pods));
     expect(events[0]).toMatchObject({
       ...{ type: 'Warning', message: 'Node is not ready', source: { component: 'node-controller' } },
     });

@@ -12,40 +12,53 @@ export interface ObjectListMerge {
   readonly plain: (item: JsonObject) => JsonObject;
 }
 
-/** Merges a list of objects by their merge key. */
+/**
+ * Merges a list of objects by their merge key. An item that deletes takes all with its key; one that replaces leaves of the patch
+ * what only says what is to be there.
+ * Source: `mergeSliceWithSpecialElements` in k/k staging/src/k8s.io/apimachinery/pkg/util/strategicpatch.
+ */
 export function mergeObjectList(
   original: readonly unknown[],
   patch: readonly unknown[],
   { key, order, mergeItem, plain }: ObjectListMerge,
 ): unknown[] {
   const items = checkedItems(patch, 'patch');
-  const replaces = items.some((item) => item.$patch === 'replace');
-  if (replaces) return items.filter((item) => item.$patch !== 'replace').map(plain);
-  const keyed = new KeyedList(checkedItems(original, 'original'), key);
-  for (const item of items) {
-    const value = item[key];
-    if (value === undefined)
-      throw badRequest(`map: ${stringifyJson(item)} does not contain declared merge key: ${key}`);
-    const existing = keyed.get(value);
-    if (item.$patch === 'delete') keyed.remove(value);
-    else keyed.put(value, existing ? mergeItem(existing, item) : plain(item));
+  if (items.some((item) => item.$patch === 'replace'))
+    return items.filter((item) => item.$patch === undefined).map(plain);
+  const before = checkedItems(original, 'original');
+  const keyed = new KeyedList(before, key);
+  for (const item of items) assertKeyed(item, key);
+  for (const item of items) if (item.$patch === 'delete') keyed.remove(item[key]);
+  for (const item of items.filter(({ $patch }) => $patch !== 'delete')) {
+    const existing = keyed.get(item[key]);
+    keyed.put(item[key], existing ? mergeItem(existing, item) : plain(item));
   }
   const merged = keyed.items();
   if (!order) return merged;
   const keys = checkedItems(order, '$setElementOrder').map((item) => item[key]);
-  return orderMerged(merged, checkedItems(original, 'original'), keys, (item) => item[key]);
+  // The genuine merge writes into the list that it takes the former order from, so that what was added has the place of what was
+  // deleted in it.
+  const formerOrder = merged.slice(0, before.length).map((item) => item[key]);
+  return orderMerged(merged, formerOrder, keys, (item) => item[key]);
+}
+
+/** @throws StatusError 400 */
+function assertKeyed(item: JsonObject, key: string): void {
+  if (item[key] === undefined)
+    throw badRequest(`map: ${stringifyJson(item)} does not contain declared merge key: ${key}`);
 }
 
 /** A list whose items are found by their key, the first of several with the same. */
 class KeyedList {
-  private readonly list: (JsonObject | undefined)[];
-  private readonly places = new Map<unknown, number>();
+  private list: JsonObject[];
+  private places: Map<unknown, number>;
 
-  constructor(items: readonly JsonObject[], key: string) {
+  constructor(
+    items: readonly JsonObject[],
+    private readonly key: string,
+  ) {
     this.list = [...items];
-    items.forEach((item, index) => {
-      if (!this.places.has(item[key])) this.places.set(item[key], index);
-    });
+    this.places = this.indexed();
   }
 
   get(value: unknown): JsonObject | undefined {
@@ -60,15 +73,19 @@ class KeyedList {
     this.list[place] = item;
   }
 
+  /** All that have the key. */
   remove(value: unknown): void {
-    const place = this.places.get(value);
-    if (place === undefined) return;
-    this.list[place] = undefined;
-    this.places.delete(value);
+    if (!this.places.has(value)) return;
+    this.list = this.list.filter((item) => item[this.key] !== value);
+    this.places = this.indexed();
   }
 
-  items(): JsonObject[] {
-    return this.list.filter((item) => item !== undefined);
+  items(): readonly JsonObject[] {
+    return this.list;
+  }
+
+  private indexed(): Map<unknown, number> {
+    return firstPlaces(this.list.map((item) => item[this.key]));
   }
 }
 
@@ -82,29 +99,36 @@ function checkedItems(list: readonly unknown[], where: string): JsonObject[] {
 }
 
 /**
- * Puts a merged list in order: the items that the patch's order names, in that order; items that only the server
- * has stay behind the neighbour that they had before.
+ * Puts a merged list in order: the items that the patch's order names, in that order, those of one key together where it names the
+ * key first; items that only the server has stay behind the neighbour that they had before.
+ * Source: `normalizeElementOrder` and `mergeSortedSlice`, as above.
  */
 export function orderMerged<Item>(
   merged: readonly Item[],
-  original: readonly Item[],
+  formerOrder: readonly unknown[],
   order: readonly unknown[],
   keyOf: (item: Item) => unknown,
 ): Item[] {
-  const rank = new Map(order.map((key, index) => [key, index]));
+  const rank = firstPlaces(order);
+  const placeBefore = firstPlaces(formerOrder);
   const named = merged
     .filter((item) => rank.has(keyOf(item)))
     .sort((a, b) => rank.get(keyOf(a))! - rank.get(keyOf(b))!);
-  const placeBefore = new Map(original.map((item, index) => [keyOf(item), index]));
-  const place = (item: Item): number => placeBefore.get(keyOf(item)) ?? -1;
-  const result: Item[] = [];
   const others = merged.filter((item) => !rank.has(keyOf(item)));
+  const stoodBefore = (other: Item, item: Item): boolean =>
+    (placeBefore.get(keyOf(other)) ?? Infinity) < (placeBefore.get(keyOf(item)) ?? -1);
+  const result: Item[] = [];
   let next = 0;
   for (const item of named) {
-    while (next < others.length && place(others[next]!) < place(item)) result.push(others[next++]!);
+    while (next < others.length && stoodBefore(others[next]!, item)) result.push(others[next++]!);
     result.push(item);
   }
   return [...result, ...others.slice(next)];
+}
+
+/** Where each key is for the first time. */
+function firstPlaces(keys: readonly unknown[]): Map<unknown, number> {
+  return new Map(keys.map((key, index) => [key, index] as const).reverse());
 }
 
 interface ScalarListDirectives {
@@ -120,7 +144,7 @@ export function mergeScalarList(
   patch: readonly unknown[],
   { order, removed = [] }: ScalarListDirectives,
 ): unknown[] {
-  const merged = [...new Set([...without(original, removed), ...patch])];
+  const merged = without([...new Set([...original, ...patch])], removed);
   return order ? orderMerged(merged, original, order, (item) => item) : merged;
 }
 

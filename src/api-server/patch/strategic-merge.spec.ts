@@ -34,6 +34,38 @@ describe('strategicMerge', () => {
       result: { containers: [a, b] },
     },
     {
+      name: 'keeps of a patch that replaces a list what only says what is to be there',
+      original: { initContainers: [a, b] },
+      patch: {
+        initContainers: [{ name: 'b', $patch: 'delete' }, { $patch: 'replace' }, { name: 'c', image: 'c:1' }],
+      },
+      result: { initContainers: [{ name: 'c', image: 'c:1' }] },
+    },
+    {
+      name: 'puts what is new in the place of what is deleted, behind what the server alone has',
+      original: { containers: [a, b] },
+      patch: {
+        '$setElementOrder/containers': [{ name: 'next' }],
+        containers: [
+          { name: 'a', $patch: 'delete' },
+          { name: 'next', image: 'n:1' },
+        ],
+      },
+      result: { containers: [b, { name: 'next', image: 'n:1' }] },
+    },
+    {
+      name: 'puts items of one key together where $setElementOrder names the key twice',
+      original: { containers: [{ ...a, image: '1' }, b, { ...a, image: '2' }] },
+      patch: { '$setElementOrder/containers': [{ name: 'a' }, { name: 'b' }, { name: 'a' }] },
+      result: { containers: [{ ...a, image: '1' }, { ...a, image: '2' }, b] },
+    },
+    {
+      name: 'deletes all items that have the key',
+      original: { containers: [a, b, { ...a, image: '2' }] },
+      patch: { containers: [{ name: 'a', $patch: 'delete' }] },
+      result: { containers: [b] },
+    },
+    {
       name: 'orders by $setElementOrder',
       original: { containers: [a, b] },
       patch: { '$setElementOrder/containers': [{ name: 'b' }, { name: 'a' }] },

@@ -4,6 +4,7 @@ import type { RedisKeys } from './redis-layout.js';
 import type { CompiledRedisStorageOptions } from './redis-storage.options.js';
 import type { Revision } from './storage.js';
 
+const openedScript = new LuaScript(new URL('./lua/opened-1.lua', import.meta.url));
 const openScript = new LuaScript(new URL('./lua/open-2.lua', import.meta.url));
 
 /**
@@ -54,8 +55,10 @@ export class RedisOpener {
     const writeId = `${processId}.open.${++this.openings}`;
     this.isOpen = true;
     try {
+      const { log, meta } = this.keys;
+      const opened = await openedScript.run(this.redis, [meta], [this.seen]);
       const args = [this.seen, writeId, maxLogEntries];
-      const revision = Number(await openScript.run(this.redis, [this.keys.meta, this.keys.log], args));
+      const revision = Number(opened ?? (await openScript.run(this.redis, [meta, log], args)));
       this.saw(revision);
       return revision;
     } catch (error) {

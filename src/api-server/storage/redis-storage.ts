@@ -195,7 +195,8 @@ export class RedisStorage implements Storage {
   }
 
   async ping(): Promise<void> {
-    await this.ask(() => this.redis.ping());
+    // Not PING, which Redis refuses while it cannot write to its disk, although it goes on reading.
+    await this.ask(() => this.redis.exists(this.keys.meta));
   }
 
   private disconnect(): void {

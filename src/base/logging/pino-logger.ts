@@ -1,5 +1,5 @@
 import { trace } from '@opentelemetry/api';
-import type { Logger as PinoLogger } from 'pino';
+import type { DestinationStream, Logger as PinoLogger } from 'pino';
 import { pino } from 'pino';
 import type { LogLevel } from './log-level.js';
 import { isLogged, parseLogLevel, setLogLevel } from './log-level.js';
@@ -26,7 +26,7 @@ export function createPinoLogger(options: PinoLoggerOptions = {}): Logger {
   const destination =
     options.format === 'pretty'
       ? pino.transport({ target: 'pino-pretty', options: { destination: 2, ignore: 'pid,hostname' } })
-      : pino.destination({ dest: 2, sync: true });
+      : stderr();
   return new PinoAdapter(
     pino(
       {
@@ -44,6 +44,19 @@ export function createPinoLogger(options: PinoLoggerOptions = {}): Logger {
       destination,
     ),
   );
+}
+
+/** So much is kept, in bytes, of lines that cannot be written; of what comes then the oldest stays. */
+const MAX_UNWRITTEN = 1_000_000;
+
+/**
+ * A log that cannot be written, to a file on a full disk for example, must not end the process: the lines are kept and
+ * written with one that succeeds again, and those beyond {@link MAX_UNWRITTEN} are lost.
+ */
+function stderr(): DestinationStream {
+  const destination = pino.destination({ dest: 2, sync: true, maxLength: MAX_UNWRITTEN });
+  destination.on('error', () => undefined);
+  return destination;
 }
 
 /** Nothing else of an error is logged: clients hang requests on theirs, and with them passwords and tokens. */

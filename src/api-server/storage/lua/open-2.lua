@@ -17,9 +17,8 @@
 local seen, writeId, maxLogEntries = tonumber(ARGV[1]), ARGV[2], ARGV[3]
 local SINCE = 1704067200
 
--- A server has a new run_id each time it starts, and a new master_replid each time it becomes a master.
-local incarnation = string.match(redis.call("INFO", "server"), "run_id:(%w+)")
-  .. "." .. string.match(redis.call("INFO", "replication"), "master_replid:(%w+)")
+--- @include "includes/incarnation"
+local incarnation = incarnationOfServer()
 local meta = redis.call("HMGET", KEYS[1], "rev", "writeId", "incarnation")
 local last, before = tonumber(meta[1] or "0"), meta[2] or ""
 if meta[1] and meta[3] == incarnation and last >= seen then
