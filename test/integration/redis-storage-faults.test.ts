@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type {
@@ -279,6 +280,25 @@ describe('RedisStorage', () => {
     ]);
     expect((outcomes[4] as PromiseRejectedResult).reason).toBeInstanceOf(StorageConflictError);
     expect((await storage.list('pods')).items.map(contentOf)).toEqual([contentOf(stored[2])]);
+  });
+
+  it('goes on reading while Redis cannot write to its disk, and refuses writes', async () => {
+    const storage = start();
+    const kept = await storage.create(pod('a'), object('a'));
+    const [, dir = ''] = (await admin.config('GET', 'dir')) as string[];
+    await rm(dir, { recursive: true });
+    await admin.config('SET', 'save', '3600 1');
+    await admin.bgsave();
+    await waitFor(async () => (await admin.info('persistence')).includes('rdb_last_bgsave_status:err'));
+    // One that has just started reads as well.
+    for (const each of [storage, start()]) {
+      await expect(each.ping()).resolves.toBeUndefined();
+      expect((await each.list('pods')).items.map(contentOf)).toEqual([contentOf(kept)]);
+      await expect(each.create(pod('b'), object('b'))).rejects.toThrow(/Redis refuses: .*MISCONF/);
+    }
+    // Without anything to save it ends when it is told to.
+    await admin.config('SET', 'save', '');
+    await expect(storage.create(pod('b'), object('b'))).resolves.toBeDefined();
   });
 
   it('refuses writes while Redis is read-only, and writes once it is not', async () => {

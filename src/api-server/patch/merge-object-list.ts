@@ -80,8 +80,8 @@ class KeyedList {
     this.places = this.indexed();
   }
 
-  items(): readonly JsonObject[] {
-    return this.list;
+  items(): JsonObject[] {
+    return [...this.list];
   }
 
   private indexed(): Map<unknown, number> {

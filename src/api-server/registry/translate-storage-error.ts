@@ -13,6 +13,7 @@ import {
   StorageExistsError,
   StorageExpiredError,
   StorageNotFoundError,
+  StorageRefusesError,
   StorageTooLargeError,
   StorageUnavailableError,
   StorageUnreadableError,
@@ -35,11 +36,20 @@ export function translateStoreFailure(error: unknown): unknown {
   if (error instanceof StorageTooLargeError) return bodyTooLarge(error.maxLength);
   if (error instanceof StorageUnreadableError)
     return internalError(`${error.message}: it can only be deleted, by its name`, error);
-  if (error instanceof StorageUnavailableError) {
-    return serviceUnavailable(
-      'the store does not answer; the request may or may not have been carried out',
-      error,
-    );
-  }
+  if (error instanceof StorageUnavailableError) return serviceUnavailable(unavailableText(error), error);
   return error;
+}
+
+/** What people can mend is named; nothing but a full disk or memory is certain to have changed nothing. */
+function unavailableText(error: StorageUnavailableError): string {
+  const why = error instanceof StorageRefusesError ? refusedFor(error.message) : undefined;
+  return why === undefined
+    ? 'the store does not answer; the request may or may not have been carried out'
+    : `the store takes no writes, because ${why}; nothing has been changed, and reads go on`;
+}
+
+function refusedFor(message: string): string | undefined {
+  if (message.includes('No space left on device')) return 'its disk is full';
+  if (message.includes('MISCONF')) return 'it cannot write to its disk';
+  return message.includes('OOM ') ? 'its memory is full (deletions are carried out)' : undefined;
 }

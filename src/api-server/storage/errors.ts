@@ -68,6 +68,9 @@ export class StorageUnavailableError extends RollkeeperError {
   readonly code = 'STORAGE_UNAVAILABLE';
 }
 
+/** The store has answered that it takes no writes for now: a full disk, no memory. Nothing was written. */
+export class StorageRefusesError extends StorageUnavailableError {}
+
 /** Like its siblings, also true for an error that was caused by one. */
 export function isStorageExists(error: unknown): boolean {
   return hasCode(error, 'STORAGE_EXISTS');

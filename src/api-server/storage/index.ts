@@ -7,6 +7,7 @@ export {
   StorageExistsError,
   StorageExpiredError,
   StorageNotFoundError,
+  StorageRefusesError,
   StorageTooLargeError,
   StorageUnavailableError,
   isStorageConflict,

@@ -12,6 +12,7 @@ import {
   StorageExistsError,
   StorageExpiredError,
   StorageNotFoundError,
+  StorageRefusesError,
   StorageUnavailableError,
   isRefusal,
 } from './errors.js';
@@ -261,6 +262,6 @@ export class RedisStorage implements Storage {
 function toStorageError(error: unknown): Error {
   if (error instanceof RollkeeperError) return error;
   if (isRefusal(error))
-    return new StorageUnavailableError(`Redis refuses: ${errorMessage(error)}`, { cause: error });
+    return new StorageRefusesError(`Redis refuses: ${errorMessage(error)}`, { cause: error });
   return new StorageUnavailableError(`Redis does not answer: ${errorMessage(error)}`, { cause: error });
 }

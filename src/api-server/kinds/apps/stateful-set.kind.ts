@@ -16,6 +16,8 @@ import { forbidden, invalid, notSupported, required } from '../validation/field-
 import { shownSelector, validateAnnotations, validateLabels } from '../validation/labels.js';
 import { validateReplicaCounts, validateNonNegative } from '../validation/numbers.js';
 import { validateIntOrPercent } from '../validation/quantities.js';
+import { checkDns1123Label } from '../validation/syntax.js';
+import { validateSyntax } from '../validation/words.js';
 import { defaultClaimSpec, defaultPodTemplate } from '../../../base/defaults/index.js';
 
 type StatefulSet = IStatefulSet & UnstructuredObject;
@@ -51,7 +53,12 @@ export const STATEFUL_SET_KIND = defineKind<StatefulSet>({
   prepareForCreate(object) {
     object.status = { replicas: 0, availableReplicas: 0 };
   },
-  validate: ({ spec }, errors) => validateSpec(spec ?? {}, errors),
+  validate(object, errors) {
+    const { serviceName } = object.spec ?? {};
+    // Sets that were made with another name keep it: it cannot be changed.
+    if (serviceName) validateSyntax(serviceName, checkDns1123Label, 'spec.serviceName', errors);
+    validateSpec(object.spec ?? {}, errors);
+  },
   validateUpdate(object, old, subresource, errors) {
     if (subresource === 'status') validateStatus(object.status ?? { replicas: 0 }, errors);
     else {

@@ -67,7 +67,12 @@ export function validateJobSpec(spec: JobSpec, path: string, errors: FieldError[
     errors.push(notSupported(`${path}.completionMode`, mode, [...MODES].reverse()));
   if (mode === 'Indexed' && spec.completions === undefined)
     errors.push(required(`${path}.completions`, 'when completion mode is Indexed'));
+  if (mode === 'Indexed') validateIndexed(spec, path, errors);
   if (mode !== 'Indexed') {
+    if (spec.maxFailedIndexes !== undefined)
+      errors.push(
+        invalid(`${path}.maxFailedIndexes`, spec.maxFailedIndexes, 'requires indexed completion mode'),
+      );
     if (spec.backoffLimitPerIndex !== undefined)
       errors.push(
         invalid(
@@ -101,6 +106,34 @@ export function validateJobSpec(spec: JobSpec, path: string, errors: FieldError[
   else if (!RESTARTS.includes(restart)) errors.push(notSupported(field, restart, RESTARTS));
   else if (spec.podFailurePolicy && restart !== 'Never')
     errors.push(invalid(field, restart, 'only "Never" is supported when podFailurePolicy is specified'));
+}
+
+/** Indexes are kept as text in the status, whose length these limits bound. */
+const MAX_INDEXED = 100_000;
+const MANY_PARALLEL = 10_000;
+
+function validateIndexed(
+  { backoffLimitPerIndex, completions = 0, maxFailedIndexes, parallelism = 0 }: JobSpec,
+  path: string,
+  errors: FieldError[],
+): void {
+  const limit = (field: string, value: number, most: number | string, when = ''): void => {
+    errors.push(invalid(`${path}.${field}`, value, `must be less than or equal to ${most}${when}`));
+  };
+  if (parallelism > MAX_INDEXED)
+    limit('parallelism', parallelism, MAX_INDEXED, ' when completion mode is Indexed');
+  if (maxFailedIndexes !== undefined && maxFailedIndexes > completions)
+    limit('maxFailedIndexes', maxFailedIndexes, 'completions');
+  if (maxFailedIndexes !== undefined && maxFailedIndexes > MAX_INDEXED)
+    limit('maxFailedIndexes', maxFailedIndexes, MAX_INDEXED);
+  if (completions <= MAX_INDEXED || backoffLimitPerIndex === undefined) return;
+  const when = ` when completions are above ${MAX_INDEXED} and used with backoff limit per index`;
+  if (maxFailedIndexes === undefined)
+    errors.push(
+      required(`${path}.maxFailedIndexes`, `must be specified when completions is above ${MAX_INDEXED}`),
+    );
+  else if (maxFailedIndexes > MANY_PARALLEL) limit('maxFailedIndexes', maxFailedIndexes, MANY_PARALLEL, when);
+  if (parallelism > MANY_PARALLEL) limit('parallelism', parallelism, MANY_PARALLEL, when);
 }
 
 /** A template's jobs get their selectors when they are made. Source: ValidateJobTemplateSpec. */

@@ -42,13 +42,17 @@ export const JOB_KIND = defineKind<Job>({
   ),
   applyDefaults(object) {
     defaultJobSpec((object.spec ??= {} as IJobSpec));
+    object.spec.manualSelector ??= false;
     const labels = object.spec.template?.metadata?.labels;
-    if (labels && Object.keys(object.metadata.labels ?? {}).length === 0)
-      object.metadata.labels = { ...labels };
+    // One and the same, as in the genuine defaults: what is generated for the pods is the job's as well.
+    if (labels && Object.keys(object.metadata.labels ?? {}).length === 0) object.metadata.labels = labels;
   },
   prepareForCreate(object) {
     object.status = {};
     if (object.spec && object.spec.manualSelector !== true) generateSelector(object, object.spec);
+    const labels = object.spec?.template?.metadata?.labels;
+    const hasNone = Object.keys(object.metadata.labels ?? {}).length === 0;
+    if (labels && (hasNone || object.metadata.labels === labels)) object.metadata.labels = { ...labels };
   },
   validate(object, errors) {
     validate(object.spec ?? {}, errors);

@@ -26,6 +26,13 @@ describe('validation of a pod spec', () => {
       ],
     },
     {
+      name: 'a pod with users of its own shares nothing with its host',
+      spec: { hostUsers: false, hostNetwork: true, hostPID: true, hostIPC: true },
+      expected: ['hostNetwork', 'hostPID', 'hostIPC'].map(
+        (field) => `spec.${field}: Forbidden: when \`hostUsers\` is false`,
+      ),
+    },
+    {
       name: 'ports of the host: a template may leave them out, and not choose others',
       spec: {
         hostNetwork: true,

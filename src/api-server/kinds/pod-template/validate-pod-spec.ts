@@ -14,7 +14,11 @@ import { validateAffinity } from './validate-affinity.js';
 import { validateContainers } from './validate-containers.js';
 import { validateDns } from './validate-dns.js';
 import { validateResources } from './validate-resources.js';
-import { validateContextOfOs, validatePodSecurityContext } from './validate-security-context.js';
+import {
+  validateContextOfOs,
+  validateHostUsers,
+  validatePodSecurityContext,
+} from './validate-security-context.js';
 import { validateTolerations } from './validate-tolerations.js';
 import { validateTopologySpread } from './validate-topology-spread.js';
 import { validateVolumes } from './validate-volumes.js';
@@ -55,6 +59,7 @@ export function validatePodSpec(spec: PodSpec, path: string, errors: FieldError[
   validateSeconds(spec, path, errors);
   if (spec.securityContext)
     validatePodSecurityContext(spec.securityContext, spec, `${path}.securityContext`, errors);
+  validateHostUsers(spec, path, errors);
   if (spec.affinity) validateAffinity(spec.affinity, `${path}.affinity`, errors);
   validateDns(spec, path, errors);
   validateGates(spec, path, errors);

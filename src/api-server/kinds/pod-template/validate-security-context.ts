@@ -78,6 +78,16 @@ export function validateContainerSecurityContext(
     );
 }
 
+/**
+ * A pod with users of its own shares no other namespace with its host.
+ * Source: validateHostUsers.
+ */
+export function validateHostUsers(spec: PodSpec, path: string, errors: FieldError[]): void {
+  if (spec.hostUsers !== false) return;
+  for (const field of ['hostNetwork', 'hostPID', 'hostIPC'] as const)
+    if (spec[field]) errors.push(forbidden(`${path}.${field}`, 'when `hostUsers` is false'));
+}
+
 function validateId(id: number | undefined, field: string, errors: FieldError[]): void {
   if (id !== undefined && (id < 0 || id > MAX_ID)) errors.push(invalid(field, id, outOfRange(0, MAX_ID)));
 }
