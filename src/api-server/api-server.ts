@@ -34,6 +34,9 @@ import { attributesOf } from './routing/request-attributes.js';
 /** Reachable without a token, as a genuine server grants to everybody. */
 const PUBLIC_PATHS = new Set(['/healthz', '/livez', '/readyz', '/version']);
 
+/** What a client learns of a fault of the server. */
+const SEE_LOG = 'see the log of the server';
+
 /** A Kubernetes API on a store. */
 export class ApiServer {
   /** Resolves when the server listens; rejects when it cannot. */
@@ -72,7 +75,9 @@ export class ApiServer {
       onGivenUp,
     });
     const listener = (message: IncomingMessage, response: ServerResponse): void =>
-      void this.handle(message, response);
+      void this.handle(message, response).catch((error: unknown) => {
+        this.breakOff({ method: message.method ?? '', path: message.url ?? '' }, response, error);
+      });
     this.server = createListener(
       listener,
       this.limits,
@@ -266,7 +271,35 @@ export class ApiServer {
       });
     }
     if (response.headersSent || response.destroyed) response.destroy();
-    else sendError(response, isOurs ? error : internalError('see the log of the server', error));
+    else this.sendRefusal(request, response, isOurs ? error : internalError(SEE_LOG, error));
+  }
+
+  private sendRefusal(request: ApiRequest, response: ServerResponse, error: StatusError): void {
+    try {
+      sendError(response, error);
+    } catch (problem) {
+      this.breakOff(request, response, problem);
+    }
+  }
+
+  /** The last guard: an answer that cannot be written is a 500, or ends the connection, and never the process. */
+  private breakOff(
+    { method, path }: Pick<ApiRequest, 'method' | 'path'>,
+    response: ServerResponse,
+    error: unknown,
+  ): void {
+    this.options.logger.error('an answer could not be written', {
+      method,
+      path,
+      error: errorMessage(error),
+      ...(error instanceof Error && { stack: error.stack }),
+    });
+    try {
+      if (!response.headersSent && !response.destroyed) return sendError(response, internalError(SEE_LOG));
+    } catch {
+      // Not even that can be written.
+    }
+    response.destroy();
   }
 }
 

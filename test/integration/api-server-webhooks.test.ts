@@ -171,6 +171,86 @@ describe('A validating webhook', () => {
     expect((await api.call('GET', `${CONFIG_MAPS}/a`)).status).toBe(404);
   });
 
+  it.each([
+    [{ code: 99_999, message: 'odd' }, 500],
+    [{ code: 1000 }, 500],
+    [{ code: 999 }, 999],
+    [{ code: -1 }, 400],
+    [{ code: 204, reason: 'Success' }, 400],
+    [{ code: 429, details: { retryAfterSeconds: -5 } }, 429],
+    [{ code: 400, message: '\ud800' }, 400],
+    [{ code: 400, kind: 'Secret', apiVersion: 'v1', metadata: {}, unknown: { deep: [1] } }, 400],
+  ])('answers with a code that HTTP has, whatever is said: %j', async (status, code) => {
+    await configure('Validating', {});
+    answer = () => ({ allowed: false, status });
+    const { body, status: answered } = await create('a');
+    expect(answered).toBe(code);
+    expect(body).toMatchObject({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code });
+    expect(body.message).toMatch(/^admission webhook "hook-0.example.com" denied the request/);
+    expect((await api.call('GET', '/readyz')).status).toBe(200);
+  });
+
+  it.each([
+    ['array', [], 'Go struct field AdmissionResponse.response.status of type v1.Status'],
+    ['string', 'x', 'Go struct field AdmissionResponse.response.status of type v1.Status'],
+    ['number 1.5', { code: 1.5 }, 'Go struct field Status.response.status.code of type int32'],
+    ['string', { code: '400' }, 'Go struct field Status.response.status.code of type int32'],
+    ['array', { message: [] }, 'Go struct field Status.response.status.message of type string'],
+    ['object', { reason: { toString: 5 } }, 'Go struct field Status.response.status.reason of type string'],
+    [
+      'string',
+      { details: { causes: 'abc' } },
+      'Go struct field StatusDetails.response.status.details.causes of type []v1.StatusCause',
+    ],
+    [
+      'string',
+      { details: { retryAfterSeconds: '1\r\nSet-Cookie: a' } },
+      'Go struct field StatusDetails.response.status.details.retryAfterSeconds of type int32',
+    ],
+    [
+      'number 1e+30',
+      { details: { retryAfterSeconds: 1e30 } },
+      'Go struct field StatusDetails.response.status.details.retryAfterSeconds of type int32',
+    ],
+  ])('has failed when its status holds an %s: %j', async (what, status, where) => {
+    await configure('Validating', {});
+    answer = () => ({ allowed: false, status });
+    const { body, status: answered } = await create('a');
+    expect(answered).toBe(500);
+    expect(body.message).toBe(
+      `Internal error occurred: failed calling webhook "hook-0.example.com": failed to call webhook: json: cannot unmarshal ${what} into ${where}`,
+    );
+  });
+
+  it.each([
+    [{ allowed: 'yes' }, 'AdmissionResponse.response.allowed of type bool'],
+    [{ allowed: true, warnings: 'abc' }, 'AdmissionResponse.response.warnings of type []string'],
+    [{ allowed: true, warnings: [{}] }, 'AdmissionResponse.response.warnings of type string'],
+    [{ allowed: true, uid: 5 }, 'AdmissionResponse.response.uid of type string'],
+    [
+      { allowed: true, auditAnnotations: { a: 1 } },
+      'AdmissionResponse.response.auditAnnotations of type string',
+    ],
+  ])('has failed when its response has a value of a wrong type: %j', async (said, where) => {
+    await configure('Validating', {});
+    answer = () => said;
+    const { body, status } = await create('a');
+    expect(status).toBe(500);
+    expect(body.message).toMatch(
+      /failed to call webhook: json: cannot unmarshal \w+( 1)? into Go struct field /,
+    );
+    expect(body.message.endsWith(where)).toBe(true);
+  });
+
+  it('cannot break the headers with its warnings', async () => {
+    await configure('Validating', {});
+    answer = () => ({ allowed: true, warnings: ['a\r\nSet-Cookie: b', '\ud800', 'ünd "so"'] });
+    const { headers, status } = await create('a');
+    expect(status).toBe(201);
+    expect(headers.get('set-cookie')).toBeNull();
+    expect(headers.get('warning')).not.toContain('Set-Cookie');
+  });
+
   it('sees what the mutating ones made of it, in a dry run as well', async () => {
     await configure('Mutating', {});
     await configure('Validating', { clientConfig: { url: `https://${address}/judge` } });

@@ -249,6 +249,21 @@ describe('a conversion', () => {
   it.each([
     ['fails', () => ({ result: { status: 'Failed', message: 'no such thing' } }), 'failed: no such thing'],
     [
+      'gives a result of a wrong type',
+      (request) => ({ ...CONVERT(request), result: 'Success' }),
+      'failed: json: cannot unmarshal string into Go struct field ConversionResponse.response.result of type v1.Status',
+    ],
+    [
+      'gives a code of a wrong type',
+      (request) => ({ ...CONVERT(request), result: { status: 'Failed', code: 'x' } }),
+      'failed: json: cannot unmarshal string into Go struct field Status.response.result.code of type int32',
+    ],
+    [
+      'gives no list of objects',
+      () => ({ convertedObjects: {}, result: { status: 'Success' } }),
+      'failed: json: cannot unmarshal object into Go struct field ConversionResponse.response.convertedObjects of type []runtime.RawExtension',
+    ],
+    [
       'fails without a word',
       () => ({ result: { status: 'Failed' } }),
       "failed: response.result.status was 'Failed', not 'Success'",

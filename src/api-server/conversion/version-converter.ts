@@ -3,10 +3,10 @@ import { apiVersionOf, stringifyJson } from '../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { StatusError } from '../errors/index.js';
 import type { KindDefinition, WebhookConversion } from '../kinds/index.js';
-import { DecodeError, normalizeObject } from '../schema/index.js';
+import { DecodeError, normalizeObject, readMessage } from '../schema/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import type { ObjectView } from '../storage/index.js';
-import { WebhookCallError } from '../webhook-client/index.js';
+import { CONVERSION_REVIEW, WebhookCallError, withReviews } from '../webhook-client/index.js';
 import type { WebhookClient, WebhookTarget } from '../webhook-client/index.js';
 import {
   checkConverted,
@@ -84,7 +84,8 @@ export class VersionConverter {
       const version = reviewVersionOf(reviewVersions);
       const uid = randomUUID();
       const review = conversionReview(version, { uid, desiredAPIVersion: wanted, objects });
-      const answer = await this.client.post(target, stringifyJson(review));
+      const sent = await this.client.post(target, stringifyJson(review));
+      const answer = readMessage(sent, withReviews(this.schemas), CONVERSION_REVIEW);
       return checkConverted(objects, readConversionReview(answer, uid, version), wanted);
     } catch (error) {
       throw refusalOf(error, objects[0]!);
@@ -123,7 +124,7 @@ function shownAs(
 /** What nobody has foreseen is the server's own fault, without a reason. Source: ErrorToAPIStatus in apiserver. */
 function refusalOf(error: unknown, { apiVersion, kind }: Readonly<UnstructuredObject>): unknown {
   const problem =
-    error instanceof WebhookCallError
+    error instanceof WebhookCallError || error instanceof DecodeError
       ? `failed: ${error.message}`
       : error instanceof ConversionError
         ? error.message

@@ -36,10 +36,16 @@ const MAX_MESSAGE_LENGTH = 32 * 1024;
 const MAX_CAUSE_LENGTH = 4 * 1024;
 const MAX_CAUSES = 500;
 
+/** All that an HTTP response can carry: with any other code Node refuses to write one. */
+function httpCode(code: number): number {
+  return Number.isInteger(code) && code >= 200 && code <= 999 ? code : 500;
+}
+
 /** The request is refused; `status` is the whole answer. Everything a handler throws on purpose is one of these. */
 export class StatusError extends Error {
   readonly status: StatusBody & { readonly code: number };
 
+  /** @param code one that HTTP does not have is answered as 500 */
   constructor(
     code: number,
     reason: string,
@@ -61,7 +67,7 @@ export class StatusError extends Error {
       // Without a reason the field is left out, as Go does it.
       ...(reason !== '' && { reason }),
       ...(extra.details && { details: withFewCauses(extra.details) }),
-      code,
+      code: httpCode(code),
     };
   }
 }

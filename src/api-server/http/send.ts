@@ -53,6 +53,8 @@ export function sendError(response: ServerResponse, error: StatusError): void {
   const { status } = error;
   const retryAfter = status.details?.retryAfterSeconds;
   const text = stringifyJson(status);
+  // An answer that failed halfway may have left some.
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
   response.writeHead(status.code, {
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(text),

@@ -80,6 +80,22 @@ export function normalizeObject(
   return coerceAs(object, fieldDecoder(schemas, schemaName)).unknown;
 }
 
+/**
+ * What another server has sent, read as the type named `schemaName`; fields that the type does not have are gone. Changes it.
+ * @throws DecodeError whose message is what Go's decoder says, and nothing else
+ */
+export function readMessage(message: unknown, schemas: SchemaRegistry, schemaName: string): object {
+  if (typeof message !== 'object' || message === null || Array.isArray(message))
+    throw new DecodeError('malformed', `couldn't get version/kind; json parse error: ${goMismatch(message)}`);
+  try {
+    coerce(message as Record<string, unknown>, fieldDecoder(schemas, schemaName));
+    return message;
+  } catch (error) {
+    if (!(error instanceof FieldTypeError)) throw error;
+    throw new DecodeError('wrong-type', error.message, { cause: error });
+  }
+}
+
 /** `unknown field "spec.foo"`: the words of a warning, and of a strict decoding error. */
 export function describeFinding(finding: FieldFinding): string {
   return `${finding.problem} field ${quoted(finding.path)}`;

@@ -98,16 +98,17 @@ function resourceOf({ group, resource, version }: ResourceType): object {
   return { group, version, resource };
 }
 
-interface Review {
-  readonly apiVersion?: unknown;
-  readonly kind?: unknown;
+/** An AdmissionReview that came back, after it was decoded: its values have the types that they must have. */
+export interface Review {
+  readonly apiVersion?: string;
+  readonly kind?: string;
   readonly response?: {
-    readonly uid?: unknown;
-    readonly allowed?: unknown;
+    readonly uid?: string;
+    readonly allowed?: boolean;
     readonly status?: ReviewResponse['status'];
-    readonly patch?: unknown;
-    readonly patchType?: unknown;
-    readonly warnings?: unknown;
+    readonly patch?: string;
+    readonly patchType?: string;
+    readonly warnings?: readonly string[];
   };
 }
 
@@ -115,39 +116,34 @@ interface Review {
  * Reads an AdmissionReview that came back. Source: VerifyAdmissionResponse in apiserver.
  * @throws Error saying what is wrong with it
  */
-export function readReview(review: unknown, uid: string, version: 'v1' | 'v1beta1'): ReviewResponse {
-  const { apiVersion, kind, response } = (review ?? {}) as Review;
-  if (typeof response !== 'object' || response === null) throw new Error('webhook response was absent');
-  const { allowed, patch, patchType, status, warnings } = response;
+export function readReview(review: Review, uid: string, version: 'v1' | 'v1beta1'): ReviewResponse {
+  const { apiVersion = '', kind = '', response } = review;
+  if (!response) throw new Error('webhook response was absent');
+  const { allowed, patch, patchType, status, uid: answered = '', warnings = [] } = response;
   if (version === 'v1') {
     const expected = 'admission.k8s.io/v1, Kind=AdmissionReview';
-    const got = `${textOf(apiVersion)}, Kind=${textOf(kind)}`;
+    const got = `${apiVersion}, Kind=${kind}`;
     if (got !== expected) throw new Error(`expected webhook response of ${expected}, got ${got}`);
-    if (response.uid !== uid)
-      throw new Error(
-        `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(textOf(response.uid))}`,
-      );
+    if (answered !== uid)
+      throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(answered)}`);
     if (patch && !patchType) throw new Error('webhook returned response.patch but not response.patchType');
     if (!patch && patchType) throw new Error('webhook returned response.patchType but not response.patch');
     if (patch && patchType !== 'JSONPatch')
-      throw new Error(`webhook returned invalid response.patchType of ${JSON.stringify(textOf(patchType))}`);
+      throw new Error(`webhook returned invalid response.patchType of ${JSON.stringify(patchType)}`);
   }
   return {
     allowed: allowed === true,
     ...(status && { status }),
-    ...(typeof patch === 'string' && patch !== '' && { patch: Buffer.from(patch, 'base64').toString() }),
-    warnings: Array.isArray(warnings) ? warnings.map(String) : [],
+    ...(patch && { patch: Buffer.from(patch, 'base64').toString() }),
+    warnings,
   };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /** The refusal of a webhook, in the words of a genuine server. Source: ToStatusErr in apiserver. */
 export function denialBy(webhook: string, status: ReviewResponse['status'] = {}): StatusError {
   const deniedBy = `admission webhook ${JSON.stringify(webhook)} denied the request`;
-  const code = (status.code ?? 0) >= 400 ? status.code! : 400;
+  const { code: said = 0 } = status;
+  const code = said >= 400 ? said : 400;
   const explanation = status.message || status.reason;
   const message = explanation ? `${deniedBy}: ${explanation}` : `${deniedBy} without explanation`;
   return new StatusError(code, status.reason ?? '', message, { details: status.details });

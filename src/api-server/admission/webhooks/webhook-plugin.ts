@@ -5,9 +5,9 @@ import { cloneJson, sameJson, stringifyJson } from '../../../base/kubernetes/ind
 import type { Namespace, UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { badRequest, internalError, StatusError } from '../../errors/index.js';
 import { applyPatch } from '../../patch/index.js';
-import { normalizeObject } from '../../schema/index.js';
+import { normalizeObject, readMessage } from '../../schema/index.js';
 import type { SchemaRegistry } from '../../schema/index.js';
-import { WebhookCallError } from '../../webhook-client/index.js';
+import { ADMISSION_REVIEW, WebhookCallError, withReviews } from '../../webhook-client/index.js';
 import type { WebhookClient } from '../../webhook-client/index.js';
 import { refused } from '../attributes.js';
 import type { Attributes } from '../attributes.js';
@@ -16,7 +16,7 @@ import { matchConditions, requestBudget } from '../policies/request-expressions.
 import { authorizerFor } from '../policies/request-authority.js';
 import type { AccessDecider } from '../policies/request-authority.js';
 import { convertedOnce, denialBy, readReview, reviewRequest } from './admission-review.js';
-import type { Conversion, ReviewRequest, ReviewResponse } from './admission-review.js';
+import type { Conversion, Review, ReviewRequest, ReviewResponse } from './admission-review.js';
 import { matchRequest } from './match-request.js';
 import { webhooksOf } from './webhook.js';
 import type { Webhook, WebhookConfiguration } from './webhook.js';
@@ -194,9 +194,10 @@ export class WebhookPlugin {
     }
   }
 
-  private async post(webhook: Webhook, body: string): Promise<unknown> {
+  private async post(webhook: Webhook, body: string): Promise<Review> {
     try {
-      return await this.client.post(webhook, body);
+      const answer = await this.client.post(webhook, body);
+      return readMessage(answer, withReviews(this.known.schemas), ADMISSION_REVIEW);
     } catch (error) {
       throw new WebhookCallError(`failed to call webhook: ${errorMessage(error)}`, { cause: error });
     }
