@@ -43,9 +43,10 @@ export {
   StatefulSet,
   StorageClass,
   defineKind,
+  partOf,
   typeMeta,
 } from './operator/kinds.js';
-export type { Kind, KindOptions, ObjectOf } from './operator/kinds.js';
+export type { CachedKind, Kind, KindOptions, ObjectOf, PartialKind } from './operator/kinds.js';
 export { removeOwnerReference, setControllerReference, setOwnerReference } from './operator/owners.js';
 export {
   allOf,
@@ -157,7 +158,15 @@ export {
 } from '../base/kubernetes/index.js';
 
 // Caches.
-export type { IndexFunction, Informer, Lister, ResourceEvent, Trim } from './informer/index.js';
+export type {
+  ContentTrim,
+  IndexFunction,
+  Informer,
+  Lister,
+  ResourceEvent,
+  PartialType,
+  WholeType,
+} from './informer/index.js';
 export {
   InformerFactory,
   NAMESPACE_INDEX,

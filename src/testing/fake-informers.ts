@@ -5,6 +5,7 @@ import type {
   InformerTrouble,
   MetadataInformer,
   ResourceEvent,
+  PartialType,
 } from '../kit/informer/index.js';
 import { NAMESPACE_INDEX, OWNER_UID_INDEX, ObjectStore, trimToOwnership } from '../kit/informer/index.js';
 import type { KubernetesObject, ResourceType, UnstructuredObject } from '../base/kubernetes/index.js';
@@ -49,6 +50,12 @@ export class FakeInformers implements InformerSource {
       this.informers.set(name, informer);
     }
     return informer as unknown as Informer<T>;
+  }
+
+  /** Whole objects: in memory there is nothing to save. */
+  partialInformerFor<T extends KubernetesObject>(type: PartialType): Informer<T> {
+    const { part: _part, ...whole } = type;
+    return this.informerFor<T>(whole);
   }
 
   metadataInformerFor(type: ResourceType): MetadataInformer {

@@ -126,6 +126,46 @@ describe('a namespace', () => {
   });
 });
 
+describe.each([
+  ['Secret', 'Opaque'],
+  ['Secret', 'kubernetes.io/basic-auth'],
+  ['Secret', 'kubernetes.io/service-account-token'],
+  ['ConfigMap', undefined],
+])('a %s (%s) with an owner', (kind, type) => {
+  const NAME = 'owned';
+  const path = `${kind.toLowerCase()}/${NAME}`;
+  const isTokenOf = { 'kubernetes.io/service-account.name': 'default' };
+  const ownedBy = (owner: Loose) => ({
+    ...{ apiVersion: 'v1', kind, ...(type && { type }) },
+    metadata: {
+      ...{ name: NAME, annotations: isTokenOf, finalizers: ['example.com/hold'] },
+      ownerReferences: [
+        {
+          ...{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.metadata.uid },
+          blockOwnerDeletion: true,
+        },
+      ],
+    },
+    data: { username: 'YQ==', password: 'YQ==' },
+  });
+  let cluster: TestCluster;
+  beforeAll(async () => {
+    cluster = await clusterOf({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'owner' } });
+    await cluster.apply(ownedBy((await cluster.get<Loose>('configmap/owner'))!));
+    await cluster.settled(PATIENT);
+  });
+  afterAll(() => cluster.stop());
+
+  it('is deleted with its owner, which waits for it in a foreground deletion', async () => {
+    await cluster.delete('configmap/owner', { propagationPolicy: 'Foreground' });
+    await cluster.waitFor<Loose>(path, (object) => object?.metadata.deletionTimestamp !== undefined, PATIENT);
+    expect(await cluster.get('configmap/owner')).toBeDefined();
+    await cluster.patch(path, { metadata: { finalizers: null } });
+    await cluster.waitFor('configmap/owner', 'delete', PATIENT);
+    expect(await cluster.get(path)).toBeUndefined();
+  });
+});
+
 describe('a Service', () => {
   let cluster: TestCluster;
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import type { InformerSource } from '../../kit/controller/controller-definition.js';
 import { IllegalStateError } from '../../base/errors/index.js';
-import type { IndexFunction, Informer, ResourceEventHandler } from '../../kit/informer/index.js';
+import type { IndexFunction, Informer, ResourceEventHandler, PartialType } from '../../kit/informer/index.js';
 import type { MetadataInformer } from '../../kit/informer/informer-factory.js';
 import { NAMESPACE_INDEX, OWNER_UID_INDEX, ObjectStore } from '../../kit/informer/index.js';
 import type { KubernetesObject, OwnerReference, ResourceType } from '../../base/kubernetes/index.js';
@@ -18,6 +18,12 @@ export class InMemoryInformers implements InformerSource {
     const informer = this.informers.get(name) ?? new InMemoryInformer<KubernetesObject>(type);
     this.informers.set(name, informer);
     return informer as unknown as InMemoryInformer<T>;
+  }
+
+  /** Whole objects: in memory there is nothing to save. */
+  partialInformerFor<T extends KubernetesObject>(type: PartialType): InMemoryInformer<T> {
+    const { part: _part, ...whole } = type;
+    return this.informerFor<T>(whole);
   }
 
   metadataInformerFor(type: ResourceType): MetadataInformer {

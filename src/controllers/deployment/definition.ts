@@ -1,4 +1,9 @@
-import type { BuiltController, ControllerDefinition, ControllerDependencies, Trim } from '../../kit/index.js';
+import type {
+  BuiltController,
+  ControllerDefinition,
+  ControllerDependencies,
+  ContentTrim,
+} from '../../kit/index.js';
 import { dueObjects } from '../../kit/index.js';
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
 import {
@@ -36,7 +41,9 @@ const IDENTITIES: Readonly<Record<DeploymentApi, Identity>> = {
     // Where it runs alone, that is what people mean.
     aliases: ['deployment', 'deployment-controller'],
     serviceAccount: 'deployment-controller',
-    trims: new Map([[qualifiedResource(ROLLKEEPER_DEPLOYMENTS), completeDeployment as unknown as Trim]]),
+    trims: new Map([
+      [qualifiedResource(ROLLKEEPER_DEPLOYMENTS), completeDeployment as unknown as ContentTrim],
+    ]),
   },
 };
 

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../base/kubernetes/index.js';
-import { cloneJson, qualifiedResource, sameJson } from '../../base/kubernetes/index.js';
-import type { ApiClient, Kind, WatchedKind } from '../../kit/index.js';
+import { cloneJson, sameJson } from '../../base/kubernetes/index.js';
+import type { ApiClient, CachedKind, Kind, WatchedKind } from '../../kit/index.js';
 import {
   ConfigMap,
   Namespace,
@@ -9,6 +9,7 @@ import {
   isAlreadyExists,
   isNamespaceTerminating,
   isNotFound,
+  partOf,
   typeMeta,
   watch,
 } from '../../kit/index.js';
@@ -18,6 +19,13 @@ import { clusterController, clusterControllerFrom } from '../shared/index.js';
 
 const ACCOUNT = 'default';
 const ROOT_CA = 'kube-root-ca.crt';
+/** All of our own ConfigMaps; who it is of any other, for others' content is not ours to keep, and may be a megabyte. */
+const RootCa = partOf(ConfigMap, 'root authorities', (configMap): ConfigMap => {
+  if (configMap.metadata.name === ROOT_CA) return dropManagedFields(configMap);
+  const { apiVersion, kind, metadata } = configMap;
+  const { name, namespace, resourceVersion, uid } = metadata;
+  return { apiVersion, kind, metadata: { name, namespace, resourceVersion, uid } };
+});
 
 /**
  * The ServiceAccount that pods run as where they name none.
@@ -41,17 +49,14 @@ export const serviceAccountController = clusterController<Namespace>({
  * Source: `Publisher` in k/k pkg/controller/certificates/rootcacertpublisher.
  */
 export const rootCaPublisherController = clusterControllerFrom<Namespace>(
-  {
-    ...{ name: 'root-ca-certificate-publisher', for: Namespace, aliases: ['root-ca-cert-publisher'] },
-    trims: new Map([[qualifiedResource(ConfigMap), trimConfigMap]]),
-  },
+  { name: 'root-ca-certificate-publisher', for: Namespace, aliases: ['root-ca-cert-publisher'] },
   ({ rootCa }) => ({
     predicates: [(event) => event.type === 'added'],
-    watches: [watchNamed(ConfigMap, ROOT_CA)],
+    watches: [watchNamed(RootCa, ROOT_CA)],
     async reconcile({ name: namespace }, { client, lister, object }) {
       if (rootCa === undefined || !object || object.metadata.deletionTimestamp !== undefined) return;
       const data = { 'ca.crt': rootCa };
-      const known = lister(ConfigMap).get(`${namespace}/${ROOT_CA}`);
+      const known = lister(RootCa).get(`${namespace}/${ROOT_CA}`);
       if (!known) {
         const metadata = { namespace, name: ROOT_CA, annotations: { [DESCRIPTION]: USE } };
         await createInNamespace(client, ConfigMap, { ...typeMeta(ConfigMap), metadata, data });
@@ -66,15 +71,8 @@ const DESCRIPTION = 'kubernetes.io/description';
 const USE =
   'The authority behind the certificate of the API server, for clients inside the cluster. Of nothing else is it promised.';
 
-/** Others' content is not ours to keep, and may be a megabyte. */
-function trimConfigMap(configMap: ConfigMap): ConfigMap {
-  if (configMap.metadata.name === ROOT_CA) return dropManagedFields(configMap);
-  const { apiVersion, kind, metadata } = dropManagedFields(configMap);
-  return { apiVersion, kind, metadata };
-}
-
 /** Changes of the object of that name in a namespace wake the namespace; that it appears is what we have done. */
-function watchNamed(kind: Kind, name: string): WatchedKind {
+function watchNamed(kind: CachedKind, name: string): WatchedKind {
   return watch(
     kind,
     ({ metadata }) => (metadata.name === name ? [{ name: metadata.namespace ?? '' }] : []),

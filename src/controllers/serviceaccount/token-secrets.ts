@@ -1,7 +1,14 @@
 import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
-import { qualifiedResource } from '../../base/kubernetes/index.js';
 import type { ApiClient } from '../../kit/index.js';
-import { Secret, ServiceAccount, dropManagedFields, keyOf, unlessGone, watch } from '../../kit/index.js';
+import {
+  Secret,
+  ServiceAccount,
+  dropManagedFields,
+  keyOf,
+  partOf,
+  unlessGone,
+  watch,
+} from '../../kit/index.js';
 import { clusterControllerFrom } from '../shared/index.js';
 
 type ReadableSecret = DeepReadonly<Secret>;
@@ -12,6 +19,14 @@ const ACCOUNT_UID = 'kubernetes.io/service-account.uid';
 /** The most that a TokenRequest may ask for, seconds: 136 years. The genuine tokens of Secrets have no end at all. */
 const FOR_EVER_SECONDS = 2 ** 32;
 const BY_ACCOUNT = 'account';
+
+/** All of a Secret that asks for a token; who it is of any other, for others' Secrets are not ours to keep. */
+const TokenSecret = partOf(Secret, 'service account tokens', (secret): Secret => {
+  if (accountOf(secret) !== undefined) return dropManagedFields(secret);
+  const { apiVersion, kind, metadata } = secret;
+  const { name, namespace, resourceVersion, uid } = metadata;
+  return { apiVersion, kind, metadata: { name, namespace, resourceVersion, uid } };
+});
 
 /** What a Secret that asks for a token lacks; it goes where its account has gone. */
 export type TokenSecretStep =
@@ -30,18 +45,15 @@ export type TokenSecretStep =
  * Source: `TokensController` in k/k pkg/controller/serviceaccount.
  */
 export const serviceAccountTokenController = clusterControllerFrom<Secret>(
-  {
-    ...{ name: 'serviceaccount-token', for: Secret },
-    trims: new Map([[qualifiedResource(Secret), trimSecret]]),
-  },
+  { name: 'serviceaccount-token', for: TokenSecret },
   ({ rootCa }) => ({
     predicates: [({ object, type }) => type !== 'deleted' && accountOf(object) !== undefined],
-    indexes: [{ kind: Secret, name: BY_ACCOUNT, valuesOf: (secret) => accountKeys(secret) }],
+    indexes: [{ kind: TokenSecret, name: BY_ACCOUNT, valuesOf: (secret) => accountKeys(secret) }],
     watches: [
       watch(
         ServiceAccount,
         ({ metadata }, listerOf) =>
-          listerOf(Secret)
+          listerOf(TokenSecret)
             .byIndex(BY_ACCOUNT, keyOf(metadata))
             .map((secret) => secret.metadata),
         ({ type }) => type === 'deleted',
@@ -117,14 +129,6 @@ function accountOf({ metadata, type }: ReadableSecret): string | undefined {
 function accountKeys(secret: ReadableSecret): string[] {
   const name = accountOf(secret);
   return name === undefined ? [] : [keyOf({ namespace: secret.metadata.namespace, name })];
-}
-
-/** Others' secrets are not ours to keep. */
-function trimSecret(secret: Secret): Secret {
-  if (accountOf(secret) !== undefined) return dropManagedFields(secret);
-  const { apiVersion, kind, metadata, type } = dropManagedFields(secret);
-  const { name, namespace, resourceVersion, uid } = metadata;
-  return { apiVersion, kind, metadata: { name, namespace, resourceVersion, uid }, type };
 }
 
 function base64(text: string): string {

@@ -1,11 +1,16 @@
 import type { KubernetesObject } from '../../base/kubernetes/index.js';
 import { PODS, qualifiedResource } from '../../base/kubernetes/index.js';
-import type { ControllerDefinition, ControllerDependencies, ControllerSpec, Trim } from '../../kit/index.js';
+import type {
+  ControllerDefinition,
+  ControllerDependencies,
+  ControllerSpec,
+  ContentTrim,
+} from '../../kit/index.js';
 import { defineController, trimPodKeepingSpec } from '../../kit/index.js';
 
 /** Of pods, what they ask for and how they are reached: what most who look at Services, budgets and nodes need. */
-export const WHOLE_PODS: ReadonlyMap<string, Trim> = new Map([
-  [qualifiedResource(PODS), trimPodKeepingSpec as unknown as Trim],
+export const WHOLE_PODS: ReadonlyMap<string, ContentTrim> = new Map([
+  [qualifiedResource(PODS), trimPodKeepingSpec as unknown as ContentTrim],
 ]);
 
 export interface ClusterControllerTraits {
@@ -14,7 +19,7 @@ export interface ClusterControllerTraits {
   /** See `ControllerDefinition.eventSource`. @default NAME-controller */
   readonly eventSource?: string;
   /** See `ControllerDefinition.trims`. @default none */
-  readonly trims?: ReadonlyMap<string, Trim>;
+  readonly trims?: ReadonlyMap<string, ContentTrim>;
 }
 
 /**

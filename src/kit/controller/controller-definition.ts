@@ -2,7 +2,8 @@ import type { ApiClient } from '../api-client/api-client.js';
 import type { Clock, RandomSource } from '../../base/clock/index.js';
 import type { EventRecorder } from '../events/event-recorder.js';
 import type { MetadataInformer } from '../informer/informer-factory.js';
-import type { Trim } from '../informer/trim.js';
+import type { PartialType, WholeType } from '../informer/cached-type.js';
+import type { ContentTrim } from '../informer/trim.js';
 import type { Informer, ResourceEvent, Lister } from '../informer/informer.js';
 import type {
   DeepReadonly,
@@ -23,9 +24,11 @@ export interface InformerSource {
    * @param options.optional the controller starts without it, where it cannot be listed. @default false
    */
   informerFor<T extends KubernetesObject>(
-    type: ResourceType,
+    type: WholeType,
     options?: { readonly optional?: boolean },
   ): Informer<T>;
+  /** The same of a part of each object: a cache of its own, however many others have the objects whole. */
+  partialInformerFor<T extends KubernetesObject>(type: PartialType): Informer<T>;
   /**
    * An informer that shows of each object at least who it is, who owns it and whether it may go, for who looks at many
    * types: the shared one where there is one, else one of the caller's own, to be run for as long as it is wanted.
@@ -169,7 +172,7 @@ export interface ControllerDefinition {
    */
   readonly byDefault?: 'everywhere' | 'standalone';
   /** What its caches keep of a type, by `qualifiedResource`, where that is not what they keep for everybody. @default none */
-  readonly trims?: ReadonlyMap<string, Trim>;
+  readonly trims?: ReadonlyMap<string, ContentTrim>;
   build(dependencies: ControllerDependencies): BuiltController;
 }
 

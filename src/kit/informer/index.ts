@@ -1,4 +1,6 @@
 export { deepFreeze, SharedInformer } from './shared-informer.js';
+export { cacheNameOf } from './cached-type.js';
+export type { ObjectPart, PartialType, WholeType } from './cached-type.js';
 export { InformerFactory } from './informer-factory.js';
 export type { InformerFactoryOptions, InformerSelection, MetadataInformer } from './informer-factory.js';
 export { NAMESPACE_INDEX, OWNER_UID_INDEX } from './informer.js';
@@ -24,4 +26,4 @@ export {
   trimToOwnership,
   trimsFor,
 } from './trim.js';
-export type { Trim } from './trim.js';
+export type { ContentTrim, Trim } from './trim.js';

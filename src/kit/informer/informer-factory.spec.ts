@@ -1,15 +1,16 @@
 import { describe, expect, it, vi } from 'vitest';
 import { FakeClock, SeededRandom } from '../../base/clock/index.js';
 import type { InformerSource } from '../controller/controller-definition.js';
-import type { Pod } from '../../base/kubernetes/index.js';
+import type { KubernetesObject, Pod } from '../../base/kubernetes/index.js';
 import { PODS, REPLICA_SETS } from '../../base/kubernetes/index.js';
 import { silentLogger } from '../../base/logging/index.js';
 import { FakeListWatch } from '../../testing/fake-list-watch.js';
 import { InformerFactory } from './informer-factory.js';
+import type { InformerFactoryOptions } from './informer-factory.js';
 import { OWNER_UID_INDEX } from './informer.js';
 import type { ListWatcher } from './list-everything.js';
 
-function make() {
+function make(selections?: InformerFactoryOptions['selections']) {
   const clock = new FakeClock();
   const server = new FakeListWatch<Pod>(PODS, clock);
   const factory = new InformerFactory({
@@ -18,6 +19,7 @@ function make() {
     random: new SeededRandom(1),
     logger: silentLogger,
     freeze: true,
+    ...(selections && { selections }),
   });
   return { clock, server, factory, stopper: new AbortController() };
 }
@@ -86,6 +88,22 @@ describe('informers of the metadata alone', () => {
     expect(factory.metadataInformerFor(PODS)).toEqual({ informer: pods, isShared: true });
     expect(factory.metadataInformerFor(REPLICA_SETS).isShared).toBe(false);
     expect(factory.all()).toEqual([pods]);
+  });
+
+  it('are never those that keep a part of each object, or only some objects', () => {
+    const { factory } = make();
+    const keep = (object: KubernetesObject): KubernetesObject => object;
+    const part = { ...PODS, part: { name: 'names', keep } };
+    const thin = factory.partialInformerFor(part);
+    expect(factory.partialInformerFor({ ...part })).toBe(thin);
+    expect(() =>
+      factory.partialInformerFor({ ...PODS, part: { name: 'names', keep: (object) => object } }),
+    ).toThrow('two parts of pods are named names');
+    expect(factory.metadataInformerFor(PODS).isShared).toBe(false);
+    expect(factory.informerFor(PODS)).not.toBe(thin);
+    const scoped = make({ pods: { labelSelector: 'a=b' } }).factory;
+    scoped.informerFor(PODS);
+    expect(scoped.metadataInformerFor(PODS).isShared).toBe(false);
   });
 
   it('ask for the metadata, and keep of it only what tells who owns an object', async () => {

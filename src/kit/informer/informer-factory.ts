@@ -5,12 +5,14 @@ import { IllegalStateError } from '../../base/errors/index.js';
 import type { KubernetesObject, ResourceType } from '../../base/kubernetes/index.js';
 import { qualifiedResource } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
+import type { PartialType, WholeType } from './cached-type.js';
+import { cacheNameOf } from './cached-type.js';
 import type { Informer, VersionScope } from './informer.js';
 import type { ListWatcher } from './list-everything.js';
 import { SharedInformer } from './shared-informer.js';
 import type { SharedInformerOptions } from './shared-informer.options.js';
 import { StreamingLists } from './streaming-lists.js';
-import type { Trim } from './trim.js';
+import type { ContentTrim } from './trim.js';
 import { DEFAULT_TRIMS, trimFor, trimToOwnership } from './trim.js';
 
 /** Which objects of one type are wanted; unset means all. */
@@ -38,7 +40,7 @@ export interface InformerFactoryOptions extends Pick<
   /** By `qualifiedResource`. @default everything */
   selections?: Readonly<Record<string, InformerSelection>>;
   /** By `qualifiedResource`; a type that is missing only loses its managedFields. @default DEFAULT_TRIMS */
-  trims?: ReadonlyMap<string, Trim>;
+  trims?: ReadonlyMap<string, ContentTrim>;
 }
 
 /**
@@ -60,7 +62,7 @@ export interface MetadataInformer {
   readonly isShared: boolean;
 }
 
-/** One shared informer per resource type, all run together: the controllers' `InformerSource`. */
+/** One shared informer per type and part of it, all run together: the controllers' `InformerSource`. */
 export class InformerFactory {
   private readonly informers = new Map<string, SharedInformer<KubernetesObject>>();
   private readonly running: Promise<void>[] = [];
@@ -83,14 +85,25 @@ export class InformerFactory {
    * The informer of `type`, made on first asking. One that is asked for while the factory runs is started at once.
    * @throws IllegalStateError for two versions of one resource, whose objects would be cached twice
    */
-  informerFor<T extends KubernetesObject>(type: ResourceType): Informer<T> {
-    const name = qualifiedResource(type);
+  informerFor<T extends KubernetesObject>(type: WholeType): Informer<T> {
+    return this.informerOf<T>(type);
+  }
+
+  /** The informer of a part of each object of a type: shared by those who want the same part, and by no others. */
+  partialInformerFor<T extends KubernetesObject>(type: PartialType): Informer<T> {
+    return this.informerOf<T>(type);
+  }
+
+  private informerOf<T extends KubernetesObject>(type: WholeType | PartialType): Informer<T> {
+    const name = cacheNameOf(type);
     let informer = this.informers.get(name);
     if (informer && informer.type.version !== type.version) {
       throw new IllegalStateError(`${name} is cached as ${informer.type.version}, not as ${type.version}`);
     }
+    if (informer && isOtherPart(informer.type, type))
+      throw new IllegalStateError(`two parts of ${type.resource} are named ${type.part?.name}`);
     if (!informer) {
-      informer = this.make(type, name);
+      informer = this.make(type);
       this.informers.set(name, informer);
       if (this.signal && !this.signal.aborted) this.running.push(informer.run(this.signal));
     }
@@ -98,14 +111,15 @@ export class InformerFactory {
   }
 
   /**
-   * An informer that keeps of each object only {@link trimToOwnership what tells who owns it}, without indexes. Where the
-   * objects are cached anyway, it is the informer that has them, and shared; else it is the caller's own, who runs it and
-   * may let it go.
+   * An informer that keeps of each object only {@link trimToOwnership what tells who owns it}, without indexes. Where all
+   * objects of the type are cached anyway, it is the informer that has them, and shared; else it is the caller's own, who
+   * runs it and may let it go.
    */
   metadataInformerFor(type: ResourceType): MetadataInformer {
-    const shared = this.informers.get(qualifiedResource(type));
+    const { selections = {}, trims: _trims, ...options } = this.options;
+    const name = qualifiedResource(type);
+    const shared = selections[name] ? undefined : this.informers.get(name);
     if (shared) return { informer: shared, isShared: true };
-    const { selections: _selections, trims: _trims, ...options } = this.options;
     const informer = new SharedInformer<KubernetesObject>({
       ...options,
       client: this.metadataClient,
@@ -162,15 +176,19 @@ export class InformerFactory {
     await Promise.all(this.running);
   }
 
-  private make(type: ResourceType, name: string): SharedInformer<KubernetesObject> {
+  private make(type: WholeType | PartialType): SharedInformer<KubernetesObject> {
     const { trims = DEFAULT_TRIMS, selections = {}, ...shared } = this.options;
     const { streamingLists } = this;
     return new SharedInformer({
       ...shared,
-      ...selections[name],
+      ...selections[qualifiedResource(type)],
       type,
-      trim: trimFor(type, trims),
+      trim: type.part?.keep ?? trimFor(type, trims),
       streamingLists,
     });
   }
+}
+
+function isOtherPart(known: WholeType | PartialType, asked: WholeType | PartialType): boolean {
+  return known.part?.keep !== asked.part?.keep;
 }

@@ -114,8 +114,25 @@ describe('what controllers want of a type', () => {
   const podsWith = (trim: typeof trimPod) => ({ trims: new Map([['pods', trim as never]]) });
 
   it('is kept where one of them wants it, and for nobody else', () => {
-    expect(trimFor(PODS, trimsFor([{}]))).toBe(trimPod);
-    expect(trimFor(PODS, trimsFor([{}, podsWith(trimPodKeepingSpec)]))).toBe(trimPodKeepingSpec);
+    const pod = (): Pod => ({
+      ...{ apiVersion: 'v1', kind: 'Pod', metadata: metadata() },
+      spec: { containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 80 }] }] },
+    });
+    expect(trimFor(PODS, trimsFor([{}]))(pod())).toEqual(trimPod(pod()));
+    const wider = trimsFor([{}, podsWith(trimPodKeepingSpec)]);
+    expect(trimFor(PODS, wider)(pod())).toEqual(trimPodKeepingSpec(pod()));
+  });
+
+  it('leaves the metadata whole: others read it', () => {
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'A', name: 'a', uid: 'u' }];
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { ...metadata(), ownerReferences, managedFields: [{}] },
+    };
+    const nothing = { trims: new Map([['pods', () => ({})]]) };
+    const { managedFields: _managedFields, ...kept } = pod.metadata;
+    expect(trimFor(PODS, trimsFor([nothing]))(structuredClone(pod))).toEqual({ ...pod, metadata: kept });
   });
 
   it('must be the same part for all of them', () => {

@@ -5,6 +5,14 @@ import { PODS, nodeNamedByAffinity, qualifiedResource } from '../../base/kuberne
 /** Shrinks an object before it is cached; may change and return the object it is given. */
 export type Trim<T extends KubernetesObject = KubernetesObject> = (object: T) => T;
 
+/**
+ * What a shared cache keeps of an object beside `apiVersion`, `kind` and `metadata`, which it always keeps: who owns an object
+ * and whether it may go matters to others than those who look at its content.
+ */
+export type ContentTrim<T extends KubernetesObject = KubernetesObject> = (
+  object: T,
+) => Omit<T, 'apiVersion' | 'kind' | 'metadata'>;
+
 /** Nobody here reads who manages which field. A PUT without them leaves them as they are. */
 export function dropManagedFields<T extends KubernetesObject>(object: T): T {
   delete object.metadata.managedFields;
@@ -60,8 +68,8 @@ export function trimPodKeepingSpec(pod: Pod): Pod {
 }
 
 /** The trims by `qualifiedResource`; every other type only loses its managedFields. */
-export const DEFAULT_TRIMS: ReadonlyMap<string, Trim> = new Map<string, Trim>([
-  [qualifiedResource(PODS), trimPod as unknown as Trim],
+export const DEFAULT_TRIMS: ReadonlyMap<string, ContentTrim> = new Map<string, ContentTrim>([
+  [qualifiedResource(PODS), trimPod as unknown as ContentTrim],
 ]);
 
 /**
@@ -69,10 +77,10 @@ export const DEFAULT_TRIMS: ReadonlyMap<string, Trim> = new Map<string, Trim>([
  * @throws IllegalStateError where two of them want different parts of a type
  */
 export function trimsFor(
-  controllers: readonly { readonly trims?: ReadonlyMap<string, Trim> }[],
-): ReadonlyMap<string, Trim> {
-  const wanted = new Map<string, Trim>();
-  for (const [resource, trim] of controllers.flatMap(({ trims = new Map<string, Trim>() }) => [...trims])) {
+  controllers: readonly { readonly trims?: ReadonlyMap<string, ContentTrim> }[],
+): ReadonlyMap<string, ContentTrim> {
+  const wanted = new Map<string, ContentTrim>();
+  for (const [resource, trim] of controllers.flatMap(({ trims = NO_TRIMS }) => [...trims])) {
     if ((wanted.get(resource) ?? trim) !== trim)
       throw new IllegalStateError(`two controllers want different parts of ${resource}`);
     wanted.set(resource, trim);
@@ -80,8 +88,16 @@ export function trimsFor(
   return new Map([...DEFAULT_TRIMS, ...wanted]);
 }
 
-export function trimFor(type: ResourceType, trims: ReadonlyMap<string, Trim> = DEFAULT_TRIMS): Trim {
-  return trims.get(qualifiedResource(type)) ?? dropManagedFields;
+const NO_TRIMS: ReadonlyMap<string, ContentTrim> = new Map();
+
+/** What the shared cache of a type keeps: the metadata but for the managedFields, and of the rest what its trim says. */
+export function trimFor(type: ResourceType, trims: ReadonlyMap<string, ContentTrim> = DEFAULT_TRIMS): Trim {
+  const trim = trims.get(qualifiedResource(type));
+  if (!trim) return dropManagedFields;
+  return (object) => {
+    const { apiVersion, kind, metadata } = dropManagedFields(object);
+    return Object.assign(trim(object), { apiVersion, kind, metadata });
+  };
 }
 
 function trimPodSpec(spec: Pod['spec'] | undefined): Pod['spec'] {

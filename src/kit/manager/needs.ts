@@ -1,5 +1,5 @@
 import type { BuiltController, InformerSource, UnreadableResource } from '../controller/index.js';
-import type { Informer, MetadataInformer } from '../informer/index.js';
+import type { Informer, MetadataInformer, PartialType, WholeType } from '../informer/index.js';
 import type { KubernetesObject, ResourceType } from '../../base/kubernetes/index.js';
 import { qualifiedResource } from '../../base/kubernetes/index.js';
 
@@ -9,16 +9,30 @@ export type NeededInformer = Pick<Informer, 'type' | 'hasSynced' | 'trouble' | '
 /** The informers of `source`, noting which a controller asks for while it is built: those it cannot do without. */
 export class NotedInformers implements InformerSource {
   readonly needs: NeededInformer[] = [];
+  private readonly asked = new Map<string, Informer>();
 
   constructor(private readonly source: InformerSource) {}
 
   informerFor<T extends KubernetesObject>(
-    type: ResourceType,
+    type: WholeType,
     { optional = false }: { readonly optional?: boolean } = {},
   ): Informer<T> {
-    const informer = this.source.informerFor<T>(type);
-    const needed = informer as unknown as NeededInformer;
-    if (!optional && !this.needs.includes(needed)) this.needs.push(needed);
+    return this.noted(this.source.informerFor<T>(type), optional);
+  }
+
+  partialInformerFor<T extends KubernetesObject>(type: PartialType): Informer<T> {
+    return this.noted(this.source.partialInformerFor<T>(type), false);
+  }
+
+  /** The informer of a qualified resource that the controller has asked for. */
+  find(resource: string): Informer | undefined {
+    return this.asked.get(resource);
+  }
+
+  private noted<T extends KubernetesObject>(informer: Informer<T>, optional: boolean): Informer<T> {
+    const any = informer as unknown as Informer;
+    if (!optional && !this.needs.includes(any)) this.needs.push(any);
+    this.asked.set(qualifiedResource(informer.type), any);
     return informer;
   }
 

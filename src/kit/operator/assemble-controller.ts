@@ -63,14 +63,15 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
     selects,
   });
   const pair = waitsIn === 'local' ? parts.localQueueOf(name) : parts.queueOf(name);
-  const cached = (key: string) => informers.find(qualifiedResource(type))?.lister.get(key);
+  const cacheOf = (resource: string) => noted.find(resource) ?? informers.find(resource);
+  const cached = (key: string) => cacheOf(qualifiedResource(type))?.lister.get(key);
   const controller = new Controller({
     name,
     reconciler: around?.(built.reconciler, name) ?? built.reconciler,
     ...pair,
     actors,
     clientFor: (activation) => activationClient(traced, activation, clock),
-    informerOf: (resource) => (built.informerOf ? built.informerOf(resource) : informers.find(resource)),
+    informerOf: (resource) => (built.informerOf ? built.informerOf(resource) : cacheOf(resource)),
     events,
     objectOf: built.objectOf?.bind(built) ?? cached,
     clock,

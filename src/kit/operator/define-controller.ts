@@ -25,7 +25,7 @@ import { dueObjects } from '../controller/index.js';
 import type { EventRecorder } from '../events/index.js';
 import type { IndexFunction, Informer, Lister } from '../informer/index.js';
 import { OWNER_UID_INDEX } from '../informer/index.js';
-import type { Kind } from './kinds.js';
+import type { CachedKind, Kind } from './kinds.js';
 import type { Predicate } from './predicates.js';
 import type { ListerOf, WatchedKind } from './watched-events.js';
 import { enqueueItself, enqueueMapped, enqueueOwner } from './watched-events.js';
@@ -69,7 +69,7 @@ export interface OwnedKind {
 /** What wakes a controller, and how it works; see {@link defineController}. */
 export interface ControllerWatches<T extends KubernetesObject> {
   /** The kind whose objects are reconciled. */
-  readonly for: Kind<T>;
+  readonly for: CachedKind<T>;
   /** Which changes of those objects count: all of these must let one pass. @default every change, the own status writes included */
   readonly predicates?: readonly Predicate<T>[];
   /** Kinds whose objects the reconciled ones control: a change wakes the owner. @default none */
@@ -86,7 +86,7 @@ export interface ControllerWatches<T extends KubernetesObject> {
 
 /** An index of the cache of a kind. */
 export interface KindIndex {
-  readonly kind: Kind;
+  readonly kind: CachedKind;
   /** Unique in the cache; controllers that name the same function share the index. */
   readonly name: string;
   readonly valuesOf: IndexFunction<KubernetesObject>;
@@ -94,7 +94,7 @@ export interface KindIndex {
 
 /** Lets the cache of `kind` find objects by what `valuesOf` says of them. */
 export function indexBy<T extends KubernetesObject>(
-  kind: Kind<T>,
+  kind: CachedKind<T>,
   name: string,
   valuesOf: IndexFunction<T>,
 ): KindIndex {
@@ -187,13 +187,18 @@ class NamedCaches {
     private readonly dependencies: Pick<ControllerDependencies, 'informers'>,
   ) {}
 
-  informerOf<T extends KubernetesObject>(kind: Kind<T>): Informer<T> {
-    const informer = this.dependencies.informers.informerFor<T>(kind);
-    this.informers.set(qualifiedResource(kind), informer);
+  /** @throws IllegalStateError for a second cache of a kind: nobody could say which one a lister is of */
+  informerOf<T extends KubernetesObject>(kind: CachedKind<T>): Informer<T> {
+    const { informers } = this.dependencies;
+    const informer = kind.part ? informers.partialInformerFor<T>(kind) : informers.informerFor<T>(kind);
+    const name = qualifiedResource(kind);
+    if ((this.informers.get(name) ?? informer) !== informer)
+      throw new IllegalStateError(`${this.controller} names ${kind.resource} both whole and in part`);
+    this.informers.set(name, informer);
     return informer;
   }
 
-  readonly listerOf: ListerOf = <T extends KubernetesObject>(kind: Kind<T>): Lister<T> => {
+  readonly listerOf: ListerOf = <T extends KubernetesObject>(kind: CachedKind<T>): Lister<T> => {
     const informer = this.informers.get(qualifiedResource(kind));
     if (!informer)
       throw new IllegalStateError(

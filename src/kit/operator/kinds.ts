@@ -26,6 +26,8 @@ import {
   apiVersionOf,
 } from '../../base/kubernetes/index.js';
 
+import type { ObjectPart, PartialType, WholeType } from '../informer/index.js';
+
 type KubernetesObject = objects.KubernetesObject;
 
 /** Never there at run time: it only carries the type of a kind's objects. */
@@ -35,8 +37,32 @@ declare const objectType: unique symbol;
  * A kind of object: where the API has it, and the type of its objects. The built-in ones are values under the name of
  * their type, as in `import { Deployment } from 'rollkeeper'`; others are made by {@link defineKind}.
  */
-export interface Kind<T extends KubernetesObject = KubernetesObject> extends objects.ResourceType {
+export interface Kind<T extends KubernetesObject = KubernetesObject> extends WholeType {
   readonly [objectType]?: T;
+}
+
+/** A part of each object of a kind, made by {@link partOf}: a controller that names it has a cache of its own of them. */
+export interface PartialKind<T extends KubernetesObject = KubernetesObject> extends PartialType {
+  readonly [objectType]?: T;
+}
+
+/** What a controller can have a cache of. */
+export type CachedKind<T extends KubernetesObject = KubernetesObject> = Kind<T> | PartialKind<T>;
+
+/**
+ * A part of each object of a kind, for who would else keep in memory what it never reads. Its cache is no one's who asks for the
+ * kind itself. Of what it has thinned, write nothing back: patch.
+ * @param name tells it from other parts of the kind
+ * @param keep may change and return the object it is given
+ */
+export function partOf<T extends KubernetesObject, Kept extends KubernetesObject>(
+  kind: Kind<T>,
+  name: string,
+  keep: (object: T) => Kept,
+): PartialKind<Kept> {
+  const part = { name, keep: keep as unknown as ObjectPart['keep'] };
+  const { group, kind: word, namespaced, resource, version } = kind;
+  return Object.freeze({ group, version, resource, kind: word, namespaced, part });
 }
 
 /** The objects of a kind: `ObjectOf<typeof Website>`. */

@@ -2,17 +2,17 @@ import type { DeepReadonly, KubernetesObject, ObjectRef } from '../../base/kuber
 import { controllerOf, keyOf, sameJson } from '../../base/kubernetes/index.js';
 import type { Enqueue } from '../controller/index.js';
 import type { Informer, Lister, ResourceEvent } from '../informer/index.js';
-import type { Kind } from './kinds.js';
+import type { CachedKind } from './kinds.js';
 import type { Predicate } from './predicates.js';
 
 type Readable = DeepReadonly<KubernetesObject>;
 
 /** Gives the caches that a controller has named; see `ControllerSpec.reads`. @throws IllegalStateError for others */
-export type ListerOf = <T extends KubernetesObject>(kind: Kind<T>) => Lister<T>;
+export type ListerOf = <T extends KubernetesObject>(kind: CachedKind<T>) => Lister<T>;
 
 /** A kind whose changes wake the keys that `map` names. */
 export interface WatchedKind {
-  readonly kind: Kind;
+  readonly kind: CachedKind;
   readonly predicates: readonly Predicate[];
   /**
    * Whether what is there already wakes them too, when the replica begins to lead: for those that nothing else would wake.
@@ -28,7 +28,7 @@ export interface WatchedKind {
  * @example watch(Secret, (secret, listerOf) => listerOf(Website).list().filter(uses(secret)).map(({ metadata }) => metadata))
  */
 export function watch<T extends KubernetesObject>(
-  kind: Kind<T>,
+  kind: CachedKind<T>,
   map: (object: DeepReadonly<T>, listerOf: ListerOf) => Iterable<ObjectRef>,
   ...predicates: readonly Predicate<T>[]
 ): WatchedKind {
