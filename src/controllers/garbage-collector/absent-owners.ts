@@ -1,8 +1,17 @@
-import type { DeepReadonly, OwnerReference } from '../../base/kubernetes/index.js';
+import type {
+  DeepReadonly,
+  KubernetesObject,
+  OwnerReference,
+  ResourceType,
+} from '../../base/kubernetes/index.js';
+import { groupOf } from './dependency-graph.js';
+
+type Reference = Pick<DeepReadonly<OwnerReference>, 'apiVersion' | 'kind' | 'name' | 'uid'>;
 
 /**
  * Owners that are known not to exist, the least recently used forgotten first, so that a thousand dependents of one
- * owner cost one question. A UID is never given out twice: what was deleted stays deleted.
+ * owner cost one question. Known by all that identifies them (kind, namespace, name and UID together): a UID alone may be
+ * that of another object, where somebody could choose it.
  */
 export class AbsentOwners {
   private readonly known = new Map<string, true>();
@@ -10,21 +19,21 @@ export class AbsentOwners {
   /** @param capacity entries kept; a forgotten one costs one GET */
   constructor(private readonly capacity: number) {}
 
-  /** The object itself was seen to be deleted: whoever names its UID, names nothing. */
-  addDeleted(uid: string): void {
-    this.remember(uid);
+  /** The object itself was seen to be deleted: a reference that names it, names nothing. */
+  addDeleted({ group, kind }: ResourceType, { metadata }: DeepReadonly<KubernetesObject>): void {
+    const { name, namespace, uid = '' } = metadata;
+    this.remember(identity({ group, kind, name, uid }, namespace));
   }
 
-  /**
-   * The server has nothing that this reference names from within `namespace`. Says nothing about the UID as such: it may
-   * belong to an object elsewhere, which other references name rightly.
-   */
-  addVerified(reference: DeepReadonly<OwnerReference>, namespace: string | undefined): void {
-    this.remember(coordinates(reference, namespace));
+  /** The server has nothing that this reference names from within `namespace`. */
+  addVerified(reference: Reference, namespace: string | undefined): void {
+    this.remember(identity({ ...reference, group: groupOf(reference.apiVersion) }, namespace));
   }
 
-  has(reference: DeepReadonly<OwnerReference>, namespace: string | undefined): boolean {
-    return this.touch(reference.uid) || this.touch(coordinates(reference, namespace));
+  /** @param namespace of the dependent; its owner may be there, or in none */
+  has(reference: Reference, namespace: string | undefined): boolean {
+    const owner = { ...reference, group: groupOf(reference.apiVersion) };
+    return this.touch(identity(owner, undefined)) || this.touch(identity(owner, namespace));
   }
 
   get size(): number {
@@ -48,6 +57,10 @@ export class AbsentOwners {
   }
 }
 
-function coordinates(reference: DeepReadonly<OwnerReference>, namespace: string | undefined): string {
-  return [reference.uid, reference.apiVersion, reference.kind, namespace ?? '', reference.name].join('|');
+/** Versions of a kind show the same objects. */
+function identity(
+  { group, kind, name, uid }: Pick<Reference, 'kind' | 'name' | 'uid'> & Pick<ResourceType, 'group'>,
+  namespace: string | undefined,
+): string {
+  return [uid, group, kind, namespace ?? '', name].join('|');
 }

@@ -45,13 +45,13 @@ export async function classifyOwners(
   let undecidable = false;
   let unmonitored = false;
   for (const reference of object.metadata.ownerReferences ?? []) {
-    if (sources.absent.has(reference, object.metadata.namespace)) {
-      owners.push({ reference, state: 'dangling' });
-      continue;
-    }
     const type = sources.monitors.typeOf(reference);
     if (type && hasImpossibleScope(object, reference, type, sources.events)) {
       undecidable = true;
+      continue;
+    }
+    if (sources.absent.has(reference, object.metadata.namespace)) {
+      owners.push({ reference, state: 'dangling' });
       continue;
     }
     unmonitored ||= !type || !sources.monitors.isFollowed(type);

@@ -94,6 +94,16 @@ export class DependencyGraph {
     return uid === undefined ? [] : this.index.dependentsOf(uid);
   }
 
+  /** Those of them whose reference can mean the owner: it gives its kind and name, and is where it may point from. */
+  dependentsOfOwner({ object: { metadata }, type }: GraphNode): GraphNode[] {
+    const { name, namespace, uid } = metadata;
+    return this.dependentsOf(uid).filter(({ object: dependent }) => {
+      if (type.namespaced && dependent.metadata.namespace !== namespace) return false;
+      const references = dependent.metadata.ownerReferences ?? [];
+      return references.some((each) => each.uid === uid && each.name === name && namesKind(each, type));
+    });
+  }
+
   findByUid(uid: string): GraphNode | undefined {
     return this.index.find(uid);
   }
@@ -161,7 +171,7 @@ export function namesKind(
   return kind === type.kind && groupOf(apiVersion) === type.group;
 }
 
-function groupOf(apiVersion: string): string {
+export function groupOf(apiVersion: string): string {
   const slash = apiVersion.indexOf('/');
   return slash < 0 ? '' : apiVersion.slice(0, slash);
 }

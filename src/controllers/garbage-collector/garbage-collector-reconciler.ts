@@ -85,7 +85,8 @@ export class GarbageCollectorReconciler implements SyncReconciler {
   }
 
   private async observe({ item, object }: Sight, context: SyncContext): Promise<Observed> {
-    const look = { item, object, dependents: this.sources.graph.dependentsOf(object.metadata.uid) };
+    const dependents = this.sources.graph.dependentsOfOwner({ type: item.type, object });
+    const look = { item, object, dependents };
     noteCachesRead(() => readAttributes(look));
     if (isBeingDeleted(object)) return { decide: () => this.decideDuty(look, context) };
     const owners = await classifyOwners(object, this.sources, context.client, context.signal);

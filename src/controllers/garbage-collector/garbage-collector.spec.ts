@@ -283,6 +283,51 @@ describe('owners that are out of sight', () => {
     expect(names(PODS)).toEqual(['right']);
   });
 
+  it('does not take an owner for gone because another object with its UID went', async () => {
+    const owner = put(REPLICA_SETS, 'web');
+    put(PODS, 'pod', [owner]);
+    gc = await runLeading(garbageCollectorController, cluster);
+    await gc.drain();
+    for (const [type, name, namespace] of [
+      [REPLICA_SETS, 'forged', 'default'],
+      [REPLICA_SETS, 'web', 'other'],
+      [jobs, 'web', 'default'],
+    ] as const) {
+      put(type, name, [], { namespace, uid: owner.metadata.uid });
+      await gc.drain();
+      cluster.vanish(type, `${namespace}/${name}`);
+      await gc.drain();
+    }
+    gc.add('pods|default/pod');
+    await gc.drain();
+    expect(names(PODS)).toEqual(['pod']);
+    expect(names(REPLICA_SETS)).toEqual(['web']);
+    cluster.vanish(REPLICA_SETS, 'default/web');
+    await gc.drain();
+    expect(names(PODS)).toEqual([]);
+  });
+
+  it('leaves a cluster-scoped object alone when the owner in a namespace that it names goes', async () => {
+    const owner = put(REPLICA_SETS, 'web');
+    put(NODES, 'node', [owner]);
+    gc = await runLeading(garbageCollectorController, cluster);
+    await gc.drain();
+    cluster.vanish(REPLICA_SETS, 'default/web');
+    await gc.drain();
+    expect(names(NODES)).toEqual(['node']);
+  });
+
+  it('lets no object of another namespace hold up a deletion in the foreground', async () => {
+    const owner = put(REPLICA_SETS, 'web', [], {
+      deletionTimestamp: '2026-01-01T00:00:00Z',
+      finalizers: ['foregroundDeletion'],
+    });
+    put(PODS, 'stranger', [owner], { namespace: 'other', finalizers: ['example.com/hold'] });
+    gc = await runLeading(garbageCollectorController, cluster);
+    await gc.drain();
+    expect(names(REPLICA_SETS)).toEqual([]);
+  });
+
   it('leaves a cluster-scoped object alone that names an owner in a namespace, with a warning', async () => {
     const owner = put(REPLICA_SETS, 'web');
     put(NODES, 'node', [owner]);

@@ -16,7 +16,8 @@ interface Entry {
 
 /**
  * One index over the objects of all types, by their own UIDs and by those of their owners: with hundreds of types nobody
- * can look into an index of each. An object that is served by two groups is in it once, as the type that showed it first.
+ * can look into an index of each. An object that is served by two groups is in it once, as the type that showed it first; so is a
+ * UID that two objects claim.
  */
 export class OwnershipIndex {
   private readonly byUid = new Map<string, Entry>();
@@ -66,7 +67,7 @@ export class OwnershipIndex {
     const { uid } = object.metadata;
     if (uid === undefined) return;
     const known = this.byUid.get(uid);
-    if (known && !isSame(known.type, type)) return;
+    if (known && (!isSame(known.type, type) || isElsewhere(known.object, object))) return;
     const before = known ? ownerUids(known.object) : [];
     const after = ownerUids(object);
     const entry: Entry = known ?? { type, object };
@@ -79,7 +80,7 @@ export class OwnershipIndex {
   private remove(type: ResourceType, object: DeepReadonly<KubernetesObject>): void {
     const { uid = '' } = object.metadata;
     const entry = this.byUid.get(uid);
-    if (!entry || !isSame(entry.type, type)) return;
+    if (!entry || !isSame(entry.type, type) || isElsewhere(entry.object, object)) return;
     this.byUid.delete(uid);
     // Those it was found by, which the last state need not name any more.
     for (const owner of ownerUids(entry.object)) this.unlink(owner, entry);
@@ -99,6 +100,11 @@ export class OwnershipIndex {
     known.delete(entry);
     if (known.size === 0) this.byOwner.delete(owner);
   }
+}
+
+/** Whether it is another object, although it has the same UID. */
+function isElsewhere(a: DeepReadonly<KubernetesObject>, b: DeepReadonly<KubernetesObject>): boolean {
+  return a.metadata.name !== b.metadata.name || a.metadata.namespace !== b.metadata.namespace;
 }
 
 function isSame(a: ResourceType, b: ResourceType): boolean {
