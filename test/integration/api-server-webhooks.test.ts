@@ -156,6 +156,122 @@ describe('A mutating webhook', () => {
   });
 });
 
+describe('What identifies an object', () => {
+  const MISMATCH = 'the namespace of the provided object does not match the namespace sent on the request';
+  const UID = '11111111-2222-3333-4444-555555555555';
+  const set = (path: string, value: unknown) => () => patchOf({ op: 'add', path, value });
+
+  it.each([
+    ['/metadata/namespace', 'kube-system', 400, MISMATCH],
+    ['/metadata/resourceVersion', '1', 400, 'resourceVersion should not be set on objects to be created'],
+    [
+      '/kind',
+      'Nothing',
+      500,
+      'Internal error occurred: no kind "Nothing" is registered for version "v1" in scheme "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"',
+    ],
+    ['/kind', 'Secret', 500, 'converting (v1.Secret) to (core.ConfigMap): unknown conversion'],
+    [
+      '/apiVersion',
+      'v2',
+      500,
+      'Internal error occurred: no kind "ConfigMap" is registered for version "v2" in scheme "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"',
+    ],
+  ])('of a new object is no webhook’s to say: %s', async (path, value, code, message) => {
+    await configure('Mutating', {});
+    answer = set(path, value);
+    const { body, status } = await create('a');
+    expect(body).toMatchObject({ code, message });
+    expect(status).toBe(code);
+    const { items } = (await api.call('GET', '/api/v1/configmaps')).body;
+    expect(items).toEqual([]);
+  });
+
+  it.each([
+    ['uid', UID],
+    ['creationTimestamp', '2001-01-01T00:00:00Z'],
+    ['deletionTimestamp', '2001-01-01T00:00:00Z'],
+    ['deletionGracePeriodSeconds', 5],
+    ['selfLink', '/api/v1/namespaces/kube-system/configmaps/a'],
+    ['managedFields', [{ manager: 'them', operation: 'Nothing' }]],
+  ])('of a new object is the server’s to say: %s', async (field, value) => {
+    await configure('Mutating', {});
+    answer = set(`/metadata/${field}`, value);
+    const { body, status } = await create('a');
+    expect(status).toBe(201);
+    expect(body.metadata[field]).not.toEqual(value);
+    expect(body.metadata.uid).toMatch(/^[0-9a-f-]{36}$/);
+    // As in a genuine server, a webhook is asked before there is one.
+    expect(asked[0]?.request.object.metadata).not.toHaveProperty('uid');
+  });
+
+  it('comes back when a webhook takes it away', async () => {
+    await configure('Mutating', {});
+    answer = () =>
+      patchOf(
+        { op: 'remove', path: '/metadata/namespace' },
+        { op: 'remove', path: '/kind' },
+        { op: 'remove', path: '/apiVersion' },
+      );
+    const { body, status } = await create('a');
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { namespace: 'default' } });
+  });
+
+  it.each([
+    ['uid', UID, 422, `metadata.uid: Invalid value: "${UID}": field is immutable`],
+    ['name', 'b', 422, 'metadata.name: Invalid value: "b": field is immutable'],
+    [
+      'deletionTimestamp',
+      '2001-01-01T00:00:00Z',
+      422,
+      'metadata.deletionTimestamp: Invalid value: "2001-01-01T00:00:00Z": field is immutable',
+    ],
+    ['namespace', 'kube-system', 400, MISMATCH],
+    ['resourceVersion', '1', 409, 'the object has been modified'],
+  ])('of an object that is there stays: %s', async (field, value, code, message) => {
+    const before = (await create('a')).body;
+    await configure('Mutating', {});
+    answer = set(`/metadata/${field}`, value);
+    const merge = { 'content-type': 'application/merge-patch+json' };
+    const { body, status } = await api.call('PATCH', `${CONFIG_MAPS}/a`, { data: { new: 'yes' } }, merge);
+    expect(body.message).toContain(message);
+    expect(status).toBe(code);
+    answer = ALLOW;
+    expect((await api.call('GET', `${CONFIG_MAPS}/a`)).body).toEqual(before);
+  });
+
+  it.each([
+    ['creationTimestamp', '2001-01-01T00:00:00Z'],
+    ['generation', 77],
+    ['selfLink', '/elsewhere'],
+    ['uid', ''],
+    ['resourceVersion', ''],
+  ])('of an object that is there is not taken from a webhook: %s', async (field, value) => {
+    const before = (await create('a')).body;
+    await configure('Mutating', {});
+    answer = set(`/metadata/${field}`, value);
+    const merge = { 'content-type': 'application/merge-patch+json' };
+    const { body, status } = await api.call('PATCH', `${CONFIG_MAPS}/a`, { data: { new: 'yes' } }, merge);
+    expect(status, JSON.stringify(body)).toBe(200);
+    const { managedFields: _before, resourceVersion: _old, ...kept } = before.metadata;
+    expect(body.metadata).toMatchObject(kept);
+    expect(body.metadata[field]).not.toEqual(value);
+  });
+
+  it('may be a name that a webhook gives to an object without one', async () => {
+    await configure('Mutating', {});
+    answer = set('/metadata/name', 'given');
+    const { body, status } = await api.call('POST', CONFIG_MAPS, {
+      ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+      metadata: { generateName: 'made-' },
+    });
+    expect(status).toBe(201);
+    expect(body.metadata.name).toBe('given');
+    expect((await api.call('GET', `${CONFIG_MAPS}/given`)).status).toBe(200);
+  });
+});
+
 describe('A validating webhook', () => {
   it.each([
     [{}, 400, 'without explanation'],

@@ -197,9 +197,9 @@ function carryOverSystemFields(
   { metadata }: UnstructuredObject,
   { metadata: old }: Readonly<UnstructuredObject>,
 ): void {
-  if (old.uid !== undefined) metadata.uid ??= old.uid;
-  if (old.creationTimestamp !== undefined) metadata.creationTimestamp ??= old.creationTimestamp;
-  if (old.deletionTimestamp !== undefined) metadata.deletionTimestamp ??= old.deletionTimestamp;
+  if (old.uid !== undefined) metadata.uid ||= old.uid;
+  if (old.creationTimestamp !== undefined) metadata.creationTimestamp = old.creationTimestamp;
+  if (old.deletionTimestamp !== undefined) metadata.deletionTimestamp = old.deletionTimestamp;
   if (old.deletionGracePeriodSeconds !== undefined) {
     metadata.deletionGracePeriodSeconds ??= old.deletionGracePeriodSeconds;
   }

@@ -1,12 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import { toRfc3339 } from '../../base/clock/index.js';
 import { errorMessage } from '../../base/errors/index.js';
 import { SERVICE_ACCOUNTS, applyGeneratedName } from '../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
-import { alreadyExists, badRequest, invalid, methodNotAllowed, StatusError } from '../errors/index.js';
+import { alreadyExists, invalid, methodNotAllowed, StatusError } from '../errors/index.js';
 import { SERVER } from '../admission/index.js';
 import type { Caller, WriteAttributes } from '../admission/index.js';
 import type { ManagedFieldsEntry, Manager } from '../managed-fields/index.js';
+import { identifyNew, refuseVersion, wipeSystemFields } from './object-identity.js';
 import { settleWrite, stampTrace } from './settle-write.js';
 import { isNamespace, storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
@@ -40,8 +39,7 @@ export async function createObject(
   options: CreateOptions,
 ): Promise<ObjectState> {
   if (target.kind.refusesCreation) throw methodNotAllowed(target.kind.refusesCreation);
-  const generated = !object.metadata.name && !!object.metadata.generateName;
-  prepare(context, target, object);
+  prepare(target, object);
   const attributes: WriteAttributes = {
     ...target,
     operation: 'CREATE',
@@ -52,6 +50,8 @@ export async function createObject(
     caller: options.caller ?? SERVER,
   };
   await context.admission.mutate(attributes);
+  identifyNew(target, object, context);
+  const generated = !object.metadata.name && !!object.metadata.generateName;
   for (let attempt = 1; ; attempt++) {
     try {
       return await tryCreate(context, attributes, options);
@@ -121,25 +121,13 @@ export async function ensureDefaultServiceAccount(
   }
 }
 
-/** What an object has before anybody is asked about it. */
-function prepare(
-  context: RegistryContext,
-  target: Omit<ObjectTarget, 'name'>,
-  object: UnstructuredObject,
-): void {
-  const { metadata } = object;
-  if (metadata.resourceVersion) {
-    throw badRequest('resourceVersion should not be set on objects to be created');
-  }
-  if (target.namespace !== '') metadata.namespace = target.namespace;
-  else delete metadata.namespace;
-  delete metadata.resourceVersion;
-  delete metadata.deletionTimestamp;
-  delete metadata.deletionGracePeriodSeconds;
-  delete (metadata as { selfLink?: string }).selfLink;
-  metadata.uid = randomUUID();
-  metadata.creationTimestamp = toRfc3339(context.clock.now());
-  target.kind.applyDefaults(object);
+/** What an object has before anybody is asked about it. As in a genuine server it has no UID yet. */
+function prepare({ kind, namespace }: Omit<ObjectTarget, 'name'>, object: UnstructuredObject): void {
+  refuseVersion(object);
+  wipeSystemFields(object);
+  if (namespace !== '') object.metadata.namespace = namespace;
+  else delete object.metadata.namespace;
+  kind.applyDefaults(object);
 }
 
 async function dryRun(

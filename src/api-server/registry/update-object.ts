@@ -9,6 +9,7 @@ import { StorageConflictError } from '../storage/index.js';
 import type { ObjectState } from '../storage/index.js';
 import { fromNewest } from './from-newest.js';
 import type { Newest } from './from-newest.js';
+import { identifyUpdated } from './object-identity.js';
 import { settleWrite, stampTrace, removeObject } from './settle-write.js';
 import { stateOf, storageKeyOf } from './registry-context.js';
 import { reserve } from './reservations.js';
@@ -81,6 +82,7 @@ async function tryOnce(
   };
   completeUpdate(target, candidate, current);
   await context.admission.mutate(attributes);
+  identifyUpdated(target, candidate, current);
   prepareUpdate(context, target, candidate, current, options.subresource);
   trackUpdate(context, target, candidate, current, options.manager);
   const isSame = semanticEqual(candidate, current);

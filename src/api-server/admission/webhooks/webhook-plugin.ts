@@ -17,6 +17,7 @@ import { authorizerFor } from '../policies/request-authority.js';
 import type { AccessDecider } from '../policies/request-authority.js';
 import { convertedOnce, denialBy, readReview, reviewRequest } from './admission-review.js';
 import type { Conversion, Review, ReviewRequest, ReviewResponse } from './admission-review.js';
+import { keepType } from './keep-type.js';
 import { matchRequest } from './match-request.js';
 import { webhooksOf } from './webhook.js';
 import type { Webhook, WebhookConfiguration } from './webhook.js';
@@ -139,10 +140,11 @@ export class WebhookPlugin {
     object: UnstructuredObject,
     patch: string,
   ): Promise<UnstructuredObject> {
-    const { convert, schemas } = this.known;
+    const { convert, kinds, schemas } = this.known;
     const { schema } = shown;
-    const seen = await convert(shown, kind, object);
-    return convert(kind, shown, patchedBy(patch, seen));
+    const changed = patchedBy(patch, await convert(shown, kind, object));
+    keepType(changed, shown, kinds);
+    return convert(kind, shown, changed);
     function patchedBy(text: string, form: UnstructuredObject): UnstructuredObject {
       try {
         const patched = applyPatch(form, { type: 'json', patch: text, schemas, schema });
