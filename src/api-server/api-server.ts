@@ -29,7 +29,7 @@ import {
 import type { ApiResponse, CompiledServerLimits, UpgradeResponse } from './http/index.js';
 import { translateStoreFailure } from './registry/index.js';
 import { inRequestSpan } from './request-span.js';
-import { attributesOf } from './routing/request-attributes.js';
+import { needsOf } from './routing/request-attributes.js';
 
 /** Reachable without a token, as a genuine server grants to everybody. */
 const PUBLIC_PATHS = new Set(['/healthz', '/livez', '/readyz', '/version']);
@@ -216,7 +216,7 @@ export class ApiServer {
       request.user = other.user;
     }
     if (isMaster(request.user) || this.api.authorizer.isOpen) return;
-    this.api.authorizer.assertAllowed(request.user, attributesOf(request));
+    for (const need of needsOf(request)) this.api.authorizer.assertAllowed(request.user, need);
   }
 
   private async send(

@@ -45,7 +45,7 @@ export function assembleApi(
   );
   const { storage } = followed;
 
-  const authorizer = new Authorizer({ followed, isOpen: token === undefined });
+  const authorizer = new Authorizer({ followed, kinds, isOpen: token === undefined });
   const tokens = new ServiceAccountTokens(options.signingKey ?? createSigningKey(), storage, clock);
   const authenticator = new Authenticator({ token, users, serviceAccounts: tokens });
 

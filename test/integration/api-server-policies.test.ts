@@ -8,7 +8,7 @@ const NAMESPACE = '/api/v1/namespaces/default';
 let api: RunningApiServer;
 
 beforeAll(async () => {
-  api = await startApiServer();
+  api = await startApiServer({ users: [{ token: 'pols-token', username: 'pol', groups: ['policers'] }] });
 });
 afterAll(() => api.stop());
 
@@ -199,4 +199,99 @@ it('Policies say in their status what the types have against them', async () => 
         ],
       },
     });
+});
+
+const RBAC = '/apis/rbac.authorization.k8s.io/v1';
+const asPol = (method: string, path: string, body?: unknown, headers = {}) =>
+  api.call(method, path, body, { authorization: 'Bearer pols-token', ...headers });
+const WHO = '&{pol  [policers system:authenticated] map[]}';
+
+/** Lets `pol` do this as well. */
+async function grant(name: string, rule: object, namespace?: string): Promise<void> {
+  const [role, path] = namespace ? ['Role', `${RBAC}/namespaces/${namespace}`] : ['ClusterRole', RBAC];
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: role, name };
+  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'pol' }];
+  await made(`${path}/${role.toLowerCase()}s`, { metadata: { name }, rules: [rule] });
+  await made(`${path}/${role.toLowerCase()}bindings`, { metadata: { name }, roleRef, subjects });
+}
+
+const withParams = (name: string, kind: string, apiVersion = 'v1') =>
+  aPolicy(name, { paramKind: { apiVersion, kind }, validations: [{ expression: 'true' }] });
+
+const aBinding = (name: string, policyName: string, paramRef?: object) => ({
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingAdmissionPolicyBinding',
+  metadata: { name },
+  spec: {
+    policyName,
+    validationActions: ['Deny'],
+    ...(paramRef && { paramRef: { parameterNotFoundAction: 'Deny', ...paramRef } }),
+  },
+});
+
+it('Who writes a policy must be able to read its parameters everywhere, and who binds it those that are named', async () => {
+  const POLICIES = `${GROUP}/validatingadmissionpolicies`;
+  const BINDINGS = `${GROUP}/validatingadmissionpolicybindings`;
+  await grant('policer', {
+    apiGroups: ['admissionregistration.k8s.io'],
+    resources: ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
+    verbs: ['*'],
+  });
+  await grant('own-secrets', { apiGroups: [''], resources: ['secrets'], verbs: ['*'] }, 'default');
+  await made(POLICIES, withParams('of-admin', 'Secret'));
+
+  const refused = async (answer: Promise<{ body: Body; status: number }>, field: string, problem: string) => {
+    const { body, status } = await answer;
+    expect(body.details?.causes).toEqual([
+      { reason: 'FieldValueForbidden', field, message: `Forbidden: user ${WHO} ${problem}` },
+    ]);
+    expect(status).toBe(422);
+  };
+  const everywhere = (kind: string, apiVersion = 'v1') =>
+    `must have "get" permission on all objects of the referenced paramKind (kind=${kind}, apiVersion=${apiVersion})`;
+  const onRef = 'does not have "get" permission on the object referenced by paramRef';
+
+  // A right in one namespace is none everywhere; a kind that nobody knows could come to be anything.
+  for (const [kind, version] of [['Secret'], ['Widget', 'example.com/v1'], ['ConfigMap', 'v1']] as const)
+    await refused(
+      asPol('POST', POLICIES, withParams('mine', kind, version)),
+      'spec.paramKind',
+      everywhere(kind, version),
+    );
+  await grant('config-maps', { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] });
+  expect((await asPol('POST', POLICIES, withParams('mine', 'ConfigMap'))).status).toBe(201);
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  await refused(
+    asPol('PATCH', `${POLICIES}/mine`, { spec: { paramKind: { kind: 'Secret' } } }, merge),
+    'spec.paramKind',
+    everywhere('Secret'),
+  );
+  // What was there already is nobody's to ask about again.
+  const labelled = await asPol('PATCH', `${POLICIES}/of-admin`, { metadata: { labels: { a: 'b' } } }, merge);
+  expect(labelled.status).toBe(200);
+
+  for (const paramRef of [
+    { name: 'db', namespace: 'kube-system' },
+    { name: 'db' },
+    { selector: {} },
+    { selector: {}, namespace: 'kube-system' },
+  ])
+    await refused(asPol('POST', BINDINGS, aBinding('bound', 'of-admin', paramRef)), 'spec.paramRef', onRef);
+  await refused(asPol('POST', BINDINGS, aBinding('bound', 'missing', { name: 'x' })), 'spec.paramRef', onRef);
+  const own = { name: 'db', namespace: 'default' };
+  expect((await asPol('POST', BINDINGS, aBinding('bound', 'of-admin', own))).status).toBe(201);
+  for (const spec of [{ paramRef: { namespace: 'kube-system' } }, { policyName: 'missing' }])
+    await refused(asPol('PATCH', `${BINDINGS}/bound`, { spec }, merge), 'spec.paramRef', onRef);
+  const apply = { 'content-type': 'application/apply-patch+yaml' };
+  await refused(
+    asPol(
+      'PATCH',
+      `${BINDINGS}/applied?fieldManager=pol`,
+      aBinding('applied', 'of-admin', { name: 'db', namespace: 'kube-system' }),
+      apply,
+    ),
+    'spec.paramRef',
+    onRef,
+  );
+  expect((await asPol('POST', BINDINGS, aBinding('plain', 'of-admin'))).status).toBe(201);
 });

@@ -141,6 +141,11 @@ export class Admission {
     });
   }
 
+  /** Lets the webhooks change what a subresource is sent, which nothing completes. @throws StatusError */
+  async mutateSent(attributes: WriteAttributes): Promise<void> {
+    await this.mutatingWebhooks?.mutate(attributes, () => Promise.resolve());
+  }
+
   /** Asks the plug-ins whether a complete and valid new state may be stored. @throws StatusError */
   async validate(attributes: WriteAttributes): Promise<void> {
     for (const plugin of this.pluginsOf(attributes)) await plugin.validate?.(attributes);

@@ -1,4 +1,4 @@
-import type { PodSpec, UnstructuredObject } from '../../base/kubernetes/index.js';
+import type { PodSpec, ResourceType, UnstructuredObject } from '../../base/kubernetes/index.js';
 import type { UserInfo } from '../auth/index.js';
 import { forbidden } from '../errors/index.js';
 import type { StatusError } from '../errors/index.js';
@@ -19,7 +19,14 @@ export const SERVER: Caller = {
   warn: () => undefined,
 };
 
-/** A write that asks to be let in. */
+/** What a subresource is sent, where that is no object of the kind: a Scale, a Binding, the options of a connection. */
+export interface SentType {
+  readonly type: ResourceType;
+  /** Name of its schema. @default it has none, and comes as it was sent */
+  readonly schema?: string;
+}
+
+/** A write, or a connection, that asks to be let in. */
 export interface Attributes {
   readonly operation: Operation;
   /** The kind of the resource in the path. */
@@ -30,6 +37,8 @@ export interface Attributes {
   readonly namespace: string;
   /** Empty for a creation whose name is still to be generated. */
   readonly name: string;
+  /** What `object` and `oldObject` are. @default objects of the kind */
+  readonly sent?: SentType;
   /** The new state, which mutating plug-ins change in place. Absent in deletions. */
   readonly object?: UnstructuredObject;
   /** The state before. Absent in creations. */

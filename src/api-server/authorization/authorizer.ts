@@ -1,17 +1,22 @@
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import type { UserInfo } from '../auth/index.js';
 import { isMaster } from '../auth/index.js';
 import { forbidden, notFound } from '../errors/index.js';
 import { RBAC_GROUP } from '../kinds/index.js';
-import type { WriteGuard } from '../registry/index.js';
+import type { KindRegistry } from '../kinds/index.js';
+import type { WriteGuard, WriteJudge } from '../registry/index.js';
 import type { FollowedResources } from '../storage/index.js';
 import type { AccessAttributes, ResourceAttributes } from './access-attributes.js';
 import { decideAccess, describeRefusal, rulesHeldBy } from './decide-access.js';
 import type { AccessDecision, HeldRules } from './decide-access.js';
 import { decideEscalation } from './decide-escalation.js';
+import { decideParamAccess } from './decide-param-access.js';
+import type { ParamKnowledge } from './decide-param-access.js';
 import { Policy, POLICY_RESOURCES } from './policy.js';
 
 export interface AuthorizerOptions {
   readonly followed: FollowedResources;
+  readonly kinds: Pick<KindRegistry, 'findByKind'>;
   /** Everybody may do everything: there is no token to keep anybody out. */
   readonly isOpen: boolean;
 }
@@ -24,8 +29,18 @@ export class Authorizer {
   readonly isOpen: boolean;
   readonly policy = new Policy();
 
-  constructor({ followed, isOpen }: AuthorizerOptions) {
+  private readonly params: ParamKnowledge;
+
+  constructor({ followed, isOpen, kinds }: AuthorizerOptions) {
     this.isOpen = isOpen;
+    const policies = followed.objects<UnstructuredObject>(qualified(VALIDATING_POLICIES));
+    this.params = {
+      kinds,
+      // Of the other kind of policy this server has none.
+      policyNamed: (resource, name) =>
+        resource === VALIDATING_POLICIES ? policies.get('', name) : undefined,
+      may: (user, question) => this.decide(user, question).allowed,
+    };
     for (const resource of POLICY_RESOURCES)
       followed.of(resource).onChange((key, object) => this.policy.put(key, object));
   }
@@ -62,6 +77,13 @@ export class Authorizer {
     };
   }
 
+  /** What a valid policy of admission, or a binding of one, must not ask for. Absent where it is neither. */
+  judgeFor(user: UserInfo, { group, resource, subresource }: ResourceAttributes): WriteJudge | undefined {
+    if (this.isOpen || isMaster(user)) return undefined;
+    if (group !== ADMISSION_GROUP || subresource !== '' || !WITH_PARAMS.test(resource)) return undefined;
+    return (_target, object, old) => decideParamAccess({ user, resource, object, old }, this.params);
+  }
+
   private assertNoEscalation(user: UserInfo, ...[target, object, old]: Parameters<WriteGuard>): void {
     const { kind, name, namespace } = target;
     const write = { user, resource: kind.type.resource, namespace, name, object, old };
@@ -72,6 +94,14 @@ export class Authorizer {
       throw notFound({ group: RBAC_GROUP, resource: role.toLowerCase() }, missing);
     }
   }
+}
+
+const ADMISSION_GROUP = 'admissionregistration.k8s.io';
+const VALIDATING_POLICIES = 'validatingadmissionpolicies';
+const WITH_PARAMS = /^(validating|mutating)admission(policies|policybindings)$/;
+
+function qualified(resource: string): string {
+  return `${resource}.${ADMISSION_GROUP}`;
 }
 
 const OPEN: AccessDecision = { allowed: true, reason: 'everybody may do everything' };

@@ -8,9 +8,13 @@ import type { ApiResponse } from '../http/index.js';
 import { updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import type { ResourceCall } from './handler.js';
+import { checkNamespace } from './read-object.js';
+import { sentAttributes } from './sent-attributes.js';
 import { writeOptionsOf } from './write-options.js';
 
 const BINDING_TYPE = { group: '', version: 'v1', resource: 'bindings', kind: 'Binding', namespaced: true };
+
+const BINDING = { type: BINDING_TYPE, schema: 'io.k8s.api.core.v1.Binding' };
 
 interface Binding extends UnstructuredObject {
   target?: { kind?: string; name?: string };
@@ -21,22 +25,32 @@ export async function handleBinding(context: RegistryContext, call: ResourceCall
   const { object } = await decodeBody(await call.request.readBody(), {
     contentType: call.request.contentType,
     schemas: context.schemas,
-    schema: 'io.k8s.api.core.v1.Binding',
+    schema: BINDING.schema,
     kind: BINDING_TYPE,
     fieldValidation: fieldValidationOf(call.request.query),
   });
   const binding = object as Binding;
+  binding.metadata ??= { name: call.name };
+  checkNamespace(binding, call);
+  const options = writeOptionsOf(call);
+  const attributes = sentAttributes(call, BINDING, binding, options);
+  await context.admission.mutateSent(attributes);
   if (binding.metadata?.name && binding.metadata.name !== call.name) {
     throw badRequest(`name in URL does not match name in Binding object`);
   }
   const node = binding.target?.name;
   if (!node) throw badRequest('target.name: Required value');
   const time = toRfc3339(context.clock.now());
+  await context.admission.validate(attributes);
   await updateObject(context, call, (current) => bound(current, call, binding, node, time), {
-    ...writeOptionsOf(call),
+    ...options,
     subresource: 'binding',
+    admission: 'done',
   });
-  return created({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
+  return created(
+    { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 },
+    options.warned,
+  );
 }
 
 function bound(

@@ -1,5 +1,6 @@
 import { errorMessage } from '../../base/errors/index.js';
 import { stringifyJson } from '../../base/kubernetes/index.js';
+import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { decodeDeleteOptions } from '../decoding/index.js';
 import { badRequest } from '../errors/index.js';
 import { created } from '../http/index.js';
@@ -10,18 +11,37 @@ import type { RegistryContext } from '../registry/index.js';
 import { JsonSyntaxError, readJsonText } from '../schema/index.js';
 import { checkDeleteOptions } from './delete-options.js';
 import type { ResourceCall } from './handler.js';
+import { checkNamespace } from './read-object.js';
+import { sentAttributes } from './sent-attributes.js';
 import { callerOf } from './write-options.js';
 
 /** `POST` to a pod's `eviction`: a deletion, where the pod's disruption budget allows it. */
 export async function handleEviction(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
-  const { deleteOptions, metadata } = await readEviction(context, call.request);
-  if (metadata?.name !== undefined && metadata.name !== call.name)
+  const eviction = await readEviction(context, call.request);
+  const { caller, warned } = callerOf(call);
+  const asked = await deleteOptionsOf(context, call, eviction);
+  const attributes = sentAttributes(call, EVICTION, objectOf(eviction, call), { ...asked, caller });
+  const { object } = attributes;
+  checkNamespace(object, call);
+  await context.admission.mutateSent(attributes);
+  if (object.metadata.name !== call.name)
     throw badRequest('name in URL does not match name in Eviction object');
+  const options = await deleteOptionsOf(context, call, object);
+  await context.admission.validate(attributes);
+  await evictPod(context, call, { ...options, caller });
+  return created({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }, warned);
+}
+
+/** As webhooks and policies see it. A name that is left out is that of the path. */
+function objectOf(eviction: Eviction, { name, namespace }: ResourceCall): UnstructuredObject {
+  const metadata = { name, namespace, ...eviction.metadata };
+  return { ...eviction, metadata } as UnstructuredObject;
+}
+
+async function deleteOptionsOf(context: RegistryContext, call: ResourceCall, { deleteOptions }: Eviction) {
   const text = Buffer.from(stringifyJson(deleteOptions ?? {}));
   const sent = await decodeDeleteOptions(text, 'application/json', context.schemas);
-  const options = checkDeleteOptions(sent, call.request.query);
-  await evictPod(context, call, { ...options, ...callerOf(call) });
-  return created({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
+  return checkDeleteOptions(sent, call.request.query);
 }
 
 interface Eviction {
@@ -30,6 +50,10 @@ interface Eviction {
 }
 
 const SCHEMA = 'io.k8s.api.policy.v1.Eviction';
+const EVICTION = {
+  type: { group: 'policy', version: 'v1', resource: 'evictions', kind: 'Eviction', namespaced: true },
+  schema: SCHEMA,
+};
 
 async function readEviction({ schemas }: RegistryContext, request: ApiRequest): Promise<Eviction> {
   const body = await request.readBody();

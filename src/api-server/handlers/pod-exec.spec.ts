@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../base/kubernetes/index.js';
-import type { ApiRequest } from '../http/index.js';
 import type { ExecOutcome } from './pod-exec.js';
+import { admittedOptions, connectOptionsOf } from './connect-options.js';
 import { decideExec, execOverWebSocket } from './pod-exec.js';
 
 function aPod(exec?: string, state: object = { running: {} }): Pod {
@@ -54,10 +54,10 @@ const ANSWER: ExecOutcome = { type: 'answer', answer: { stdout: 'out', stderr: '
 /** What a client gets: the channel and the text of each message. */
 function messagesOf(query: string, outcome: ExecOutcome = ANSWER, protocols = 'v4.channel.k8s.io') {
   const headers = { upgrade: 'websocket', 'sec-websocket-protocol': protocols };
-  const request = { headers, query: new URLSearchParams(query) } as unknown as ApiRequest;
+  const options = admittedOptions(connectOptionsOf(new URLSearchParams(query), 'exec'));
   const messages: [number, string][] = [];
   let isClosed = false;
-  const upgrade = execOverWebSocket(request, outcome);
+  const upgrade = execOverWebSocket({ headers }, options, outcome);
   upgrade.serve({
     send: (data) => messages.push([data[0]!, data.subarray(1).toString()]),
     close: () => (isClosed = true),

@@ -4,6 +4,7 @@ import { errorMessage } from '../../base/errors/index.js';
 import { containerAnnotation, ownField, stringifyJson } from '../../base/kubernetes/index.js';
 import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
 import { badRequest, internalError } from '../errors/index.js';
+import type { ConnectOptions } from './connect-options.js';
 import type { ApiRequest, MessageConnection, UpgradeResponse } from '../http/index.js';
 
 /** On a pod: what commands in its containers answer. With a dot and a container's name behind it, what they do in that one. */
@@ -76,8 +77,11 @@ const PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
  * Sources: remotecommand in apimachinery/pkg/util, websocket.go in kubelet/pkg/cri/streaming/remotecommand.
  * @throws StatusError 400 for another protocol
  */
-export function execOverWebSocket(request: ApiRequest, outcome: ExecOutcome): UpgradeResponse {
-  const { headers, query } = request;
+export function execOverWebSocket(
+  { headers }: Pick<ApiRequest, 'headers'>,
+  options: Pick<ConnectOptions, 'stderr' | 'stdout' | 'tty'>,
+  outcome: ExecOutcome,
+): UpgradeResponse {
   if (headers.upgrade?.toLowerCase() !== 'websocket')
     throw badRequest('commands of simulated pods are answered over WebSockets alone');
   const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
@@ -86,19 +90,18 @@ export function execOverWebSocket(request: ApiRequest, outcome: ExecOutcome): Up
     throw badRequest(
       `unable to negotiate protocol: client supports [${offered.join(' ')}], server supports [${PROTOCOLS.join(' ')}]`,
     );
-  const wants = (stream: string): boolean => ['true', '1'].includes(query.get(stream) ?? '');
-  const isTerminal = wants('tty');
+  const { tty: isTerminal } = options;
   return {
     status: 101,
     protocol,
     serve(connection) {
       // Tells the client that all is well so far.
-      write(connection, wants('stdout') ? STDOUT : ERROR, '');
+      write(connection, options.stdout ? STDOUT : ERROR, '');
       if (outcome.type === 'answer') {
         const { stderr, stdout } = outcome.answer;
-        if (wants('stdout')) write(connection, STDOUT, stdout);
+        if (options.stdout) write(connection, STDOUT, stdout);
         // A terminal has one stream for both.
-        if (isTerminal || wants('stderr')) write(connection, isTerminal ? STDOUT : STDERR, stderr);
+        if (isTerminal || options.stderr) write(connection, isTerminal ? STDOUT : STDERR, stderr);
       }
       write(connection, ERROR, stringifyJson(statusOf(outcome)));
       connection.close();

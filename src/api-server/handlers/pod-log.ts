@@ -5,8 +5,12 @@ import { badRequest, kubeletUnreachable, notFound } from '../errors/index.js';
 import type { ApiResponse } from '../http/index.js';
 import { storageKeyOf, translateStorageError } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
+import { admittedOptions, CONNECT_TYPES, connectOptionsOf } from './connect-options.js';
+import type { ConnectOptions } from './connect-options.js';
 import type { ResourceCall } from './handler.js';
 import { decideExec, execOverWebSocket } from './pod-exec.js';
+import { sentAttributes } from './sent-attributes.js';
+import { callerOf } from './write-options.js';
 
 /** On a pod: what each of its containers has written. With a dot and a container's name behind it, what that one has. */
 const LOG_ANNOTATION = 'node.rollkeeper.dev/logs';
@@ -199,14 +203,31 @@ function hasEnded(pod: DeepReadonly<Pod>, container: string): boolean {
  * stand in an annotation of its pod.
  */
 export async function handlePodStream(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
+  const options = await admittedConnection(context, call);
   const { pod } = await readPod(context, call);
-  const { query } = call.request;
   if (call.subresource !== 'portforward') {
-    const container = decideContainer(pod, query.get('container') ?? undefined);
+    const container = decideContainer(pod, options.container);
     const isExec = call.subresource === 'exec' && pod.spec.nodeName;
-    const outcome = isExec ? decideExec(pod, container, query.getAll('command')) : undefined;
-    if (outcome) return execOverWebSocket(call.request, outcome);
+    const outcome = isExec ? decideExec(pod, container, options.command) : undefined;
+    if (outcome) return execOverWebSocket(call.request, options, outcome);
   }
   if (!pod.spec.nodeName) throw badRequest(`pod ${call.name} does not have a host assigned`);
   throw kubeletUnreachable({ host: `${pod.status?.hostIP ?? 'localhost'}:${KUBELET_PORT}` });
+}
+
+/** What a connection is to carry, once webhooks and policies have been asked. Source: ConnectResource in apiserver. */
+async function admittedConnection(context: RegistryContext, call: ResourceCall): Promise<ConnectOptions> {
+  const { request, subresource } = call;
+  if (request.query.getAll('dryRun').some((value) => value !== ''))
+    throw badRequest('dryRun is not supported');
+  const { caller } = callerOf(call);
+  const attributes = sentAttributes(
+    call,
+    CONNECT_TYPES[subresource]!,
+    connectOptionsOf(request.query, subresource),
+    { operation: 'CONNECT', dryRun: false, caller },
+  );
+  await context.admission.mutateSent(attributes);
+  await context.admission.validate(attributes);
+  return admittedOptions(attributes.object);
 }

@@ -52,7 +52,11 @@ function checkType(object: UnstructuredObject, { kind }: ResourceCall): void {
   }
 }
 
-function checkNamespace(object: UnstructuredObject, { namespace }: ResourceCall): void {
+/** @throws StatusError 400 when the body names another namespace than the path */
+export function checkNamespace(
+  object: UnstructuredObject,
+  { namespace }: Pick<ResourceCall, 'namespace'>,
+): void {
   if (object.metadata.namespace && namespace !== '' && object.metadata.namespace !== namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }

@@ -16,6 +16,7 @@ import { getState } from './get.js';
 import type { ResourceCall } from './handler.js';
 import { normalizePatched } from './patch.js';
 import { checkName } from './read-object.js';
+import { sentAttributes } from './sent-attributes.js';
 import { writeOptionsOf } from './write-options.js';
 
 const SCALE_TYPE = {
@@ -26,6 +27,7 @@ const SCALE_TYPE = {
   namespaced: true,
 };
 const SCALE_SCHEMA = 'io.k8s.api.autoscaling.v1.Scale';
+const SCALE = { type: SCALE_TYPE, schema: SCALE_SCHEMA };
 
 /** `GET`, `PUT` and `PATCH` of the `autoscaling/v1` Scale of an object. */
 export async function handleScale(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
@@ -33,10 +35,24 @@ export async function handleScale(context: RegistryContext, call: ResourceCall):
   if (!scale) throw unknownPath();
   if (call.request.method === 'GET') return ok(toScale((await getState(context, call)).object, scale));
   const { change, options } = await writeOf(context, call, scale);
-  const updated = await updateObject(context, call, (current) => scaled(current, scale, call, change), {
-    ...options,
-    subresource: '',
-  });
+  const admitted = async (current: Readonly<UnstructuredObject>): Promise<ChangedScale> => {
+    const oldObject = toScale(current, scale);
+    const changed = change(oldObject, current);
+    const object = cloneJson<UnstructuredObject>(changed.scale);
+    const attributes = sentAttributes(call, SCALE, object, { ...options, operation: 'UPDATE' });
+    await context.admission.mutateSent({ ...attributes, oldObject });
+    return { ...changed, scale: object };
+  };
+  const updated = await updateObject(
+    context,
+    call,
+    async (current) => scaled(current, scale, call, await admitted(current)),
+    {
+      ...options,
+      subresource: '',
+      admission: { subresource: 'scale', sent: SCALE, of: (object) => toScale(object, scale) },
+    },
+  );
   return ok(toScale(updated.object, scale));
 }
 
@@ -111,9 +127,8 @@ function scaled(
   current: Readonly<UnstructuredObject>,
   mapping: ScaleMapping,
   call: ResourceCall,
-  change: ScaleChange,
+  { managedFields, scale }: ChangedScale,
 ): UnstructuredObject {
-  const { managedFields, scale } = change(toScale(current, mapping), current);
   checkPreconditions(scale, current, call);
   const replicas = (scale.spec as { replicas?: number } | undefined)?.replicas ?? 0;
   if (replicas < 0) {

@@ -9,7 +9,8 @@ import type { ApiResponse } from '../http/index.js';
 import type { FieldError } from '../kinds/index.js';
 import { invalidField } from '../kinds/index.js';
 import type { RegistryContext } from '../registry/index.js';
-import { isDryRun } from './write-options.js';
+import { sentAttributes } from './sent-attributes.js';
+import { callerOf, isDryRun } from './write-options.js';
 import { getState } from './get.js';
 import type { ResourceCall } from './handler.js';
 
@@ -20,6 +21,7 @@ const TYPE = {
   kind: 'TokenRequest',
   namespaced: true,
 };
+const TOKEN_REQUEST = { type: TYPE, schema: 'io.k8s.api.authentication.v1.TokenRequest' };
 const DEFAULT_SECONDS = 3600;
 const MIN_SECONDS = 600;
 const MAX_SECONDS = 2 ** 32;
@@ -47,19 +49,26 @@ export async function handleTokenRequest(context: RegistryContext, call: Resourc
   const { object, warnings } = await decodeBody(await call.request.readBody(), {
     contentType: call.request.contentType,
     schemas: context.schemas,
-    schema: 'io.k8s.api.authentication.v1.TokenRequest',
+    schema: TOKEN_REQUEST.schema,
     kind: TYPE,
     fieldValidation: fieldValidationOf(call.request.query),
   });
   const request = object as TokenRequest;
+  const { caller, warned } = callerOf(call);
+  const dryRun = isDryRun(call.request.query);
+  complete(request, call);
+  const attributes = sentAttributes(call, TOKEN_REQUEST, request, { dryRun, caller });
+  await context.admission.mutateSent(attributes);
   checkName(request, call);
   const { object: account } = await getState(context, call);
   const { boundObjectRef, expirationSeconds = DEFAULT_SECONDS } = request.spec ?? {};
   const audiences = request.spec?.audiences?.length ? request.spec.audiences : [ISSUER];
+  request.spec = { ...request.spec, audiences, expirationSeconds };
   const problems = expirationErrors(expirationSeconds);
   if (problems.length > 0) throw invalid(TYPE, '', problems);
+  await context.admission.validate(attributes);
   const bound = boundObjectRef && (await findBound(context, call, boundObjectRef));
-  const { expiresAtMs, token } = isDryRun(call.request.query)
+  const { expiresAtMs, token } = dryRun
     ? { token: '', expiresAtMs: context.clock.now() + expirationSeconds * 1000 }
     : await context.tokens.issue({ account, audiences, expirationSeconds, bound });
   const { creationTimestamp, name, namespace } = { ...request.metadata, ...call };
@@ -71,8 +80,15 @@ export async function handleTokenRequest(context: RegistryContext, call: Resourc
       spec: { audiences, expirationSeconds, boundObjectRef: boundObjectRef ?? null },
       status: { token, expirationTimestamp: toRfc3339(expiresAtMs) },
     },
-    warnings,
+    [...warnings, ...warned],
   );
+}
+
+/** What is left out follows from the path, or has a default. */
+function complete(request: TokenRequest, { name, namespace }: ResourceCall): void {
+  request.metadata = { ...request.metadata, name: request.metadata?.name || name };
+  request.metadata.namespace ||= namespace;
+  request.spec = { ...request.spec, expirationSeconds: request.spec?.expirationSeconds ?? DEFAULT_SECONDS };
 }
 
 function checkName({ metadata }: TokenRequest, { name, namespace }: ResourceCall): void {

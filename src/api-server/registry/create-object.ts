@@ -74,6 +74,7 @@ async function tryCreate(
   kind.prepareForCreate(object);
   context.guard?.(target, object);
   const errors = kind.validateCreate(object);
+  if (errors.length === 0) errors.push(...(context.judge?.(target, object) ?? []));
   if (errors.length > 0) throw invalid(kind.type, target.name ?? '', errors);
   for (const warning of kind.warnings?.(object) ?? []) attributes.caller.warn(warning);
   trackCreate(context, target, object, options.manager);

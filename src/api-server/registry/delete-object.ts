@@ -22,6 +22,8 @@ export interface DeleteOptions {
   readonly dryRun: boolean;
   /** On whose behalf. @default the server's own */
   readonly caller?: Caller;
+  /** It has been asked about before, as an eviction. @default false */
+  readonly isAdmitted?: boolean;
 }
 
 /** Deletes an object, or marks it where finalizers or a grace period keep it. */
@@ -72,7 +74,7 @@ async function tryDelete(
   target: ObjectTarget,
   newest: Newest,
   request: DeletionRequest,
-  { caller = SERVER, dryRun }: DeleteOptions,
+  { caller = SERVER, dryRun, isAdmitted = false }: DeleteOptions,
 ): Promise<DeletionOutcome | undefined> {
   const { json, object, revision } = newest.stored;
   const current = object as UnstructuredObject;
@@ -85,7 +87,7 @@ async function tryDelete(
     dryRun,
     caller,
   };
-  await context.admission.validateDeletion(attributes);
+  if (!isAdmitted) await context.admission.validateDeletion(attributes);
   const plan = decideDeletion(current, target.kind, request, context.clock.now());
   if ((plan.action === 'keep' || dryRun) && !newest.isFresh) return undefined;
   if (plan.action === 'keep') return { object: current, json, removed: false };

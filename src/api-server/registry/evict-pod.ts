@@ -48,7 +48,7 @@ export async function evictPod(
     const seen = { uid, ...(isGuarded && { resourceVersion }) };
     try {
       const preconditions = await announce(context, target, seen, request.dryRun);
-      await deleteObject(context, target, { ...request, preconditions }, request);
+      await deleteObject(context, target, { ...request, preconditions }, { ...request, isAdmitted: true });
       return;
     } catch (error) {
       if (!isConflict(error) || !isGuarded) throw error;
@@ -121,7 +121,7 @@ async function announce(
       pod.status = { ...pod.status, conditions: [...others, condition] };
       return pod;
     },
-    { subresource: 'status', dryRun },
+    { subresource: 'status', dryRun, admission: 'done' },
   );
   if (seen.resourceVersion === undefined || dryRun) return seen;
   return { uid: seen.uid, resourceVersion: told.object.metadata.resourceVersion };

@@ -4,6 +4,7 @@ import type { Logger } from '../../base/logging/index.js';
 import type { Admission } from '../admission/index.js';
 import type { ServiceAccountTokens } from '../auth/index.js';
 import type { VersionConverter } from '../conversion/index.js';
+import type { FieldError } from '../errors/index.js';
 import type { KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import type { ObjectState, Storage, StorageKey, StoredObject, UnreadableObjects } from '../storage/index.js';
@@ -25,6 +26,8 @@ export interface RegistryContext {
   readonly tokens: ServiceAccountTokens;
   /** Of one request. @default nothing is refused */
   readonly guard?: WriteGuard;
+  /** Of one request. @default nothing is refused */
+  readonly judge?: WriteJudge;
   /** Makes objects of one version of a kind out of those of another. @default only the name of the version differs */
   readonly converter?: VersionConverter;
   /** What cannot be understood goes at once when it is deleted: nothing would take its finalizers off. @default none */
@@ -50,6 +53,16 @@ export type WriteGuard = (
   object: Readonly<UnstructuredObject>,
   old?: Readonly<UnstructuredObject>,
 ) => void;
+
+/**
+ * Looks at an object that is valid, and answers what its writer may not ask for.
+ * @param old its state before; absent for a creation
+ */
+export type WriteJudge = (
+  target: ObjectTarget,
+  object: Readonly<UnstructuredObject>,
+  old?: Readonly<UnstructuredObject>,
+) => readonly FieldError[];
 
 /** One object's address together with its kind. */
 export interface ObjectTarget {

@@ -1,7 +1,7 @@
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { semanticEqual } from '../../base/kubernetes/index.js';
 import { SERVER } from '../admission/index.js';
-import type { Caller, WriteAttributes } from '../admission/index.js';
+import type { Caller, SentType, WriteAttributes } from '../admission/index.js';
 import { conflict, invalid } from '../errors/index.js';
 import type { Manager } from '../managed-fields/index.js';
 import type { Subresource } from '../kinds/index.js';
@@ -35,6 +35,15 @@ export interface UpdateOptions {
   readonly manager?: Manager;
   /** On whose behalf. @default the server's own */
   readonly caller?: Caller;
+  /** What is asked about it: nothing more where that has been `done`. @default about the new state of the object */
+  readonly admission?: 'done' | AdmittedForm;
+}
+
+/** What is asked about in place of an object, and may have been changed before: its Scale. */
+export interface AdmittedForm {
+  readonly subresource: string;
+  readonly sent: SentType;
+  of(object: Readonly<UnstructuredObject>): UnstructuredObject;
 }
 
 /**
@@ -81,14 +90,14 @@ async function tryOnce(
     caller: options.caller ?? SERVER,
   };
   completeUpdate(target, candidate, current);
-  await context.admission.mutate(attributes);
+  if (!options.admission) await context.admission.mutate(attributes);
   identifyUpdated(target, candidate, current);
   prepareUpdate(context, target, candidate, current, options.subresource);
   trackUpdate(context, target, candidate, current, options.manager);
   const isSame = semanticEqual(candidate, current);
   if (isSame && !newest.isFresh) return undefined;
   for (const warning of target.kind.warnings?.(candidate, current) ?? []) attributes.caller.warn(warning);
-  await context.admission.validate(attributes);
+  await validate(context, attributes, options.admission);
   if (isSame) return state;
   if (options.dryRun) {
     await context.admission.checkQuotas(attributes);
@@ -111,6 +120,19 @@ async function tryOnce(
     if (error instanceof StorageConflictError && !asked) return undefined;
     throw error;
   }
+}
+
+function validate(
+  { admission }: RegistryContext,
+  attributes: WriteAttributes,
+  asked: UpdateOptions['admission'],
+): void | Promise<void> {
+  if (asked === 'done') return;
+  if (!asked) return admission.validate(attributes);
+  const { object, oldObject } = attributes;
+  const { sent, subresource } = asked;
+  const before = oldObject && { oldObject: asked.of(oldObject) };
+  return admission.validate({ ...attributes, subresource, sent, object: asked.of(object), ...before });
 }
 
 /** Completes what the new state leaves out; it has the current resourceVersion afterwards. */
@@ -149,5 +171,6 @@ function prepareUpdate(
   kind.prepareForUpdate(candidate, current, subresource);
   context.guard?.(target, candidate, current);
   const errors = kind.validateUpdate(candidate, current, subresource);
+  if (errors.length === 0) errors.push(...(context.judge?.(target, candidate, current) ?? []));
   if (errors.length > 0) throw invalid(kind.type, name, errors);
 }

@@ -4,6 +4,7 @@ import { silentLogger } from '../../base/logging/index.js';
 import { ADMIN, ANONYMOUS } from '../auth/index.js';
 import type { UserInfo } from '../auth/index.js';
 import { Authorizer } from '../authorization/index.js';
+import { createKindRegistry } from '../kinds/index.js';
 import { FollowedResources, MemoryStorage } from '../storage/index.js';
 import type { Review } from './decide-review.js';
 import { decideReview, REVIEW_TYPES } from './decide-review.js';
@@ -15,7 +16,7 @@ function decide(kind: string, review: Review, isOpen = false, self: UserInfo = A
   if (!type) throw new Error(`there is no ${kind}`);
   const clock = new FakeClock();
   const followed = new FollowedResources(new MemoryStorage({ clock }), { clock, logger: silentLogger });
-  const authorizer = new Authorizer({ followed, isOpen });
+  const authorizer = new Authorizer({ followed, kinds: createKindRegistry(), isOpen });
   const reviewer = {
     authenticate: (token: string) =>
       Promise.resolve(token === 'right' ? { user: ADMIN, audiences: [AUDIENCE] } : undefined),

@@ -11,6 +11,22 @@ const VERBS: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
+/** Where a connection that is asked for by GET, as WebSockets are, reaches what others reach by POST. */
+const CONNECTIONS = new Set(['attach', 'exec', 'portforward']);
+
+/**
+ * All that a request needs a right to: beside what it asks for, to connect to a pod is to create something in it, whichever method
+ * it is asked with. Source: AuthorizePodWebsocketUpgradeCreatePermission, pkg/registry/core/pod/rest/authorize.go.
+ * @throws StatusError 400 for a path that is not well-formed
+ */
+export function needsOf(request: ApiRequest): readonly AccessAttributes[] {
+  const asked = attributesOf(request);
+  if (asked.path !== undefined || asked.verb === 'create') return [asked];
+  const { group, resource, subresource } = asked;
+  const isConnection = group === '' && resource === 'pods' && CONNECTIONS.has(subresource);
+  return isConnection ? [asked, { ...asked, verb: 'create' }] : [asked];
+}
+
 const ONE_NAME = /^metadata\.name==?([^,=!]+)$/;
 
 /**

@@ -113,8 +113,10 @@ export class Router {
   private guarded(context: RegistryContext, request: ApiRequest): RegistryContext {
     if (isMaster(request.user) || request.method === 'GET') return context;
     const attributes = attributesOf(request) as ResourceAttributes;
-    const guard = this.access.authorizer.guardFor(request.user, attributes);
-    return guard ? { ...context, guard } : context;
+    const { authorizer } = this.access;
+    const guard = authorizer.guardFor(request.user, attributes);
+    const judge = authorizer.judgeFor(request.user, attributes);
+    return (guard ?? judge) ? { ...context, guard, judge } : context;
   }
 
   private discover(request: ApiRequest): ApiResponse {

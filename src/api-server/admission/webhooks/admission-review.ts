@@ -28,11 +28,11 @@ export interface ReviewResponse {
   readonly warnings: readonly string[];
 }
 
-const OPTIONS: Readonly<Record<Operation, string>> = {
+/** A connection has none but those that are its object. */
+const OPTIONS: Readonly<Record<Exclude<Operation, 'CONNECT'>, string>> = {
   CREATE: 'CreateOptions',
   UPDATE: 'UpdateOptions',
   DELETE: 'DeleteOptions',
-  CONNECT: 'CreateOptions',
 };
 
 /** Shows an object of one kind in the form of another version or group of it. */
@@ -63,16 +63,19 @@ export async function reviewRequest(
   shown: KindDefinition,
   convert: Conversion,
 ): Promise<ReviewRequest> {
-  const { caller, dryRun, kind, name, namespace, object, oldObject, operation, subresource } = attributes;
-  const form = (state: Readonly<UnstructuredObject> | undefined): unknown =>
-    state ? convert(shown, kind, state) : null;
+  const { caller, dryRun, kind, name, namespace, object, oldObject, operation, sent, subresource } =
+    attributes;
+  const form = (state: Readonly<UnstructuredObject> | undefined): unknown => {
+    if (!state) return null;
+    return sent ? state : convert(shown, kind, state);
+  };
   const [before, after] = await Promise.all([form(oldObject), form(object)]);
   return {
     uid: randomUUID(),
-    kind: kindOf(shown.type),
+    kind: kindOf(sent?.type ?? shown.type),
     resource: resourceOf(shown.type),
     ...(subresource !== '' && { subResource: subresource }),
-    requestKind: kindOf(kind.type),
+    requestKind: kindOf(sent?.type ?? kind.type),
     requestResource: resourceOf(kind.type),
     ...(subresource !== '' && { requestSubResource: subresource }),
     ...(name !== '' && { name }),
@@ -82,11 +85,14 @@ export async function reviewRequest(
     object: after,
     oldObject: before,
     dryRun,
-    options: {
-      kind: OPTIONS[operation],
-      apiVersion: 'meta.k8s.io/v1',
-      ...(dryRun && { dryRun: ['All'] }),
-    },
+    options:
+      operation === 'CONNECT'
+        ? null
+        : {
+            kind: OPTIONS[operation],
+            apiVersion: 'meta.k8s.io/v1',
+            ...(dryRun && { dryRun: ['All'] }),
+          },
   };
 }
 

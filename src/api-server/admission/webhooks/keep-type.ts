@@ -9,7 +9,11 @@ import type { KindDefinition, KindRegistry } from '../../kinds/index.js';
  * apimachinery, which decodes what a webhook patched, and ValidateTypeMeta in apiextensions-apiserver.
  * @throws StatusError 422 of a kind that users define, else 500
  */
-export function keepType(patched: UnstructuredObject, shown: KindDefinition, kinds: KindRegistry): void {
+export function keepType(
+  patched: UnstructuredObject,
+  shown: Pick<KindDefinition, 'hasStrategicMerge' | 'type'>,
+  kinds: KindRegistry,
+): void {
   const { type } = shown;
   const apiVersion = apiVersionOf(type);
   patched.apiVersion ||= apiVersion;
@@ -40,7 +44,7 @@ function mismatch(field: string, value: string, expected: string): FieldError[] 
 }
 
 /** Nothing else tells the two apart as surely: a genuine server knows no types of theirs that it could merge by. */
-function isDefinedByUsers({ hasStrategicMerge }: KindDefinition): boolean {
+function isDefinedByUsers({ hasStrategicMerge }: Pick<KindDefinition, 'hasStrategicMerge'>): boolean {
   return hasStrategicMerge === false;
 }
 

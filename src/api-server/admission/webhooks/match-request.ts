@@ -1,9 +1,11 @@
 import type { IRuleWithOperations } from 'kubernetes-models/admissionregistration.k8s.io/v1/RuleWithOperations';
 import { qualifiedResource } from '../../../base/kubernetes/index.js';
+import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import type { KindDefinition, KindRegistry } from '../../kinds/index.js';
 import type { Attributes } from '../attributes.js';
 import type { Selection } from './webhook.js';
 
+type ObjectMeta = UnstructuredObject['metadata'];
 type Labels = Readonly<Record<string, string>> | undefined;
 
 /** What decides who may be let in is not itself judged by it: nobody could ever put it right. */
@@ -30,13 +32,15 @@ export function matchRequest(
   if (isExempt(attributes)) return undefined;
   const shown = shownKind(selection, attributes, kinds);
   if (!shown) return undefined;
-  const { matchesNamespace, matchesObject } = selection;
+  const { isForAllObjects, matchesNamespace, matchesObject } = selection;
   const isAnywhere =
     selection.isForAllNamespaces || (!attributes.kind.type.namespaced && !isNamespace(attributes));
   if (!isAnywhere && !matchesNamespace(labelsOfNamespace(attributes, namespaceLabels))) return undefined;
-  const isMeant = [attributes.object, attributes.oldObject].some(
-    (object) => object && matchesObject(object.metadata.labels ?? {}),
-  );
+  if (isForAllObjects) return shown;
+  const isMeant = [attributes.object, attributes.oldObject].some((object) => {
+    const metadata = metadataOf(object);
+    return metadata && matchesObject(metadata.labels ?? {});
+  });
   return isMeant ? shown : undefined;
 }
 
@@ -82,7 +86,7 @@ function isMeantBy(
   } = rule as IRuleWithOperations & {
     readonly resourceNames?: readonly string[];
   };
-  const name = attributes.name || (object ?? oldObject)?.metadata.name || '';
+  const name = attributes.name || metadataOf(object ?? oldObject)?.name || '';
   return (
     isListed(operations, operation) &&
     isListed(apiGroups, type.group) &&
@@ -94,6 +98,11 @@ function isMeantBy(
       return (resource === '*' || resource === type.resource) && (part === '*' || part === subresource);
     })
   );
+}
+
+/** The options of a connection have none. */
+function metadataOf(object: Readonly<UnstructuredObject> | undefined): ObjectMeta | undefined {
+  return object?.metadata;
 }
 
 function isListed(list: readonly string[], value: string): boolean {

@@ -10,7 +10,7 @@ import type { SchemaRegistry } from '../../schema/index.js';
 import { ADMISSION_REVIEW, WebhookCallError, withReviews } from '../../webhook-client/index.js';
 import type { WebhookClient } from '../../webhook-client/index.js';
 import { refused } from '../attributes.js';
-import type { Attributes } from '../attributes.js';
+import type { Attributes, SentType } from '../attributes.js';
 import type { FollowedObjects } from '../../storage/index.js';
 import { matchConditions, requestBudget } from '../policies/request-expressions.js';
 import { authorizerFor } from '../policies/request-authority.js';
@@ -127,7 +127,7 @@ export class WebhookPlugin {
       throw internalError(
         `admission webhook ${JSON.stringify(one.webhook.name)} attempted to modify the object, which is not supported for this operation`,
       );
-    const patched = await this.patched(one, attributes.kind, object, answer.patch);
+    const patched = await this.patched(one, attributes, object, answer.patch);
     if (sameJson(patched, object)) return false;
     replaceContents(object, patched);
     return true;
@@ -136,24 +136,29 @@ export class WebhookPlugin {
   /** The patch is for the form that the webhook has seen; what comes of it is converted back. */
   private async patched(
     { shown }: Asked,
-    kind: KindDefinition,
+    { kind, sent }: Attributes,
     object: UnstructuredObject,
     patch: string,
   ): Promise<UnstructuredObject> {
-    const { convert, kinds, schemas } = this.known;
-    const { schema } = shown;
-    const changed = patchedBy(patch, await convert(shown, kind, object));
-    keepType(changed, shown, kinds);
-    return convert(kind, shown, changed);
-    function patchedBy(text: string, form: UnstructuredObject): UnstructuredObject {
-      try {
-        const patched = applyPatch(form, { type: 'json', patch: text, schemas, schema });
-        normalizeObject(patched, schemas, schema);
-        return patched;
-      } catch (error) {
-        throw internalError(problemOf(error as Error), error);
-      }
-    }
+    const { convert } = this.known;
+    if (sent) return this.patchedBy(patch, object, sent);
+    return convert(kind, shown, this.patchedBy(patch, await convert(shown, kind, object), shown));
+  }
+
+  private patchedBy(
+    patch: string,
+    form: UnstructuredObject,
+    seen: SentType | KindDefinition,
+  ): UnstructuredObject {
+    const { kinds, schemas } = this.known;
+    const { schema } = seen;
+    const patched = patchedOr(() => {
+      const changed = applyPatch(form, { type: 'json', patch, schemas, schema: schema ?? '' });
+      if (schema !== undefined) normalizeObject(changed, schemas, schema);
+      return changed;
+    });
+    keepType(patched, seen, kinds);
+    return patched;
   }
 
   /** @returns undefined when the webhook failed, and may fail */
@@ -203,6 +208,15 @@ export class WebhookPlugin {
     } catch (error) {
       throw new WebhookCallError(`failed to call webhook: ${errorMessage(error)}`, { cause: error });
     }
+  }
+}
+
+/** @throws StatusError 500 where the patch does not fit */
+function patchedOr(work: () => UnstructuredObject): UnstructuredObject {
+  try {
+    return work();
+  } catch (error) {
+    throw internalError(problemOf(error as Error), error);
   }
 }
 

@@ -20,6 +20,8 @@ export interface Selection {
   /** Whether every namespace is selected: then nobody has to know its labels. */
   readonly isForAllNamespaces: boolean;
   readonly matchesObject: LabelMatcher;
+  /** Whether every object is selected, those without labels of their own too. */
+  readonly isForAllObjects: boolean;
 }
 
 /** A webhook as it is called. */
@@ -86,5 +88,6 @@ export function compileSelection(said: {
     matchesNamespace: compileLabelSelector(namespaceSelector),
     isForAllNamespaces: isEmptySelector(namespaceSelector),
     matchesObject: compileLabelSelector(objectSelector),
+    isForAllObjects: isEmptySelector(objectSelector),
   };
 }
