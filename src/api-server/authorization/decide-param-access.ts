@@ -85,7 +85,7 @@ function resourceOf({ apiVersion = '', kind = '' }: ParamKind, { kinds }: ParamK
 }
 
 function specOf(object: Readonly<UnstructuredObject>): ParamSpec {
-  return (object.spec ?? {});
+  return object.spec ?? {};
 }
 
 function forbidden(field: string, problem: string): FieldError {

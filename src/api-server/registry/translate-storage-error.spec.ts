@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { StorageRefusesError, StorageUnavailableError } from '../storage/index.js';
-import { StatusError } from '../errors/index.js';
+import type { StatusError } from '../errors/index.js';
 import { translateStoreFailure } from './translate-storage-error.js';
 
 describe('a store that takes no writes', () => {

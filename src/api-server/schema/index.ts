@@ -1,4 +1,11 @@
-export { DecodeError, decodeJson, decodeObject, describeFinding, normalizeObject, readMessage } from './decode-object.js';
+export {
+  DecodeError,
+  decodeJson,
+  decodeObject,
+  describeFinding,
+  normalizeObject,
+  readMessage,
+} from './decode-object.js';
 export type { DecodeProblem, DecodeOptions, DecodedObject } from './decode-object.js';
 export type { Descriptions, FieldFinding, ObjectSchema, SchemaRegistry } from './object-schema.js';
 export { checkValue, DocumentLimitError, MAX_VALUES } from './document-limits.js';

@@ -75,7 +75,8 @@ export function rememberDeletions(graph: DependencyGraph, absent: AbsentOwners):
   return graph.onEvent((type, event) => {
     const gone = event.type === 'deleted' ? event.object.metadata.uid : undefined;
     if (gone === undefined) return;
-    if (type.resource !== 'pods' || graph.dependentsOf(gone).length > 0) absent.addDeleted(type, event.object);
+    if (type.resource !== 'pods' || graph.dependentsOf(gone).length > 0)
+      absent.addDeleted(type, event.object);
   });
 }
 
