@@ -162,7 +162,7 @@ describe('what stands in the way', () => {
       throw new ApiStatusError({ code: 403, reason: 'Forbidden', details });
     });
     const { run } = alone(aDeployment(), api);
-    await expect(run.once(WEB)).resolves.toBeUndefined();
+    await expect(run.once(WEB)).resolves.toEqual({});
     expect(run.notes).toEqual([]);
   });
 
