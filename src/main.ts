@@ -13,6 +13,6 @@ if (problem) {
   const { keepStringsFast } = await import('./base/process/fast-strings.js');
   keepStringsFast();
   await import('reflect-metadata');
-  const { createProgram } = await import('./app/cli/program.js');
-  await createProgram(fileURLToPath(import.meta.url)).parseAsync();
+  const { runProgram } = await import('./app/cli/program.js');
+  await runProgram(fileURLToPath(import.meta.url), process.argv);
 }

@@ -1,5 +1,30 @@
 import { describe, expect, it } from 'vitest';
-import { CONTROLLERS, selectControllers } from './registry.js';
+import { CONTROLLERS, controllersElsewhere, selectControllers } from './registry.js';
+
+const KUBE_CONTROLLER_MANAGER_NAMES = `
+  serviceaccount-token-controller serviceaccount-token endpoints-controller endpoint endpointslice-controller endpointslice
+  endpointslice-mirroring-controller endpointslicemirroring replicationcontroller-controller replicationcontroller
+  pod-garbage-collector-controller podgc resourcequota-controller resourcequota namespace-controller namespace
+  serviceaccount-controller serviceaccount garbage-collector-controller garbagecollector daemonset-controller daemonset
+  job-controller job deployment-controller deployment replicaset-controller replicaset horizontal-pod-autoscaler-controller
+  horizontalpodautoscaling disruption-controller disruption statefulset-controller statefulset cronjob-controller cronjob
+  certificatesigningrequest-signing-controller csrsigning certificatesigningrequest-approving-controller csrapproving
+  certificatesigningrequest-cleaner-controller csrcleaner ttl-controller ttl bootstrap-signer-controller bootstrapsigner
+  token-cleaner-controller tokencleaner node-ipam-controller nodeipam node-lifecycle-controller nodelifecycle
+  taint-eviction-controller persistentvolume-binder-controller persistentvolume-binder persistentvolume-attach-detach-controller
+  attachdetach persistentvolume-expander-controller persistentvolume-expander clusterrole-aggregation-controller
+  clusterrole-aggregation persistentvolumeclaim-protection-controller pvc-protection persistentvolume-protection-controller
+  pv-protection ttl-after-finished-controller ttl-after-finished root-ca-certificate-publisher-controller root-ca-cert-publisher
+  ephemeral-volume-controller ephemeral-volume storageversion-garbage-collector-controller storage-version-gc
+  resourceclaim-controller resource-claim-controller legacy-serviceaccount-token-cleaner-controller
+  legacy-service-account-token-cleaner validatingadmissionpolicy-status-controller validatingadmissionpolicy-status
+  service-cidr-controller storage-version-migrator-controller selinux-warning-controller device-taint-eviction-controller
+  kube-apiserver-serving-clustertrustbundle-publisher-controller podcertificaterequest-cleaner-controller
+  volumeattributesclass-protection-controller service-lb-controller service node-route-controller route
+  cloud-node-lifecycle-controller cloud-node-lifecycle
+`
+  .trim()
+  .split(/\s+/);
 
 const selected = (list: string): string[] => selectControllers(list).map(({ name }) => name);
 
@@ -55,13 +80,23 @@ describe('--controllers', () => {
     },
   );
 
-  it('says with a refusal which names there are', () => {
+  it('refuses a name in one short line', () => {
     expect(() => selected('*,-replication-controller')).toThrow(
-      'controllers: "-replication-controller" is none of *, deployment or deployment-controller, ' +
-        'replicaset or replicaset-controller, ' +
-        'garbage-collector or garbage-collector-controller or garbagecollector, ' +
-        'namespace or namespace-controller',
+      /^controllers: "-replication-controller" is no controller; docs\/CONTROLLERS\.md lists them$/,
     );
+  });
+
+  it('takes the lists that kubeadm and others give to kube-controller-manager', () => {
+    const list = '*,bootstrapsigner,tokencleaner';
+    expect(selected(list)).toEqual(selected('*'));
+    expect(controllersElsewhere(list)).toEqual(['bootstrap-signer-controller', 'token-cleaner-controller']);
+    expect(controllersElsewhere('*,-nodeipam,ttl,ttl-controller')).toEqual(['ttl-controller']);
+    expect(() => selected('bootstrapsigner')).toThrow('leaves no controller');
+  });
+
+  // Every name and alias of kube-controller-manager 1.36.
+  it.each(KUBE_CONTROLLER_MANAGER_NAMES)('knows %s', (name) => {
+    expect(() => selected(`*,${name}`)).not.toThrow();
   });
 
   it('has no name that two controllers go by', () => {

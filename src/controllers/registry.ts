@@ -34,6 +34,7 @@ import {
   volumeProtectionController,
 } from './storage-protection/storage-protection.js';
 import { volumeProvisionerController } from './volume-provisioner/volume-provisioner.js';
+import { genuineControllerElsewhere } from './genuine-controllers.js';
 
 /** Every controller there is. */
 export const CONTROLLERS: readonly ControllerDefinition[] = [
@@ -104,7 +105,8 @@ type Named = Pick<ControllerDefinition, 'name' | 'aliases'>;
 /**
  * Picks controllers by kube-controller-manager's grammar: `name` for one, `-name` for all but that one, `*` for whatever
  * the list does not name. The first mention of a controller decides, under whichever of its names; where a list mentions
- * neither it nor `*`, it does not run.
+ * neither it nor `*`, it does not run. Names of kube-controller-manager's controllers that have nothing to do here are accepted and
+ * select nothing, see {@link controllersElsewhere}.
  * Source: `IsControllerEnabled` in k8s.io/controller-manager/app.
  * @param list comma-separated, for example `*,-namespace-controller`
  * @param options.standalone whether no kube-controller-manager works beside, so that `*` stands for all there are
@@ -114,7 +116,7 @@ export function selectControllers(
   list: string,
   { standalone = false, all = CONTROLLERS }: SelectOptions = {},
 ): readonly ControllerDefinition[] {
-  const entries = list.split(',').map((part) => readEntry(part.trim(), all));
+  const entries = entriesOf(list, all);
   const others = entries.some((entry) => entry.name === '*');
   const chosen = all.filter(({ byDefault, name }) => {
     const first = entries.find((entry) => entry.name === name);
@@ -122,6 +124,14 @@ export function selectControllers(
   });
   if (chosen.length === 0) throw new InvalidOptionError('controllers', `"${list}" leaves no controller`);
   return chosen;
+}
+
+/** The controllers that a list asks for (`name`, not `-name`) and that have nothing to do here, by their genuine names, each once. */
+export function controllersElsewhere(list: string): readonly string[] {
+  const names = entriesOf(list, CONTROLLERS)
+    .filter(({ wanted }) => wanted)
+    .flatMap(({ name }) => genuineControllerElsewhere(name) ?? []);
+  return [...new Set(names)].toSorted();
 }
 
 /** The controller that a name or an alias of it means. */
@@ -135,11 +145,15 @@ interface Entry {
   readonly wanted: boolean;
 }
 
+function entriesOf(list: string, all: readonly Named[]): readonly Entry[] {
+  return list.split(',').map((part) => readEntry(part.trim(), all));
+}
+
 function readEntry(entry: string, all: readonly Named[]): Entry {
   if (entry === '*') return { name: '*', wanted: true };
   const wanted = !entry.startsWith('-');
-  const found = findController(wanted ? entry : entry.slice(1), all);
-  if (found) return { name: found.name, wanted };
-  const known = all.map(({ aliases = [], name }) => [name, ...aliases].join(' or '));
-  throw new InvalidOptionError('controllers', `"${entry}" is none of *, ${known.join(', ')}`);
+  const asked = wanted ? entry : entry.slice(1);
+  const name = findController(asked, all)?.name ?? genuineControllerElsewhere(asked);
+  if (name !== undefined) return { name, wanted };
+  throw new InvalidOptionError('controllers', `"${entry}" is no controller; docs/CONTROLLERS.md lists them`);
 }

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { InvalidOptionError, StartupError, errorMessage } from '../../base/errors/index.js';
 import { parseJson } from '../../base/kubernetes/index.js';
 import type { ServerTrust } from '../../base/tls/index.js';
+import { readNamed } from './shared-options.js';
 
 export interface AdminClientFlags {
   readonly adminUrl?: string;
@@ -114,14 +114,6 @@ async function readToken({
   if (adminUrl !== undefined) return undefined;
   const { readAdminToken } = await import('../supervisor/index.js');
   return readAdminToken(dataDir);
-}
-
-async function readNamed(option: string, file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw new InvalidOptionError(option, errorMessage(error), { cause: error });
-  }
 }
 
 async function send(

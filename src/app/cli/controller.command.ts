@@ -38,7 +38,7 @@ export function registerControllerCommand(program: Command): void {
     .option('--kube-api-burst <count>', 'of them at once (default: twice as many)')
     .option(
       '--controllers <list>',
-      "kube-controller-manager's names; * for all (without --standalone: deployment, replicaset, garbage-collector, namespace), -name for all but one; the first mention counts (default: *)",
+      "kube-controller-manager's names; * for all (without --standalone: deployment, replicaset, garbage-collector, namespace), -name for all but one; the first mention counts; names of what has nothing to do here are passed over (default: *)",
     )
     .option(
       '--deployment-api <list>',
@@ -89,6 +89,10 @@ export function registerControllerCommand(program: Command): void {
     .option(
       '--leader-health-tolerance-ms <ms>',
       'leading work that goes on for so long after the lease ended fails /livez (default: 10000)',
+    )
+    .option(
+      '--leader-elect [bool]',
+      'false: this replica leads without being elected; for installations of one replica (default: true)',
     )
     .option('--leader-elect-resource-lock <kind>', 'where the lease is: redis or leases (default: redis)')
     .option('--leader-elect-resource-namespace <name>', "the Lease's namespace (default: kube-system)")

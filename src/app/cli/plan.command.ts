@@ -1,11 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { InvalidOptionError, UnsupportedError } from '../../base/errors/index.js';
 import { exactIntegerTags, stringifyJson } from '../../base/kubernetes/index.js';
 import type { Deployment, ReplicaSet } from '../../base/kubernetes/index.js';
 import { runOnce } from '../../base/process/index.js';
 import type { ApiFlags } from './shared-options.js';
-import { addApiOptions } from './shared-options.js';
+import { addApiOptions, readNamed } from './shared-options.js';
 
 interface PlanFlags extends ApiFlags {
   readonly filename: string;
@@ -48,7 +47,7 @@ async function plan(flags: PlanFlags): Promise<string> {
 
 async function readDeployment(file: string): Promise<Deployment> {
   const { parseAllDocuments } = await import('yaml');
-  const text = await readFile(file === '-' ? '/dev/stdin' : file, 'utf8');
+  const text = await readNamed('filename', file === '-' ? '/dev/stdin' : file);
   const documents = parseAllDocuments(text, { customTags: exactIntegerTags }).map((document) => {
     const [error] = document.errors;
     if (error) throw new InvalidOptionError('filename', `${file}: ${error.message}`);

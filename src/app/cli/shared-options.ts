@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { InvalidOptionError } from '../../base/errors/index.js';
+import { InvalidOptionError, errorMessage } from '../../base/errors/index.js';
 import type { ObjectRef } from '../../base/kubernetes/index.js';
 import { withRedisCaFile } from '../../base/redis/index.js';
 
@@ -47,6 +48,15 @@ export function parseRef(text: string): Required<ObjectRef> {
   const valid = [first, second ?? 'x'].every((part) => /^[a-z0-9]([\w.-]*[a-z0-9])?$/i.test(part));
   if (!valid || more.length > 0) throw new InvalidOptionError('name', `"${text}" is not namespace/name`);
   return second === undefined ? { namespace: 'default', name: first } : { namespace: first, name: second };
+}
+
+/** The text of the file that an option names. @throws InvalidOptionError */
+export async function readNamed(option: string, file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new InvalidOptionError(option, errorMessage(error), { cause: error });
+  }
 }
 
 /** @throws InvalidOptionError */

@@ -3,7 +3,8 @@ import type { LeaderMigration } from './leader-migration.js';
 
 /** The options of the leadership that depend on each other. */
 export interface LeadershipOptions {
-  readonly 'leader-elect-resource-lock': 'redis' | 'leases';
+  /** `none`: this replica leads without being elected. */
+  readonly 'leader-elect-resource-lock': 'redis' | 'leases' | 'none';
   readonly 'leader-elect-resource-name': string;
   readonly 'leader-takeover': 'witness' | 'expiry';
   readonly 'reconcile-on': 'all' | 'leader';
@@ -13,6 +14,7 @@ export type GivenLeadershipOptions = {
   readonly [Option in keyof LeadershipOptions]?: LeadershipOptions[Option] | undefined;
 } & {
   readonly identity: string;
+  readonly 'leader-elect': boolean;
   readonly 'leader-elect-coordinated': boolean;
 };
 
@@ -30,15 +32,23 @@ export function decideLeadershipOptions(
   migration: LeaderMigration | undefined,
   defaultName = 'rollkeeper',
 ): LeadershipOptions {
+  if (!given['leader-elect']) assertNeedsNoElection(given, migration);
+  const lock = given['leader-elect-resource-lock'] ?? (migration ? 'leases' : 'redis');
   const decided = {
-    'leader-elect-resource-lock': given['leader-elect-resource-lock'] ?? (migration ? 'leases' : 'redis'),
+    'leader-elect-resource-lock': given['leader-elect'] ? lock : 'none',
     'leader-elect-resource-name': given['leader-elect-resource-name'] ?? migration?.leaderName ?? defaultName,
     'leader-takeover': given['leader-takeover'] ?? (migration ? 'expiry' : 'witness'),
     'reconcile-on': given['reconcile-on'] ?? (migration ? 'leader' : 'all'),
-  };
+  } as const;
   if (migration) assertFitsMigration(decided, migration);
   if (given['leader-elect-coordinated']) assertMayStand(given.identity, decided, migration);
   return decided;
+}
+
+function assertNeedsNoElection(given: GivenLeadershipOptions, migration: LeaderMigration | undefined): void {
+  const needing = migration ? 'leader-migration-config' : 'leader-elect-coordinated';
+  if (migration || given['leader-elect-coordinated'])
+    throw new InvalidOptionError('leader-elect', `cannot be false with ${needing}`);
 }
 
 function assertFitsMigration(decided: LeadershipOptions, { leaderName }: LeaderMigration): void {

@@ -22,6 +22,20 @@ describe('the options of a replica', () => {
     expect(Object.isFrozen(options)).toBe(true);
   });
 
+  it('lead without an election where that is asked for, as kube-controller-manager takes it', () => {
+    const lockWith = (more: Record<string, unknown>) =>
+      compileReplicaOptions({ ...needed, ...more })['leader-elect-resource-lock'];
+    expect(lockWith({ 'leader-elect': 'false' })).toBe('none');
+    expect(lockWith({ 'leader-elect': 'false', 'leader-elect-resource-lock': 'leases' })).toBe('none');
+    expect(lockWith({ 'leader-elect': true })).toBe('redis');
+    expect(lockWith({ 'leader-elect': 'true', 'leader-elect-resource-lock': 'leases' })).toBe('leases');
+    expect(() => lockWith({ 'leader-elect': 'no' })).toThrow('leader-elect: must be true or false');
+    const coordinated = { 'leader-elect-coordinated': true, 'leader-elect-resource-lock': 'leases' };
+    expect(() => lockWith({ ...coordinated, 'leader-elect': 'false' })).toThrow(
+      'leader-elect: cannot be false with leader-elect-coordinated',
+    );
+  });
+
   it('choose controllers and their workers', () => {
     const options = compileReplicaOptions({
       ...needed,
@@ -129,7 +143,7 @@ describe('the options of a replica', () => {
       },
       says: 'identity: must be up to 216 letters',
     },
-    { wrong: { controllers: 'replication' }, says: 'controllers: "replication" is none of' },
+    { wrong: { controllers: 'replication' }, says: 'controllers: "replication" is no controller' },
   ])('are refused by name: $says', ({ wrong, says }) => {
     expect(() => compileReplicaOptions({ ...needed, ...wrong })).toThrow(says);
   });

@@ -4,7 +4,12 @@ import { DEPLOYMENT_APIS } from '../../controllers/deployment/index.js';
 import type { DeploymentApi } from '../../controllers/deployment/index.js';
 import type { SigningAuthority } from '../../controllers/certificates/certificate-controllers.js';
 import { signingFiles } from '../../controllers/certificates/certificate-controllers.js';
-import { forDeploymentApis, selectControllers, withSigningAuthority } from '../../controllers/registry.js';
+import {
+  controllersElsewhere,
+  forDeploymentApis,
+  selectControllers,
+  withSigningAuthority,
+} from '../../controllers/registry.js';
 import { DEFAULT_SYNC_TIMEOUT_MS } from '../../kit/controller/index.js';
 import { InvalidOptionError } from '../../base/errors/index.js';
 import type { LeaderElectionOptions } from '../../kit/leader-election/index.js';
@@ -35,6 +40,12 @@ const MOST_WORKERS = 10_000;
 const LONGEST_DRAIN_MS = 3_600_000;
 /** Keys are handed over by then; the rest is what can be left unsaid: events and spans. */
 const AFTER_DRAIN_MS = 1200;
+
+/** `--name`, `--name=true`, `--name=false`, as kube-controller-manager takes them. */
+const flag = (fallback: boolean) =>
+  z
+    .union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })], 'must be true or false')
+    .default(fallback);
 
 const milliseconds = (fallback: number) => wholeNumber(1, LONGEST_MS).default(fallback);
 
@@ -73,6 +84,7 @@ const schema = z.object({
   'leader-takeover': z.enum(['witness', 'expiry'], 'must be witness or expiry').optional(),
   'leader-takeover-grace-ms': wholeNumber(0, LONGEST_MS).default(100),
   'leader-health-tolerance-ms': wholeNumber(0, LONGEST_MS).default(10_000),
+  'leader-elect': flag(true),
   'leader-elect-resource-lock': z.enum(['redis', 'leases'], 'must be redis or leases').optional(),
   'leader-elect-resource-namespace': z.string().min(1, 'must name a namespace').default('kube-system'),
   'leader-elect-resource-name': z.string().min(1, 'must name a Lease').optional(),
@@ -123,6 +135,7 @@ const schema = z.object({
  *   (`witness`, default) or at the end of its lease (`expiry`); `leader-takeover-grace-ms`: for how long they must have been
  *   gone, default 100
  * - `leader-health-tolerance-ms`: `/livez` fails when leading work goes on for so long after its lease ended, default 10000
+ * - `leader-elect`: `false` makes this replica lead from its start to its end without being elected; for installations of one replica
  * - `leader-elect-resource-lock`: where the lease is, `redis` (default) or `leases`: the Lease that
  *   `leader-elect-resource-namespace` (default `kube-system`) and `leader-elect-resource-name` (default
  *   `rollkeeper`) name; events about the leadership are about that Lease in both cases
@@ -140,8 +153,12 @@ const schema = z.object({
  */
 export type ReplicaOptions = z.input<typeof schema>;
 
-export type CompiledReplicaOptions = Readonly<z.output<typeof schema> & LeadershipOptions> & {
+export type CompiledReplicaOptions = Readonly<
+  Omit<z.output<typeof schema>, keyof LeadershipOptions> & LeadershipOptions
+> & {
   readonly definitions: readonly ControllerDefinition[];
+  /** Of `controllers`: genuine names of what has nothing to do here. */
+  readonly elsewhere: readonly string[];
   /** Of `deployment-api`, each once. */
   readonly deploymentApis: readonly DeploymentApi[];
   readonly scope: Scope;
@@ -180,6 +197,7 @@ export function compileReplicaOptions(options: unknown): CompiledReplicaOptions 
     ...decideLeadershipOptions(compiled, migration, `rollkeeper${suffix}`),
     'key-prefix': compiled['key-prefix'] + suffix,
     definitions,
+    elsewhere: controllersElsewhere(compiled.controllers),
     deploymentApis,
     workersOf,
     syncTimeoutMsOf: syncTimeouts(compiled, definitions),

@@ -36,6 +36,8 @@ export async function runReplica(
       certificates: ports.certificate?.fingerprints,
       controllers: options.definitions.map(({ name }) => name),
     });
+    if (options.elsewhere.length > 0)
+      logger.info('named in --controllers, and nothing to do here', { controllers: options.elsewhere });
     await manager.waitUntilUsable(signal);
     announceReplica({ url: server.url, host: options['admin-host'], ports, peers, onServing });
     await manager.run(signal);

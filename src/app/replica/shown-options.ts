@@ -10,6 +10,7 @@ export function withoutSecrets({
   adminTls,
   definitions,
   deploymentApis: _apis,
+  elsewhere: _elsewhere,
   'redis-url': redisUrl,
   scope,
   syncTimeoutMsOf,

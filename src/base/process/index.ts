@@ -1,4 +1,4 @@
 export { limitHeapGrowth, withMemoryDefaults } from './memory-environment.js';
-export { failProcess, runOnce, runUntilStopped, tellParent } from './process-lifecycle.js';
+export { USAGE_EXIT_CODE, failProcess, runOnce, runUntilStopped, tellParent } from './process-lifecycle.js';
 export type { ChildMessage } from './process-lifecycle.js';
 export { heapIsLoaded } from './heap-while-loading.js';

@@ -1,7 +1,7 @@
 import type { TimerHandle } from '../clock/index.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SystemClock } from '../clock/index.js';
-import { ExpectedError, ShutdownError, errorMessage, isCancellation } from '../errors/index.js';
+import { ExpectedError, InvalidOptionError, ShutdownError, errorMessage, isCancellation } from '../errors/index.js';
 
 /** What a process tells the supervisor that started it. */
 export type ChildMessage =
@@ -28,7 +28,7 @@ const LEFT_BEHIND_MS = 500;
 
 /**
  * Runs a command's work until it ends, or until SIGINT, SIGTERM or the death of the supervisor asks it to stop. A
- * failure of its own ends the process with exit code 1 and one line for the person who started it.
+ * failure of its own ends the process with exit code 1 (2 for wrong options) and one line for the person who started it.
  * @param work `endWithin` bounds its stop: so long after it was asked for, milliseconds, the process is ended, whatever it
  *   still does. Without that the work is waited for.
  */
@@ -93,11 +93,14 @@ export async function runOnce(command: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Reports a fatal error and sets the exit code; expected kinds as one line, bugs with their stack. */
+/** Of a command that was typed wrong: nothing has been tried. */
+export const USAGE_EXIT_CODE = 2;
+
+/** Reports a fatal error and sets the exit code, 2 for options that are wrong; expected kinds as one line, bugs with their stack. */
 export function failProcess(error: unknown): void {
   const expected = error instanceof ExpectedError;
   const text = expected || !(error instanceof Error) ? errorMessage(error) : (error.stack ?? error.message);
   process.stderr.write(`rollkeeper: ${text}\n`);
   tellParent({ type: 'failed', message: errorMessage(error) });
-  process.exitCode = 1;
+  process.exitCode = error instanceof InvalidOptionError ? USAGE_EXIT_CODE : 1;
 }

@@ -38,7 +38,7 @@ export const endpointsController = clusterController<Service>(
       else await client.create(Endpoints, wanted);
     },
   },
-  { trims: WHOLE_PODS },
+  { aliases: ['endpoint'], trims: WHOLE_PODS },
 );
 
 function newEndpoints(

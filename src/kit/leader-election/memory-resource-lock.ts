@@ -64,7 +64,7 @@ export class MemoryLease {
 /** One candidate's lock on a {@link MemoryLease}. Answers at once. */
 export class MemoryResourceLock implements ResourceLock {
   constructor(
-    private readonly lease: MemoryLease,
+    private readonly store: MemoryLease,
     readonly identity: string,
   ) {}
 
@@ -74,20 +74,20 @@ export class MemoryResourceLock implements ResourceLock {
 
   async get(signal?: AbortSignal): Promise<LeaderElectionRecord | undefined> {
     signal?.throwIfAborted();
-    return this.lease.record;
+    return this.store.record;
   }
 
   async tryAcquireOrRenew(leaseDurationMs: number, request: LeaseRequest = {}): Promise<LeaseAttempt> {
     request.signal?.throwIfAborted();
-    return this.lease.acquireOrRenew(this.identity, leaseDurationMs, request);
+    return this.store.acquireOrRenew(this.identity, leaseDurationMs, request);
   }
 
   async release(signal?: AbortSignal): Promise<boolean> {
     signal?.throwIfAborted();
-    return this.lease.release(this.identity);
+    return this.store.release(this.identity);
   }
 
   onReleased(wake: () => void): () => void {
-    return this.lease.onReleased(wake);
+    return this.store.onReleased(wake);
   }
 }

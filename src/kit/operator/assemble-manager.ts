@@ -7,7 +7,7 @@ import { ApiEventRecorder } from '../events/index.js';
 import type { HealthRegistry } from '../health/index.js';
 import { EventLoopMonitor } from '../health/index.js';
 import type { InformerFactory } from '../informer/index.js';
-import { LeaseCandidacy, LeaseResourceLock } from '../leader-election/index.js';
+import { LeaseCandidacy, LeaseResourceLock, MemoryLease, MemoryResourceLock } from '../leader-election/index.js';
 import type { ManagedController } from '../manager/index.js';
 import { Manager, readabilityOf } from '../manager/index.js';
 import type { Metrics, Tracing } from '../telemetry/index.js';
@@ -137,6 +137,8 @@ function candidateOf(
 ): Candidate {
   // A process that comes back under its old name must not take its former life's lease for its own.
   const ofThisLife = `${identity}_${randomUUID()}`;
+  if (place.lock === 'none')
+    return { lock: new MemoryResourceLock(new MemoryLease(clock), ofThisLife), close: () => undefined };
   const witness = coordination.witnessOf?.(ofThisLife);
   if (place.lock === 'redis')
     return { lock: coordination.lockOf(ofThisLife), witness, close: () => undefined };

@@ -46,8 +46,13 @@ export interface CreateManagerOptions {
     'namespaces' | 'selections' | 'trims' | 'freeze' | 'resyncPeriodMs'
   >;
   readonly leaderElection?: LeaderElectionOptions & {
-    /** Where the lease is: in Redis, or a `coordination.k8s.io` Lease of the operator's name. @default 'redis' */
-    readonly lock?: 'redis' | 'leases';
+    /**
+     * Where the lease is: in Redis, or a `coordination.k8s.io` Lease of the operator's name. `none`: nowhere; this replica leads from its
+     * start to its end, for operators with one replica. A second one takes the shared queues from the first, which takes them back:
+     * no key is worked on twice, but neither has peace.
+     * @default 'redis'
+     */
+    readonly lock?: 'redis' | 'leases' | 'none';
     /** Of that Lease; events about the leadership are about it wherever the lease is. @default 'default' */
     readonly namespace?: string;
     /** Of that Lease. @default the operator's */
@@ -118,7 +123,7 @@ const schema = z.object({
 });
 
 const electionPlace = z.object({
-  lock: z.enum(['redis', 'leases'], 'must be redis or leases').default('redis'),
+  lock: z.enum(['redis', 'leases', 'none'], 'must be redis, leases or none').default('redis'),
   namespace: z.string().min(1).default('default'),
   name: z.string().min(1).optional(),
   coordinated: z.boolean().default(false),

@@ -1,0 +1,40 @@
+/**
+ * Controllers of kube-controller-manager 1.36 that have nothing to do here, with the older names that it still takes: what they look
+ * after is not part of a standalone cluster, is done by the embedded API server itself, or is left to the cluster that Rollkeeper works
+ * beside. A list of `--controllers` that was written for kube-controller-manager may name them.
+ * Source: cmd/kube-controller-manager/names and the descriptors in cmd/kube-controller-manager/app.
+ */
+const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
+  'bootstrap-signer-controller': ['bootstrapsigner'],
+  'cloud-node-lifecycle-controller': ['cloud-node-lifecycle'],
+  'clusterrole-aggregation-controller': ['clusterrole-aggregation'],
+  'device-taint-eviction-controller': [],
+  'endpointslice-mirroring-controller': ['endpointslicemirroring'],
+  'kube-apiserver-serving-clustertrustbundle-publisher-controller': [],
+  'legacy-serviceaccount-token-cleaner-controller': ['legacy-service-account-token-cleaner'],
+  'node-ipam-controller': ['nodeipam'],
+  'node-route-controller': ['route'],
+  'persistentvolume-attach-detach-controller': ['attachdetach'],
+  'persistentvolume-expander-controller': ['persistentvolume-expander'],
+  'podcertificaterequest-cleaner-controller': [],
+  'replicationcontroller-controller': ['replicationcontroller'],
+  'resourceclaim-controller': ['resource-claim-controller'],
+  'resourcequota-controller': ['resourcequota'],
+  'selinux-warning-controller': [],
+  'service-cidr-controller': [],
+  'storage-version-migrator-controller': [],
+  'storageversion-garbage-collector-controller': ['storage-version-gc'],
+  'token-cleaner-controller': ['tokencleaner'],
+  'ttl-controller': ['ttl'],
+  'validatingadmissionpolicy-status-controller': ['validatingadmissionpolicy-status'],
+  'volumeattributesclass-protection-controller': [],
+};
+
+const NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries(ELSEWHERE).flatMap(([name, aliases]) => [name, ...aliases].map((each) => [each, name])),
+);
+
+/** The name of a genuine controller that has nothing to do here, under whichever of its names it was asked for. */
+export function genuineControllerElsewhere(name: string): string | undefined {
+  return NAMES.get(name);
+}
