@@ -2,6 +2,7 @@ import type { ApiServerMetrics, ServedRequest } from '../api-server/index.js';
 import type { Metrics } from '../kit/telemetry/index.js';
 import { METRICS, REQUEST_BUCKETS } from '../kit/telemetry/index.js';
 import type { Meter } from '@opentelemetry/api';
+import type { DeploymentState } from './deployment-states/deployment-states.js';
 import type { RolloutMetrics } from './rollout-durations/rollout-durations.js';
 
 /** kube-apiserver's names for the same things, and the store's in ours: there is no etcd here. */
@@ -62,6 +63,20 @@ export function createApiServerMetrics(metrics: Metrics): ApiServerMetrics {
 
 function labelsOf({ group, resource, scope, subresource, verb, version }: ServedRequest) {
   return { verb, group, version, resource, subresource, scope, component: 'apiserver' };
+}
+
+/** How many Deployments are in which state, where there is somebody to tell: `undefined` tells nothing. */
+export function observeDeployments(
+  meter: Meter,
+  counts: () => ReadonlyMap<DeploymentState, number> | undefined,
+): void {
+  meter
+    .createObservableGauge(METRICS.deployments, {
+      description: 'Deployments by the state that their status tells',
+    })
+    .addCallback((result) => {
+      for (const [state, count] of counts() ?? []) result.observe(count, { state });
+    });
 }
 
 /** Seconds: from a rollout of one pod to one of an hour. */

@@ -62,6 +62,7 @@ export type { Predicate } from './operator/predicates.js';
 export type {
   ExtendedManager,
   ManagerExtension,
+  ReconcilerWrapper,
   ManagerExtensionContext,
   ManagerExtensionFactory,
 } from './operator/manager-extension.js';

@@ -46,6 +46,8 @@ export function anAdminPorts(
         transitions: [],
       }),
     },
+    store: { name: 'redis', ping: async () => undefined },
+    hasObject: () => undefined,
     config: () => ({}),
     logLevel: { get: () => level, set: (wanted) => void (level = wanted) },
     queues: () => queues,

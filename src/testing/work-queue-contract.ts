@@ -263,6 +263,26 @@ export function runWorkQueueContract(
         expect(items[0]).toMatchObject({ retries: 2, reason: 'retry' });
       });
 
+      it('drops on demand what earlier runs asked for later, and nothing that a change asked for', async () => {
+        const queue = await setUp();
+        await queue.addAfter('ns/done', 60_000, { reason: 'requeue' });
+        await queue.addAfter('ns/change', 60_000, { reason: 'child-change' });
+        const seen = new Map<string, boolean | undefined>();
+        consume(async ({ comesBack, key }) => {
+          await queue.forget(key);
+          seen.set(key, comesBack);
+        });
+        for (const key of ['ns/done', 'ns/change', 'ns/never']) await queue.add(key);
+        await harness.until(() => seen.size === 3);
+        expect(Object.fromEntries(seen)).toEqual({
+          'ns/done': true,
+          'ns/change': false,
+          'ns/never': false,
+        });
+        expect((await harness.queue().inspect(10)).delayed.map(({ key }) => key)).toEqual(['ns/change']);
+        expect((await harness.queue().counts()).delayed).toBe(1);
+      });
+
       it('lets all keys together wait for the token bucket', async () => {
         const queue = await setUp({ bucketBurst: 3, bucketRatePerSecond: 0.01 });
         const delays: number[] = [];

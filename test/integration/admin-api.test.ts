@@ -237,6 +237,22 @@ describe('the admin API', () => {
       expect((await act('purge', { key: 'default/later' })).status).toBe(404);
     });
 
+    it('says so of a key that no object has and the queue does not know, and adds nothing', async () => {
+      await server.close();
+      await start({ hasObject: (_controller, key) => key === 'default/web' });
+      const act = (verb: string, key: string) =>
+        send('POST', `/admin/queues/deployment/${verb}`, { body: { key }, headers: withToken() });
+      for (const verb of ['requeue', 'park', 'unpark', 'purge'])
+        expect((await act(verb, 'default/typo')).status, verb).toBe(404);
+      expect(parsed(await send('GET', '/admin/queues/deployment'))).toMatchObject({
+        counts: { waiting: 0, parked: 0 },
+      });
+      expect((await act('requeue', 'default/web')).status).toBe(200);
+      // What the queue knows may be requeued, also where its object is gone.
+      await ports.queues().get('deployment')?.park('default/gone', new Error('no'));
+      expect((await act('requeue', 'default/gone')).status).toBe(200);
+    });
+
     it('knows no controller that does not run', async () => {
       expect((await send('GET', '/admin/queues/nothing')).status).toBe(404);
     });
@@ -261,6 +277,20 @@ describe('the admin API', () => {
       expect(answer.status).toBe(200);
       expect(parsed(answer)).toMatchObject({ name: 'web', lastDecisions: [{ actions: ['create web-1'] }] });
       expect(parsed(await send('GET', '/admin/deployments'))).toHaveLength(1);
+    });
+
+    it('tells no decisions about an earlier object of that name', async () => {
+      await server.close();
+      const cluster = new FakeCluster();
+      await start({ informers: new FakeInformers(cluster) });
+      const { apiVersion, kind, metadata, spec } = aDeployment({ replicas: 0 });
+      const { uid } = (await cluster.create(DEPLOYMENTS, { apiVersion, kind, metadata, spec })).metadata;
+      const decided = { controller: 'deployment', key: 'default/web', replica: 'controller-0' };
+      ports.decisions.add({ ...decided, atMs: 1, uid: 'of-the-deleted-one', actions: ['create web-old'] });
+      ports.decisions.add({ ...decided, atMs: 2, ...(uid && { uid }), actions: ['create web-1'] });
+      const explained = parsed(await send('GET', '/admin/explain/deployments/default/web'));
+      expect(explained).toMatchObject({ lastDecisions: [{ actions: ['create web-1'] }] });
+      expect(explained).toHaveProperty('lastDecisions.length', 1);
     });
 
     it('tells integers that no double holds to the last digit', async () => {
@@ -319,6 +349,124 @@ describe('the admin API', () => {
     it('says so where this replica watches no Deployments', async () => {
       expect((await send('GET', '/admin/explain/deployments/default/web')).status).toBe(503);
     });
+  });
+
+  it('leads from its address to the console, whoever asks', async () => {
+    const elsewhere = { 'x-forwarded-for': '10.0.0.9' };
+    for (const headers of [{}, elsewhere]) {
+      const answer = await send('GET', '/', { headers });
+      expect(answer).toMatchObject({ status: 302, headers: { location: '/console' } });
+    }
+    expect((await send('POST', '/', {})).status).toBe(401);
+  });
+
+  describe('the z-pages', () => {
+    const STRUCTURED = 'application/json;v=v1beta1;g=config.k8s.io;as=';
+
+    it('tell options and age of the process, in text and structured', async () => {
+      await server.close();
+      await start({ config: () => ({ workers: { deployment: 5 }, kubeconfig: '(hidden)' }) });
+      expect(parsed(await send('GET', '/configz'))).toEqual({
+        'controller.rollkeeper.dev': {
+          kind: 'RollkeeperControllerConfiguration',
+          apiVersion: 'controller.rollkeeper.dev/v1alpha1',
+          workers: { deployment: 5 },
+          kubeconfig: '(hidden)',
+        },
+      });
+      expect((await send('GET', '/flagz')).body).toContain('\nkubeconfig=CLASSIFIED\nworkers=deployment=5\n');
+      expect((await send('GET', '/statusz')).body).toContain('\nStarted: Thu Jan  1 00:00:00 UTC 1970\n');
+      const structured = async (path: string, as: string) =>
+        parsed(await send('GET', path, { headers: { accept: STRUCTURED + as } }));
+      const common = { apiVersion: 'config.k8s.io/v1beta1', metadata: { name: 'rollkeeper' } };
+      expect(await structured('/flagz', 'Flagz')).toEqual({
+        ...common,
+        kind: 'Flagz',
+        flags: { kubeconfig: 'CLASSIFIED', workers: 'deployment=5' },
+      });
+      expect(await structured('/statusz', 'Statusz')).toMatchObject({
+        ...common,
+        kind: 'Statusz',
+        startTime: '1970-01-01T00:00:00Z',
+        paths: expect.arrayContaining(['/statusz']),
+      });
+    });
+
+    it('answer 406 to any other form', async () => {
+      for (const path of ['/flagz', '/statusz'])
+        expect((await send('GET', path, { headers: { accept: 'application/json' } })).status).toBe(406);
+    });
+
+    it('are for those who may read the admin pages, and for nobody else', async () => {
+      const elsewhere = { 'x-forwarded-for': '10.0.0.9' };
+      for (const path of ['/configz', '/flagz', '/statusz']) {
+        expect((await send('GET', path, { headers: elsewhere })).status, path).toBe(401);
+        expect((await send('GET', path, { headers: { ...elsewhere, ...withToken() } })).status).toBe(200);
+      }
+    });
+
+    it('are for users of the cluster who have a right on their path, not for those of one namespace', async () => {
+      await server.close();
+      const asked: string[] = [];
+      const rights: Readonly<Record<string, readonly string[]>> = {
+        operator: ['/configz', '/flagz', '/statusz'],
+        // A Role of a namespace is no right on any path; another path is another right.
+        'of-one-namespace': [],
+        'of-the-admin-api': ['/admin/queues'],
+      };
+      await start({
+        delegated: {
+          judge: async ({ path, token: user, verb }) => {
+            asked.push(`${verb} ${path}`);
+            return rights[user]?.includes(path)
+              ? { verdict: 'allowed', user }
+              : { verdict: 'forbidden', user };
+          },
+        },
+      });
+      const statusFor = async (user: string, path: string) =>
+        (await send('GET', path, { headers: { authorization: `Bearer ${user}` } })).status;
+      for (const path of ['/configz', '/flagz', '/statusz']) {
+        expect(await statusFor('operator', path), path).toBe(200);
+        expect(await statusFor('of-one-namespace', path), path).toBe(403);
+        expect(await statusFor('of-the-admin-api', path), path).toBe(403);
+      }
+      expect(asked).toContain('get /configz');
+    });
+  });
+
+  it('says that the store is silent, since when, and answers all the same', async () => {
+    await server.close();
+    const cluster = new FakeCluster();
+    const never = () => new Promise<never>(() => undefined);
+    await start({
+      informers: new FakeInformers(cluster),
+      store: { name: 'redis', ping: never },
+      lease: never,
+      peers: { peers: never },
+    });
+    const { apiVersion, kind, metadata, spec } = aDeployment({ replicas: 0 });
+    await cluster.create(DEPLOYMENTS, { apiVersion, kind, metadata, spec });
+    const asked = ['/admin/status', '/admin/replicas', '/admin/explain/deployments/default/web'].map((path) =>
+      send('GET', path),
+    );
+    for (let step = 0; step < 20; step++) {
+      await ports.clock.advance(100);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const [, replicas, explained] = (await Promise.all(asked)).map(parsed);
+    expect(replicas).toMatchObject({
+      store: { name: 'redis', answers: false },
+      replicas: [{ reachable: true }],
+    });
+    expect(explained).toMatchObject({
+      state: 'blocked',
+      cause: 'store-silent',
+      sentence: expect.stringMatching(
+        /^Stuck: .*Redis does not answer since 2026-01-01T12:00:0.*pods that run go on/,
+      ),
+    });
+    expect(parsed(await send('GET', '/admin/status'))).toMatchObject({ store: { answers: false } });
   });
 
   it('shows leader, lease and replicas', async () => {

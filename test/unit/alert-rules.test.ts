@@ -75,6 +75,14 @@ const CASES: Readonly<Record<string, { fires: Series[]; at: number; quiet: Serie
     at: 10,
     quiet: [series('rollkeeper_unreadable_resources{controller="deployment",resource="pods"}', '0x30')],
   },
+  RollkeeperDeploymentsDegraded: {
+    fires: [series('rollkeeper_deployments{state="degraded",instance="a"}', '2x30')],
+    at: 10,
+    quiet: [
+      series('rollkeeper_deployments{state="degraded",instance="a"}', '0x30'),
+      series('rollkeeper_deployments{state="blocked",instance="a"}', '2x30'),
+    ],
+  },
   RollkeeperKeysParked: {
     fires: [series('rollkeeper_workqueue_parked_keys{name="deployment"}', '1x30')],
     at: 5,
@@ -135,11 +143,11 @@ const CASES: Readonly<Record<string, { fires: Series[]; at: number; quiet: Serie
     quiet: histogram(OVERHEAD, 'instance="a"', '2', OVERHEAD_BOUNDS),
   },
   RollkeeperEventLoopLate: {
-    fires: [series('nodejs_eventloop_delay_seconds{quantile="0.99",instance="a"}', '0.6x30')],
+    fires: [series('nodejs_eventloop_delay_seconds{percentile="99",instance="a"}', '0.6x30')],
     at: 5,
     quiet: [
-      series('nodejs_eventloop_delay_seconds{quantile="0.99",instance="a"}', '0.02x30'),
-      series('nodejs_eventloop_delay_seconds{quantile="1",instance="a"}', '0.6x30'),
+      series('nodejs_eventloop_delay_seconds{percentile="99",instance="a"}', '0.02x30'),
+      series('nodejs_eventloop_delay_seconds{percentile="100",instance="a"}', '0.6x30'),
     ],
   },
 };

@@ -14,7 +14,7 @@
   resources: [replicasets]
   verbs: [list, watch]
 - apiGroups: [""]
-  resources: [pods]
+  resources: [pods, resourcequotas]
   verbs: [list, watch]
 {{- end }}
 

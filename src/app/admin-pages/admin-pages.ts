@@ -4,7 +4,7 @@ import type {
   ManagerExtension,
   ManagerExtensionContext,
   ManagerExtensionFactory,
-  SyncReconciler,
+  ReconcilerWrapper,
 } from '../../kit/index.js';
 import { RecentTraces } from '../../kit/opentelemetry.js';
 import { describeRedis } from '../../base/redis/index.js';
@@ -58,11 +58,12 @@ class AdminPages implements ManagerExtension {
     this.background = [this.peers];
   }
 
-  around(reconciler: SyncReconciler, controller: string): SyncReconciler {
+  around: ReconcilerWrapper = (reconciler, controller, objectOf) => {
     const { decisions: log, running } = this;
     const { clock, identity: replica } = this.context;
-    return new ObservedReconciler(reconciler, { controller, replica, log, running, clock });
-  }
+    const uidOf = (key: string) => objectOf(key)?.metadata.uid;
+    return new ObservedReconciler(reconciler, { controller, replica, log, running, clock, uidOf });
+  };
 
   async start(manager: ExtendedManager): Promise<void> {
     const { host, port, tls } = this.options;
@@ -99,7 +100,7 @@ class AdminPages implements ManagerExtension {
       ...{ manager, clock, logger, certificate, openMetrics },
       token: readAdminToken(tokenFile, OPTION_NAMES.tokenFile),
       delegated: auth === 'delegated' ? new DelegatedAccess({ client: manager.client, clock, logger }) : null,
-      status: new ReplicaStatusSource(manager),
+      status: new ReplicaStatusSource(manager, clock),
       config: () => this.shownOptions(manager),
       ...{ decisions: this.decisions, running: this.running, traces: this.traces, peers: this.peers },
     });

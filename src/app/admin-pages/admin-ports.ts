@@ -7,11 +7,12 @@ import type {
   Deployment,
   KubernetesObject,
   Namespace,
+  Node,
   Pod,
   ReplicaSet,
   ResourceType,
 } from '../../base/kubernetes/index.js';
-import { NAMESPACES, PODS, REPLICA_SETS, qualifiedResource } from '../../base/kubernetes/index.js';
+import { NAMESPACES, NODES, PODS, REPLICA_SETS, qualifiedResource } from '../../base/kubernetes/index.js';
 import {
   DEPLOYMENT_APIS,
   deploymentControllerName,
@@ -56,6 +57,14 @@ export function createAdminPorts(parts: AdminPortParts): AdminPorts {
     openMetrics,
     status,
     config,
+    store: {
+      get name() {
+        return manager.coordination.name;
+      },
+      ping: () => manager.coordination.ping(),
+    },
+    hasObject: (name, key) =>
+      manager.controllers.find(({ controller }) => controller.name === name)?.hasObject?.(key),
     logLevel: { get: getLogLevel, set: setLogLevel },
     // The controllers are there once the application has started.
     queues: () => new Map(manager.controllers.map(({ controller, queue }) => [controller.name, queue])),
@@ -73,11 +82,12 @@ function cachesOf(informers: InformerFactory): readonly DeploymentCaches[] {
     informers.find(qualifiedResource(type)) as Informer<T> | undefined;
   const [replicaSets, pods] = [find<ReplicaSet>(REPLICA_SETS), find<Pod>(PODS)];
   const namespaces = find<Namespace>(NAMESPACES);
+  const nodes = find<Node>(NODES);
   return DEPLOYMENT_APIS.flatMap((apiVersion) => {
     const deployments = find<Deployment>(deploymentTypeOf(apiVersion));
     if (!deployments || !replicaSets || !pods) return [];
     const controller = deploymentControllerName(apiVersion);
-    return [{ apiVersion, controller, deployments, replicaSets, pods, namespaces }];
+    return [{ apiVersion, controller, deployments, replicaSets, pods, namespaces, nodes }];
   });
 }
 

@@ -1,14 +1,22 @@
 import type { LeadershipStatus, ReplicaStatus, StatusSource } from '../admin/index.js';
+import type { Clock } from '../../base/clock/index.js';
 import { toRfc3339Micro } from '../../base/clock/index.js';
+import type { WorkQueueCounts } from '../../kit/work-queue/index.js';
 import type { ExtendedManager } from '../../kit/index.js';
 import { qualifiedResource } from '../../base/kubernetes/index.js';
 import type { ManagedController } from '../../kit/manager/index.js';
 import { troublesOf } from '../../kit/manager/index.js';
 import { VERSION } from '../../base/version.js';
 
+/** Less than other replicas wait for an answer. */
+const COUNTS_WITHIN_MS = 500;
+
 /** What this replica says of itself. Counts of a queue that cannot be read are left out. */
 export class ReplicaStatusSource implements StatusSource {
-  constructor(private readonly manager: ExtendedManager) {}
+  constructor(
+    private readonly manager: ExtendedManager,
+    private readonly clock: Clock,
+  ) {}
 
   async status(): Promise<ReplicaStatus> {
     const { controllers, election, identity, informers, leader } = this.manager;
@@ -51,7 +59,20 @@ export class ReplicaStatusSource implements StatusSource {
       worksOn: isLeaders ? 'leader' : 'all',
       ...troublesOf(managed),
       figures: built.figures?.(),
-      queue: await queue.counts().catch(() => undefined),
+      queue: await this.countsOf(queue),
     };
   }
+
+  /** What hangs in Redis must not keep the rest of the status from those who ask. */
+  private async countsOf(queue: ManagedController['queue']): Promise<WorkQueueCounts | undefined> {
+    const done = new AbortController();
+    const late = this.clock.sleep(COUNTS_WITHIN_MS, done.signal).then(noCounts, noCounts);
+    try {
+      return await Promise.race([queue.counts().catch(noCounts), late]);
+    } finally {
+      done.abort();
+    }
+  }
 }
+
+const noCounts = (): undefined => undefined;

@@ -2,12 +2,13 @@ import type { Clock } from '../../base/clock/index.js';
 import type { AccessJudge } from '../delegated-access/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
 import type { Informer } from '../../kit/informer/index.js';
-import type { Deployment, Namespace, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import type { Deployment, Namespace, Node, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import type { ShownSpan } from '../../kit/telemetry/index.js';
 import type { ServedCertificate } from '../../base/tls/index.js';
 import type { WorkQueueInspector, WorkQueueTending } from '../../kit/work-queue/index.js';
 import type { StatusSource } from './status-source.js';
+import type { WatchedStore } from './store-watch.js';
 
 /** A replica as the others find it. */
 export interface Peer {
@@ -46,6 +47,8 @@ export interface DeploymentCaches {
   readonly pods: Informer<Pod>;
   /** Absent where no controller here watches namespaces. */
   readonly namespaces?: Informer<Namespace>;
+  /** Absent where no controller here watches nodes. */
+  readonly nodes?: Informer<Node>;
 }
 
 /** Everything that the admin API shows and does, as this replica has it. */
@@ -63,11 +66,15 @@ export interface AdminPorts {
   /** What the port is served with. Absent: plain HTTP. */
   readonly certificate?: ServedCertificate;
   readonly status: StatusSource;
+  /** What the replicas share. */
+  readonly store: WatchedStore;
   /** The options in force, without secrets. */
   config(): Readonly<Record<string, unknown>>;
   readonly logLevel: { get(): string; set(level: string): void };
   /** By controller. */
   queues(): ReadonlyMap<string, WorkQueueInspector & WorkQueueTending>;
+  /** Whether a controller's caches have an object under a key. Undefined: they cannot tell, or not yet. */
+  hasObject(controller: string, key: string): boolean | undefined;
   /** One for each API whose Deployments a controller here watches. */
   caches(): readonly DeploymentCaches[];
   readonly decisions: DecisionLog;

@@ -15,6 +15,8 @@ import { EventStreams } from './event-streams.js';
 import { ExplainSource } from './explain-source.js';
 import { ExplainController } from './explain.controller.js';
 import { QueuesController } from './queues.controller.js';
+import { StoreWatch } from './store-watch.js';
+import { ZPagesController } from './z-pages.controller.js';
 import type { StatusSource } from './status-source.js';
 import {
   ADMIN_PORTS,
@@ -25,6 +27,7 @@ import {
   HEALTH_REGISTRY,
   METRICS_SOURCE,
   STATUS_SOURCE,
+  STORE_WATCH,
 } from './tokens.js';
 
 export interface AdminModuleOptions {
@@ -69,20 +72,26 @@ export class AdminModule {
 const VIEWS: Provider[] = [
   { provide: EVENT_STREAMS, useFactory: () => new EventStreams() },
   {
-    provide: CLUSTER_VIEW,
+    provide: STORE_WATCH,
     inject: [ADMIN_PORTS],
-    useFactory: (ports: AdminPorts) => new ClusterView(ports),
+    useFactory: ({ clock, store }: AdminPorts) => new StoreWatch(store, clock),
+  },
+  {
+    provide: CLUSTER_VIEW,
+    inject: [ADMIN_PORTS, STORE_WATCH],
+    useFactory: (ports: AdminPorts, store: StoreWatch) => new ClusterView(ports, store),
   },
   {
     provide: EXPLAIN_SOURCE,
-    inject: [ADMIN_PORTS, CLUSTER_VIEW],
-    useFactory: (ports: AdminPorts, cluster: ClusterView) => new ExplainSource(ports, cluster),
+    inject: [ADMIN_PORTS, CLUSTER_VIEW, STORE_WATCH],
+    useFactory: (ports: AdminPorts, cluster: ClusterView, store: StoreWatch) =>
+      new ExplainSource(ports, cluster, store),
   },
   {
     provide: CONSOLE_FEED,
-    inject: [ADMIN_PORTS, CLUSTER_VIEW, EXPLAIN_SOURCE],
-    useFactory: (ports: AdminPorts, cluster: ClusterView, source: ExplainSource) =>
-      new ConsoleFeed(ports, cluster, source),
+    inject: [ADMIN_PORTS, CLUSTER_VIEW, EXPLAIN_SOURCE, STORE_WATCH],
+    useFactory: (ports: AdminPorts, cluster: ClusterView, source: ExplainSource, store: StoreWatch) =>
+      new ConsoleFeed(ports, cluster, source, store),
   },
 ];
 
@@ -103,6 +112,7 @@ function describeModule(
       DebugController,
       ConsoleController,
       OpenApiController,
+      ZPagesController,
     ],
     providers: [...providers, ...VIEWS],
   };

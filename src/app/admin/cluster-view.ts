@@ -1,9 +1,11 @@
 import type { OnModuleDestroy } from '@nestjs/common';
 import type { LoggedDecision, RunningSync } from '../explain/index.js';
+import { isAbout } from '../explain/index.js';
 import type { ShownSpan } from '../../kit/telemetry/index.js';
 import type { AdminPorts, LeaseView, Peer } from './admin-ports.js';
 import { PeerClient } from './peer-client.js';
 import type { ReplicaStatus } from './status-source.js';
+import type { StoreView, StoreWatch } from './store-watch.js';
 
 /** What one replica knows of itself, `/admin/local`. */
 export interface LocalView extends Omit<Peer, 'proof'> {
@@ -26,14 +28,20 @@ export interface ClusterSnapshot {
   readonly leader?: string;
   readonly epoch: number;
   readonly lease?: LeaseView;
+  readonly store: StoreView;
   readonly replicas: readonly ReplicaView[];
 }
 
 /** Asks all replicas, so that each of them can show the whole. */
 export class ClusterView implements OnModuleDestroy {
   private readonly client: PeerClient;
+  /** Those that were known last: the registry is in the store, which may be silent. */
+  private lastPeers: readonly Peer[] = [];
 
-  constructor(private readonly ports: AdminPorts) {
+  constructor(
+    private readonly ports: AdminPorts,
+    private readonly store: StoreWatch,
+  ) {
     this.client = new PeerClient(ports.token);
   }
 
@@ -48,18 +56,21 @@ export class ClusterView implements OnModuleDestroy {
   }
 
   async snapshot(): Promise<ClusterSnapshot> {
-    const [peers, lease] = await Promise.all([this.peers(), this.ports.lease().catch(() => undefined)]);
+    const reading = this.store.ask(() => this.ports.lease()).catch(() => undefined);
+    const [peers, lease] = await Promise.all([this.peers(), reading]);
     const replicas = await Promise.all(peers.map((peer) => this.replicaView(peer)));
     const leads = lease && lease.remainingMs > 0 && lease.holder !== '' ? lease.holder : undefined;
-    return { leader: leads, epoch: lease?.epoch ?? 0, lease, replicas };
+    return { leader: leads, epoch: lease?.epoch ?? 0, lease, store: this.store.view(), replicas };
   }
 
-  /** The last decisions about a key, of all replicas that answer, newest first. */
-  async decisions(controller: string, key: string): Promise<readonly LoggedDecision[]> {
-    const query = new URLSearchParams({ controller, key });
-    const own = this.ports.decisions.of(controller, key);
+  /** The last decisions about an object, of all replicas that answer, newest first; none about another one that had its key. */
+  async decisions(controller: string, key: string, uid: string): Promise<readonly LoggedDecision[]> {
+    const query = new URLSearchParams({ controller, key, uid });
+    const own = this.ports.decisions.of(controller, key, uid);
     const others = await this.askOthers<LoggedDecision[]>(`/admin/local/decisions?${query.toString()}`);
-    return [...own, ...others.flat()].sort((a, b) => b.atMs - a.atMs).slice(0, 20);
+    return [...own, ...others.flat().filter((decision) => isAbout(decision, uid))]
+      .sort((a, b) => b.atMs - a.atMs)
+      .slice(0, 20);
   }
 
   /** Decisions of all replicas and keys after `afterMs`, newest first. */
@@ -80,7 +91,8 @@ export class ClusterView implements OnModuleDestroy {
   private async peers(): Promise<readonly Peer[]> {
     const { identity, peers, startedAtMs } = this.ports;
     const self: Peer = { identity, adminUrl: '', pid: process.pid, startedAtMs };
-    const known = await peers.peers().catch((): readonly Peer[] => []);
+    const known = await this.store.ask(() => peers.peers()).catch(() => this.lastPeers);
+    this.lastPeers = known;
     this.client.keepOnly(known);
     return known.some((peer) => peer.identity === identity) ? known : [self, ...known];
   }

@@ -30,7 +30,11 @@ export class ClusterController {
   decisions(@Query() query: Record<string, unknown>): readonly LoggedDecision[] {
     const { decisions } = this.ports;
     if (query['key'] !== undefined)
-      return decisions.of(parseName(String(query['controller']), 'controller'), parseKeyText(query['key']));
+      return decisions.of(
+        parseName(String(query['controller']), 'controller'),
+        parseKeyText(query['key']),
+        query['uid'] === undefined ? undefined : parseName(String(query['uid']), 'uid'),
+      );
     const since = parseCount(query['since'], { fallback: 0, max: Number.MAX_SAFE_INTEGER });
     return decisions.since(since, parseCount(query['limit'], { fallback: 100, max: 1000 }));
   }

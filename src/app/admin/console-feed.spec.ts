@@ -9,19 +9,22 @@ import { ClusterView } from './cluster-view.js';
 import type { FeedEvent } from './console-feed.js';
 import { ConsoleFeed } from './console-feed.js';
 import { ExplainSource } from './explain-source.js';
+import { StoreWatch } from './store-watch.js';
 
 describe('the live feed of the console', () => {
   let cluster: FakeCluster;
   let ports: ReturnType<typeof anAdminPorts>;
   let feed: ConsoleFeed;
+  let store: StoreWatch;
   let leave: AbortController;
   let events: FeedEvent[];
 
   beforeEach(async () => {
     cluster = new FakeCluster();
     ports = anAdminPorts({ informers: new FakeInformers(cluster) });
-    const view = new ClusterView(ports);
-    feed = new ConsoleFeed(ports, view, new ExplainSource(ports, view));
+    store = new StoreWatch(ports.store, ports.clock);
+    const view = new ClusterView(ports, store);
+    feed = new ConsoleFeed(ports, view, new ExplainSource(ports, view, store), store);
     leave = new AbortController();
     events = [];
     await cluster.create(DEPLOYMENTS, named('web'));
@@ -56,6 +59,17 @@ describe('the live feed of the console', () => {
     expect(events[0]).toMatchObject({ type: 'hello', identity: 'controller-0', watchesDeployments: true });
     expect(keys()).toEqual(['default/web']);
     expect(events.map(({ type }) => type)).toContain('listed');
+  });
+
+  it('says where there are no rollouts to be shown, because no controller watches Deployments', async () => {
+    const others = anAdminPorts();
+    const silent = new StoreWatch(others.store, others.clock);
+    const view = new ClusterView(others, silent);
+    const source = new ExplainSource(others, view, silent);
+    const seen: FeedEvent[] = [];
+    const viewer = { send: (event: FeedEvent) => void seen.push(event), drained: async () => undefined };
+    void new ConsoleFeed(others, view, source, silent).serve(viewer, leave.signal);
+    expect(seen[0]).toMatchObject({ type: 'hello', watchesDeployments: false });
   });
 
   it('tells a change once, however often it changed meanwhile, and what is gone', async () => {

@@ -7,6 +7,7 @@ import type { ClusterSnapshot, ClusterView } from './cluster-view.js';
 import type { DeploymentSummary } from './console-summary.js';
 import { summarize, summaryKey } from './console-summary.js';
 import type { ExplainSource } from './explain-source.js';
+import type { StoreWatch } from './store-watch.js';
 import type { ParkedKey, WorkQueueCounts, WorkQueueInspector } from '../../kit/work-queue/index.js';
 
 /** What the console is told, an event at a time. */
@@ -68,12 +69,13 @@ export class ConsoleFeed {
     private readonly ports: AdminPorts,
     private readonly cluster: ClusterView,
     private readonly source: ExplainSource,
+    private readonly store: StoreWatch,
   ) {}
 
   /** Sends everything there is, and then what changes, until aborted. */
   async serve(viewer: Viewer, signal: AbortSignal): Promise<void> {
     const { clock, identity } = this.ports;
-    const watchesDeployments = this.ports.caches() !== undefined;
+    const watchesDeployments = this.ports.caches().length > 0;
     viewer.send({ type: 'hello', identity, nowMs: clock.now(), watchesDeployments });
     this.join(viewer);
     try {
@@ -164,7 +166,7 @@ export class ConsoleFeed {
       else {
         const summary = summarize(this.source, caches, deployment, this.ports.clock.now());
         changed.push(summary);
-        if (summary.state === 'progressing' || summary.state === 'blocked') moving.add(key);
+        if (['progressing', 'blocked', 'degraded'].includes(summary.state)) moving.add(key);
       }
     }
     this.broadcast({ type: 'deployments', changed, gone });
@@ -180,7 +182,7 @@ export class ConsoleFeed {
     const [cluster, decisions, summaries] = await Promise.all([
       this.cluster.snapshot(),
       this.cluster.decisionsSince(since, DECISIONS_AT_FIRST),
-      Promise.all(queues.map(([controller, queue]) => queueSummary(controller, queue))),
+      Promise.all(queues.map(([controller, queue]) => this.queueSummary(controller, queue))),
     ]);
     this.broadcast({
       type: 'cluster',
@@ -194,23 +196,24 @@ export class ConsoleFeed {
     this.broadcast({ type: 'decisions', decisions });
   }
 
+  private async queueSummary(
+    controller: string,
+    queue: WorkQueueInspector,
+  ): Promise<QueueSummary | undefined> {
+    try {
+      const read = () => Promise.all([queue.counts(), queue.parked()]);
+      const [counts, parked] = await this.store.ask(read);
+      return { controller, counts, parked: parked.slice(0, PARKED_SHOWN) };
+    } catch {
+      return undefined;
+    }
+  }
+
   private async repeat(everyMs: number, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
     const { clock, logger } = this.ports;
     while (!signal.aborted) {
       await work().catch((error: unknown) => logger.debug('the console could not be told', { error }));
       await clock.sleep(everyMs, signal).catch(() => undefined);
     }
-  }
-}
-
-async function queueSummary(
-  controller: string,
-  queue: WorkQueueInspector,
-): Promise<QueueSummary | undefined> {
-  try {
-    const [counts, parked] = await Promise.all([queue.counts(), queue.parked()]);
-    return { controller, counts, parked: parked.slice(0, PARKED_SHOWN) };
-  } catch {
-    return undefined;
   }
 }

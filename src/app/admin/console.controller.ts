@@ -39,6 +39,12 @@ export class ConsoleController {
     @Inject(EVENT_STREAMS) private readonly streams: EventStreams,
   ) {}
 
+  /** The address that people are shown leads to the page that people want. */
+  @Get()
+  root(@Res() response: Response): void {
+    response.redirect('/console');
+  }
+
   @Get('console')
   page(@Res() response: Response): void {
     sendFile(response, join(PUBLIC, 'index.html'), 'text/html; charset=utf-8');

@@ -41,8 +41,8 @@ const LOOPBACK_ADDRESS = /^(::1|127(\.\d{1,3}){3}|::ffff:127(\.\d{1,3}){3})$/;
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
 /** A path as it is routed: no escapes, no empty segments, none that lead elsewhere. */
 const PLAIN_PATH = /^(\/(?!\.{1,2}(\/|$))[\w.-]+)+\/?$/;
-/** Nothing of the cluster is in these: probes, and the console's own files. */
-const OPEN_PATHS = /^\/((livez|readyz|healthz)(\/[^/]*)?|console(\/.*)?)$/;
+/** Nothing of the cluster is in these: probes, the console's own files, and `/`, which leads there. */
+const OPEN_PATHS = /^\/((livez|readyz|healthz)(\/[^/]*)?|console(\/.*)?)?$/;
 const METRICS_PATH = '/metrics';
 
 /** Of this machine itself. */

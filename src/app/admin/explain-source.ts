@@ -1,16 +1,18 @@
 import type { LoggedDecision, Explanation, QueueKnowledge } from '../explain/index.js';
-import { explainDeployment } from '../explain/index.js';
+import { explainDeployment, notReadyNodes } from '../explain/index.js';
 import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '../../kit/informer/index.js';
-import type { DeepReadonly, Deployment, ReplicaSet } from '../../base/kubernetes/index.js';
-import { keyOf } from '../../base/kubernetes/index.js';
+import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import { isPodReady, keyOf } from '../../base/kubernetes/index.js';
 import type { AdminPorts, DeploymentCaches } from './admin-ports.js';
 import type { ClusterSnapshot, ClusterView } from './cluster-view.js';
+import type { StoreWatch } from './store-watch.js';
 
 /** Explains Deployments from this replica's caches, and with what all replicas know. */
 export class ExplainSource {
   constructor(
     private readonly ports: AdminPorts,
     private readonly cluster: ClusterView,
+    private readonly store: StoreWatch,
   ) {}
 
   /** Undefined: no such Deployment in the cache. */
@@ -21,7 +23,7 @@ export class ExplainSource {
     const observed = this.observed(caches, deployment);
     const [snapshot, decisions] = await Promise.all([
       this.cluster.snapshot(),
-      this.cluster.decisions(controller, key),
+      this.cluster.decisions(controller, key, deployment.metadata.uid ?? ''),
     ]);
     const [queue, replicaSetQueues] = await Promise.all([
       this.queueKnowledge(snapshot, controller, key),
@@ -36,7 +38,7 @@ export class ExplainSource {
       replicaSetQueues,
       neighbours: neighboursOf(caches, deployment),
       queue: queue && { ...queue, retry },
-      control: { controllerRuns, leader: snapshot.leader },
+      control: { controllerRuns, leader: snapshot.leader, store: snapshot.store },
       decisions,
     });
   }
@@ -54,7 +56,15 @@ export class ExplainSource {
     );
     const namespace = caches.namespaces?.lister.get(deployment.metadata.namespace ?? '');
     const namespaceTerminating = namespace && namespace.metadata.deletionTimestamp !== undefined;
-    return { deployment, replicaSets, pods, namespaceTerminating, nowMs: this.ports.clock.now() };
+    const nodesNotReady = nodesNotReadyOf(caches, pods);
+    return {
+      deployment,
+      replicaSets,
+      pods,
+      namespaceTerminating,
+      nodesNotReady,
+      nowMs: this.ports.clock.now(),
+    };
   }
 
   /** Few: those that are not where they should be. */
@@ -82,7 +92,7 @@ export class ExplainSource {
     key: string,
   ): Promise<QueueKnowledge | undefined> {
     try {
-      const view = await this.ports.queues().get(controller)?.inspectKey(key);
+      const view = await this.store.ask(async () => this.ports.queues().get(controller)?.inspectKey(key));
       if (!view) return undefined;
       const { delayed, failures, parked, waiting } = view;
       const retry = failures > 0 ? { failures, dueMs: delayed?.dueMs } : undefined;
@@ -98,6 +108,16 @@ export class ExplainSource {
 const REPLICA_SETS_ASKED_FOR = 10;
 /** More of them are not looked at: a conflict is a note, not worth the time. */
 const NEIGHBOURS = 2000;
+
+/** Undefined where no nodes are cached. */
+function nodesNotReadyOf(
+  { nodes }: DeploymentCaches,
+  pods: readonly DeepReadonly<Pod>[],
+): ReadonlyMap<string, string | undefined> | undefined {
+  if (!nodes?.hasSynced) return undefined;
+  const names = new Set(pods.filter((pod) => !isPodReady(pod)).flatMap(({ spec }) => spec?.nodeName ?? []));
+  return notReadyNodes([...names].flatMap((name) => nodes.lister.get(name) ?? []));
+}
 
 /** Who works on the key, and who was told to end and has not. */
 function runsOf(

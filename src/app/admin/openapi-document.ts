@@ -17,6 +17,7 @@ const REFUSALS = {
   '429': json('Too many requests, or too many wrong tokens; see Retry-After.'),
   '503': json('With --admin-auth=delegated: the cluster could not be asked whose token it is.'),
 };
+const NOT_ACCEPTABLE = { '406': json('Neither plain text nor the structured form was asked for.') };
 const NOT_FOUND = { '404': json('No such thing.') };
 
 const inPath = (name: string) => ({ name, in: 'path', required: true, schema: NAME });
@@ -97,6 +98,20 @@ export const OPENAPI_DOCUMENT = {
     '/healthz': probe('All checks'),
     '/healthz/{check}': probe('One check of all'),
     '/metrics': probe('Metrics for Prometheus'),
+    '/': {
+      get: {
+        summary: 'Leads to the console',
+        security: [],
+        responses: { '302': { description: 'To /console' } },
+      },
+    },
+    '/configz': read('The options in force, without secrets, as components of Kubernetes tell theirs'),
+    '/flagz': read('The same as flags, in plain text or as a Flagz of config.k8s.io', [], NOT_ACCEPTABLE),
+    '/statusz': read(
+      'Since when it runs, and which release, in plain text or as a Statusz',
+      [],
+      NOT_ACCEPTABLE,
+    ),
     '/console': probe('The console: a page for people'),
     '/console/{file}': probe("The console's files"),
     '/admin/openapi.json': read('This document'),
@@ -106,6 +121,7 @@ export const OPENAPI_DOCUMENT = {
     '/admin/local/decisions': read("This replica's last decisions", [
       inQuery('controller', NAME, 'with `key`'),
       inQuery('key', { type: 'string' }, 'namespace/name'),
+      inQuery('uid', { type: 'string' }, 'with `key`: about this object alone'),
       inQuery('since', { type: 'integer' }, 'epoch milliseconds'),
       inQuery('limit', { type: 'integer', maximum: 1000 }, 'newest first'),
     ]),

@@ -90,9 +90,10 @@ export class QueuesController {
     @Body() body: KeyBody,
     @Req() request: Request,
   ): Promise<KeyView> {
-    return this.change(name, body, request, 'requeued', (queue, key) =>
-      queue.add(key, { priority: 'high', reason: 'requeue' }),
-    );
+    return this.change(name, body, request, 'requeued', async (queue, key) => {
+      await this.assertKnown(name, queue, key);
+      await queue.add(key, { priority: 'high', reason: 'requeue' });
+    });
   }
 
   /** Nothing is done for it until its object changes or somebody takes it out. */
@@ -100,6 +101,7 @@ export class QueuesController {
   @HttpCode(200)
   park(@Param('controller') name: string, @Body() body: KeyBody, @Req() request: Request): Promise<KeyView> {
     return this.change(name, body, request, 'parked', async (queue, key) => {
+      await this.assertKnown(name, queue, key);
       await queue.purge(key);
       await queue.park(key, new Error(reasonOf(body)));
     });
@@ -144,6 +146,16 @@ export class QueuesController {
       from: request.socket.remoteAddress,
     });
     return queue.inspectKey(key);
+  }
+
+  /** A key that neither the caches nor the queue know is a mistake in typing: a sync of it would do nothing, and say nothing. */
+  private async assertKnown(controller: string, queue: AdminQueue, key: string): Promise<void> {
+    if (this.ports.hasObject(controller, key) !== false) return;
+    const { delayed, failures, hasJob, parked, waiting } = await queue.inspectKey(key);
+    if (hasJob || failures > 0 || (delayed ?? parked ?? waiting)) return;
+    throw new NotFoundException({
+      error: `${controller} has no object ${key}, and its queue does not know it`,
+    });
   }
 
   private queueOf(name: string): { controller: string; queue: AdminQueue } {

@@ -1,4 +1,5 @@
 import type { UnreadableResource } from '../../kit/controller/index.js';
+import type { StoreView } from './store-watch.js';
 
 /** What a replica says of itself on `/admin/status`. */
 export interface ReplicaStatus {
@@ -9,6 +10,8 @@ export interface ReplicaStatus {
   readonly leaderIdentity?: string;
   /** The fencing epoch that this replica has seen last. */
   readonly epoch?: number;
+  /** Whether what the replicas share answers. Absent where only the replica's own parts were asked. */
+  readonly store?: StoreView;
   readonly controllers: readonly {
     readonly name: string;
     readonly workers: number;

@@ -1,6 +1,7 @@
 import { Controller, Get, Inject, Header } from '@nestjs/common';
 import type { LeadershipStatus, ReplicaStatus, StatusSource } from './status-source.js';
-import { STATUS_SOURCE, METRICS_SOURCE } from './tokens.js';
+import type { StoreWatch } from './store-watch.js';
+import { METRICS_SOURCE, STATUS_SOURCE, STORE_WATCH } from './tokens.js';
 import type { Metrics } from '../../kit/telemetry/index.js';
 import { OPENAPI_DOCUMENT } from './openapi-document.js';
 
@@ -10,11 +11,15 @@ import { OPENAPI_DOCUMENT } from './openapi-document.js';
  */
 @Controller('admin')
 export class StatusController {
-  constructor(@Inject(STATUS_SOURCE) private readonly source: StatusSource) {}
+  constructor(
+    @Inject(STATUS_SOURCE) private readonly source: StatusSource,
+    @Inject(STORE_WATCH) private readonly store: StoreWatch,
+  ) {}
 
   @Get('status')
-  status(): Promise<ReplicaStatus> {
-    return this.source.status();
+  async status(): Promise<ReplicaStatus> {
+    const status = await this.source.status();
+    return { ...status, store: this.store.view() };
   }
 
   @Get('leadership')

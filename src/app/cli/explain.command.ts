@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidOptionError } from '../../base/errors/index.js';
-import type { Explanation } from '../explain/index.js';
+import type { Explanation, ExplanationState } from '../explain/index.js';
 import { stringifyJson } from '../../base/kubernetes/index.js';
 import type { ObjectRef } from '../../base/kubernetes/index.js';
 import { runOnce } from '../../base/process/index.js';
@@ -13,11 +13,24 @@ interface ExplainFlags extends AdminClientFlags, ApiFlags {
   readonly json?: boolean;
 }
 
+/** For scripts; 1 and 2 are failures and mistakes in typing, as of every command. */
+const EXIT_CODES: Readonly<Record<ExplanationState, number>> = {
+  complete: 0,
+  'scaled-to-zero': 0,
+  progressing: 3,
+  blocked: 4,
+  degraded: 5,
+  paused: 6,
+  deleting: 7,
+};
+
 /** `rollkeeper explain`: why a rollout is where it is. */
 export function registerExplainCommand(program: Command): void {
   const command = addAdminOptions(program.command('explain'));
   addApiOptions(command, 'ask no replica: work it out from this API alone')
-    .description('say why a rollout is where it is, what it waits for, and what would unblock it')
+    .description(
+      'say why a rollout is where it is, what it waits for, and what would unblock it. Exit code: 0 complete, 3 rolling out, 4 stuck, 5 degraded, 6 paused, 7 deleting',
+    )
     .argument('<kind>', 'deployment, deployments.apps or deployments.rollkeeper.dev')
     .argument('<name>', 'namespace/name, or a name in the namespace default')
     .option('--json', 'as JSON')
@@ -26,6 +39,7 @@ export function registerExplainCommand(program: Command): void {
         const explanation = await explain(kind, parseRef(name), flags);
         const { renderExplanation } = await import('../explain/index.js');
         console.log(flags.json ? stringifyJson(explanation, 2) : renderExplanation(explanation));
+        process.exitCode = EXIT_CODES[explanation.state];
       }),
     );
 }

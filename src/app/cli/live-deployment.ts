@@ -10,12 +10,22 @@ import {
 import type {
   Deployment,
   Namespace,
+  Node,
   ObjectRef,
   Pod,
   ReplicaSet,
   ResourceType,
 } from '../../base/kubernetes/index.js';
-import { NAMESPACES, PODS, REPLICA_SETS, controllerOf, isControlledBy } from '../../base/kubernetes/index.js';
+import {
+  NAMESPACES,
+  NODES,
+  PODS,
+  REPLICA_SETS,
+  controllerOf,
+  isControlledBy,
+  isPodReady,
+} from '../../base/kubernetes/index.js';
+import { notReadyNodes } from '../explain/index.js';
 import type { ApiFlags } from './shared-options.js';
 
 /** A Deployment and what belongs to it, read from the API. */
@@ -26,6 +36,8 @@ export interface LiveDeployment {
   readonly neighbours: readonly Deployment[];
   /** Undefined where we may not know. */
   readonly namespaceTerminating?: boolean;
+  /** Undefined where we may not know. */
+  readonly nodesNotReady?: ReadonlyMap<string, string | undefined>;
 }
 
 /** @throws as {@link findDeployment} */
@@ -45,10 +57,12 @@ export async function readLiveDeployment(
   const deployment = complete(found);
   const replicaSets = sets.items.filter((set) => isControlledBy(set, deployment));
   const uids = new Set(replicaSets.map(({ metadata }) => metadata.uid));
+  const own = pods.items.filter((pod) => uids.has(controllerOf(pod)?.uid));
   return {
     deployment,
     replicaSets,
-    pods: pods.items.filter((pod) => uids.has(controllerOf(pod)?.uid)),
+    pods: own,
+    nodesNotReady: await nodesNotReadyOf(client, own),
     neighbours: all.items.map(complete),
     namespaceTerminating,
   };
@@ -83,6 +97,23 @@ export async function findDeployment(
 
 function complete(deployment: Deployment): Deployment {
   return isCustomDeployment(deployment) ? completeDeployment(deployment) : deployment;
+}
+
+/** More nodes are not asked for one by one. */
+const MOST_NODES = 20;
+
+/** Many who may read Deployments may not read nodes. */
+async function nodesNotReadyOf(
+  client: ApiClient,
+  pods: readonly Pod[],
+): Promise<ReadonlyMap<string, string | undefined> | undefined> {
+  const names = new Set(pods.filter((pod) => !isPodReady(pod)).flatMap(({ spec }) => spec.nodeName ?? []));
+  try {
+    const asked = [...names].slice(0, MOST_NODES).map((name) => client.get<Node>(NODES, { name }));
+    return notReadyNodes(await Promise.all(asked));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Many who may read Deployments may not read namespaces; an answer without this is better than none. */

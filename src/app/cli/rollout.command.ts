@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Clock } from '../../base/clock/index.js';
 import { InvalidOptionError } from '../../base/errors/index.js';
 import { runOnce } from '../../base/process/index.js';
 import type { RolloutTarget } from '../rollout/index.js';
@@ -61,7 +62,8 @@ async function carryOut(
   const { SystemClock } = await import('../../base/clock/index.js');
   const clock = new SystemClock();
   const report = (line: string): void => console.log(line);
-  if (verb === 'status') return followRollout(target, { clock, timeoutMs, report });
+  if (verb === 'status')
+    return followRollout(target, { clock, timeoutMs, report, reasonOf: () => reasonOf(target, clock) });
   if (verb === 'history') return report(await renderHistory(target, revision));
   if (verb === 'undo') await undoRollout(target, toRevision);
   else if (verb === 'restart') await restartRollout(target, clock);
@@ -69,6 +71,14 @@ async function carryOut(
   const { qualifiedResource } = await import('../../base/kubernetes/index.js');
   const done = { undo: 'rolled back', restart: 'restarted', pause: 'paused', resume: 'resumed' }[verb];
   report(`${qualifiedResource(target.type)}/${target.deployment.metadata.name} ${done}`);
+}
+
+/** The sentence of `explain`, out of the API alone. */
+async function reasonOf({ client, deployment }: RolloutTarget, clock: Clock): Promise<string> {
+  const { explainDeployment } = await import('../explain/index.js');
+  const { readLiveDeployment } = await import('./live-deployment.js');
+  const live = await readLiveDeployment(client, deployment.metadata, deployment.apiVersion);
+  return explainDeployment({ ...live, nowMs: clock.now() }).sentence;
 }
 
 function readRevisionFlag(option: string, text: string | undefined): bigint | undefined {

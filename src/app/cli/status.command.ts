@@ -6,7 +6,9 @@ import { failProcess } from '../../base/process/index.js';
 export function registerStatusCommand(program: Command): void {
   program
     .command('status')
-    .description('show each process of `up`, and which replica leads')
+    .description(
+      'show each process of `up`, which replica leads, and whether Redis answers; exit code 1 if not',
+    )
     .option('--json', 'as JSON')
     .option('--data-dir <folder>', 'the folder that `up` was given', '.rollkeeper')
     .action(async ({ dataDir, json }: { dataDir: string; json?: boolean }) => {
@@ -18,5 +20,6 @@ export function registerStatusCommand(program: Command): void {
         return;
       }
       console.log(json ? JSON.stringify(status) : renderUpStatus(status));
+      if (status.redis && !status.redis.answers) process.exitCode = 1;
     });
 }

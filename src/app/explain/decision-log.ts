@@ -4,6 +4,8 @@ export interface LoggedDecision {
   readonly atMs: number;
   readonly controller: string;
   readonly key: string;
+  /** Of the object that had the key then. Absent: there was none, or it was not known. */
+  readonly uid?: string;
   /** The replica that decided. */
   readonly replica: string;
   /** One sentence each, in the order of the writes. */
@@ -49,9 +51,10 @@ export class DecisionLog {
     for (const listener of this.listeners) listener(decision);
   }
 
-  /** Newest first. */
-  of(controller: string, key: string): readonly LoggedDecision[] {
-    return (this.byKey.get(idOf(controller, key)) ?? []).toReversed();
+  /** Newest first. @param uid of the object that is meant: another one may have had its key */
+  of(controller: string, key: string, uid?: string): readonly LoggedDecision[] {
+    const all = (this.byKey.get(idOf(controller, key)) ?? []).toReversed();
+    return uid === undefined ? all : all.filter((decision) => isAbout(decision, uid));
   }
 
   /** Of all keys, those after `afterMs`, newest first. */
@@ -74,10 +77,16 @@ function idOf(controller: string, key: string): string {
   return `${controller} ${key}`;
 }
 
+/** Whether a decision was about the object with this UID, as far as it is known. */
+export function isAbout(decision: Pick<LoggedDecision, 'uid'>, uid: string): boolean {
+  return decision.uid === undefined || decision.uid === uid;
+}
+
 function repeats(before: LoggedDecision, now: LoggedDecision): boolean {
   return (
     now.error !== undefined &&
     before.error === now.error &&
+    before.uid === now.uid &&
     before.actions.join('\n') === now.actions.join('\n')
   );
 }

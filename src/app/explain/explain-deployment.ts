@@ -13,7 +13,7 @@ import {
   failureFindings,
   refusalOf,
 } from './standing-findings.js';
-import { isCustomDeployment } from '../../controllers/deployment/index.js';
+import { findCondition, isCustomDeployment } from '../../controllers/deployment/index.js';
 import type { DeepReadonly, Deployment } from '../../base/kubernetes/index.js';
 
 /**
@@ -41,7 +41,7 @@ function findAll(input: ExplainInput, facts: RolloutFacts): Finding[] {
     ...(deployment.spec.paused ? [pausedFinding(isComplete(facts))] : []),
     ...environmentFindings(input, facts),
     ...failureFindings(input),
-    ...podFindings(facts),
+    ...podFindings(input, facts),
     ...(deployment.spec.paused ? [] : [...limitFindings(input, facts), ...nextSyncFindings(input, facts)]),
   ];
   const told = isComplete(facts) ? all : blockedByDeadline(all);
@@ -79,9 +79,33 @@ function isComplete({ counts, limits, latest, old }: RolloutFacts): boolean {
   );
 }
 
+/** With one of these nothing is done about pods that are lost, which is worse than that they are. */
+const UNCONTROLLED: ReadonlySet<CauseCode> = new Set([
+  'controller-not-running',
+  'namespace-terminating',
+  'parked',
+  'store-silent',
+]);
+
+/**
+ * Whether the rollout was through, nothing else has been asked for since, and pods that were ready are not. A Deployment that has just been
+ * given a larger size has pods that never were ready: it is rolling out, or stuck.
+ */
+function isDegraded({ deployment }: ExplainInput, { latest, limits, old }: RolloutFacts): boolean {
+  const { metadata, status } = deployment;
+  const wasThrough =
+    findCondition(status?.conditions, 'Progressing')?.reason === 'NewReplicaSetAvailable' &&
+    (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0) &&
+    old.every(({ size }) => size === 0);
+  if (!wasThrough || !latest || latest.available >= limits.replicas) return false;
+  return latest.pods.some(({ wasReady }) => wasReady);
+}
+
 function stateOf(input: ExplainInput, facts: RolloutFacts, findings: readonly Finding[]): ExplanationState {
   if (input.deployment.spec.paused) return 'paused';
   const [worst] = findings;
+  const isControlled = !findings.some(({ cause }) => UNCONTROLLED.has(cause));
+  if (isControlled && isDegraded(input, facts)) return 'degraded';
   if (worst?.severity === 'blocked') return 'blocked';
   if (worst?.severity === 'waits' || !isComplete(facts)) return 'progressing';
   return facts.limits.replicas === 0 ? 'scaled-to-zero' : 'complete';
@@ -119,9 +143,13 @@ function headlineOf(
   if (state === 'complete')
     return { cause: state, sentence: `Complete: ${whole(limits.replicas)} new and available.` };
   if (!first) return { cause: 'starting', sentence: `Rolling out: ${progress}.` };
-  const words = { blocked: 'Stuck', progressing: 'Rolling out', paused: 'Paused', deleting: 'Deleting' }[
-    state
-  ];
+  const words = {
+    blocked: 'Stuck',
+    degraded: 'Degraded',
+    progressing: 'Rolling out',
+    paused: 'Paused',
+    deleting: 'Deleting',
+  }[state];
   return { cause: first.cause, sentence: `${words}: ${progress}; ${first.summary}.` };
 }
 

@@ -26,6 +26,8 @@ export interface ControlKnowledge {
   readonly controllerRuns: boolean;
   /** Identity of the leader; absent: nobody leads. */
   readonly leader?: string;
+  /** What the replicas share, as the one that answers finds it. @default it answers */
+  readonly store?: { readonly name: string; readonly answers: boolean; readonly silentSinceMs?: number };
 }
 
 /** Everything that an explanation is made of; nothing is read besides. */
@@ -37,6 +39,8 @@ export interface ExplainInput {
   readonly pods: readonly DeepReadonly<Pod>[];
   /** Whether its namespace is being deleted. @default not known */
   readonly namespaceTerminating?: boolean;
+  /** Nodes that are not ready, by name, and since when (RFC 3339) as far as it is known. @default not known */
+  readonly nodesNotReady?: ReadonlyMap<string, string | undefined>;
   /** The other Deployments of the namespace. */
   readonly neighbours?: readonly DeepReadonly<Deployment>[];
   /** Absent where nothing is known of it: computed from the API alone. */

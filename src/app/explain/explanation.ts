@@ -8,10 +8,11 @@ import type { LoggedDecision } from './decision-log.js';
  * - `scaled-to-zero`: complete, and nothing was asked for
  * - `progressing`: it moves, or will by itself as time passes
  * - `blocked`: it will not move until something outside changes, see `unblockedBy`
+ * - `degraded`: the rollout is over, and fewer pods than asked for are available, because pods that were ready no longer are
  * - `paused`, `deleting`: as somebody asked
  */
 export type ExplanationState =
-  'complete' | 'scaled-to-zero' | 'progressing' | 'blocked' | 'paused' | 'deleting';
+  'complete' | 'scaled-to-zero' | 'progressing' | 'blocked' | 'degraded' | 'paused' | 'deleting';
 
 /** Why something waits; stable words for programs. */
 export type CauseCode =
@@ -24,6 +25,7 @@ export type CauseCode =
   | 'sync-timeout'
   | 'controller-not-running'
   | 'no-leader'
+  | 'store-silent'
   | 'not-observed-yet'
   | 'replicaset-create-error'
   | 'name-too-long'
@@ -40,6 +42,8 @@ export type CauseCode =
   | 'rejected-by-node'
   | 'rejection-backoff'
   | 'not-ready'
+  | 'node-not-ready'
+  | 'no-longer-ready'
   | 'starting'
   | 'min-ready-seconds'
   | 'terminating'
@@ -60,6 +64,8 @@ export interface NamedPod {
   readonly name: string;
   readonly reason: string;
   readonly message?: string;
+  /** The node that it is on, where that is what matters. */
+  readonly node?: string;
 }
 
 /** One thing that the rollout waits for, or that stands in its way. */

@@ -1,8 +1,9 @@
-export { DecisionLog } from './decision-log.js';
+export { DecisionLog, isAbout } from './decision-log.js';
 export type { LoggedDecision, DecisionLogOptions } from './decision-log.js';
 export { explainDeployment } from './explain-deployment.js';
 export type { ControlKnowledge, ExplainInput, QueueKnowledge } from './explain-input.js';
 export type { CauseCode, Explanation, ExplanationState, Finding } from './explanation.js';
+export { notReadyNodes } from './not-ready-nodes.js';
 export { renderExplanation } from './render-explanation.js';
 export { ObservedReconciler } from './observed-reconciler.js';
 export type { ObservedReconcilerOptions } from './observed-reconciler.js';

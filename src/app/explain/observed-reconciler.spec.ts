@@ -37,6 +37,24 @@ describe('the observed reconciler', () => {
     return { abort: (reason: Error) => controller.abort(reason), log, run, running };
   };
 
+  it('notes which object it was about, as the caches have it when it decides', async () => {
+    const clock = new FakeClock(5000);
+    const log = new DecisionLog();
+    let uid: string | undefined = 'first';
+    const reconcile = async (): Promise<SyncStep> => {
+      uid = 'second';
+      return deciding([decision('web: 1 -> 2', true)], async () => ({}));
+    };
+    const options = { controller: 'deployment', replica: 'r0', log, running: new RunningSyncs(clock), clock };
+    const reconciler = new ObservedReconciler({ reconcile }, { ...options, uidOf: () => uid });
+    const context = { signal: new AbortController().signal } as ReconcileContext;
+    await carryThrough(
+      reconciler.reconcile({ key: 'default/web', namespace: 'default', name: 'web' }, context),
+    );
+    expect(log.of('deployment', 'default/web', 'second')).toMatchObject([{ uid: 'second' }]);
+    expect(log.of('deployment', 'default/web', 'first')).toEqual([]);
+  });
+
   it('notes decisions that change something, and no others, nor those that are made by the thousand', async () => {
     const { log, run } = observe(async () =>
       deciding(

@@ -21,6 +21,8 @@ export interface ObservedReconcilerOptions {
   readonly log: DecisionLog;
   readonly running: RunningSyncs;
   readonly clock: Clock;
+  /** Of the object that the caches have under a key. @default not known */
+  readonly uidOf?: (key: string) => string | undefined;
 }
 
 /** Reconciles as the one inside does, and notes what runs, what was decided, and what failed. */
@@ -36,30 +38,34 @@ export class ObservedReconciler implements Reconciler {
     const { signal } = context;
     const shown = running.start(controller, key);
     const actions: string[] = [];
+    let uid: string | undefined;
+    const look = (): void => void (uid = this.options.uidOf?.(key) ?? uid);
+    look();
     // Noted at once: it may never end.
     const stopListening = onAbort(signal, () => {
       if (!hasCode(signal.reason, 'SYNC_TIMEOUT')) return;
       shown.overdue();
-      this.note(key, actions, errorMessage(signal.reason));
+      this.note({ key, uid, actions, error: errorMessage(signal.reason) });
     });
     const end = (failure?: { readonly error: unknown }): void => {
       if (!failure) {
-        if (actions.length > 0) this.note(key, actions);
+        if (actions.length > 0) this.note({ key, uid, actions });
       } else if (!isCancellation(failure.error) && !hasCode(signal.reason, 'SYNC_TIMEOUT'))
-        this.note(key, actions, errorMessage(failure.error));
+        this.note({ key, uid, actions, error: errorMessage(failure.error) });
       stopListening();
       shown.end();
     };
-    return follow(() => this.inner.reconcile(request, context), { actions, end });
+    return follow(() => this.inner.reconcile(request, context), { actions, look, end });
   }
 
-  private note(key: string, actions: readonly string[], error?: string): void {
+  private note({ actions, error, key, uid }: Noted): void {
     const { clock, controller, log, replica } = this.options;
     const traceId = trace.getActiveSpan()?.spanContext().traceId;
     log.add({
       atMs: clock.now(),
       controller,
       key,
+      ...(uid === undefined ? {} : { uid }),
       replica,
       actions,
       ...(error === undefined ? {} : { error }),
@@ -68,9 +74,18 @@ export class ObservedReconciler implements Reconciler {
   }
 }
 
+interface Noted {
+  readonly key: string;
+  readonly uid: string | undefined;
+  readonly actions: readonly string[];
+  readonly error?: string;
+}
+
 interface FollowedSync {
   /** What was decided so far that changes something. */
   readonly actions: string[];
+  /** Called when a decision is about to be made: what it is about is looked up as late as it can be. */
+  readonly look: () => void;
   /** Called once, however it ends. */
   readonly end: (failure?: { readonly error: unknown }) => void;
 }
@@ -85,6 +100,7 @@ async function follow(work: () => Promise<SyncStep>, sync: FollowedSync): Promis
 
 function followDecision(observed: Observed, sync: FollowedSync): Decided {
   try {
+    sync.look();
     const { apply, decision } = observed.decide();
     if (decision.changes && !decision.routine) sync.actions.push(sentenceOf(decision));
     return { decision, apply: () => follow(apply, sync) };

@@ -1,6 +1,8 @@
 import type { ClassifiedPod, TroubleState } from '../../controllers/shared/index.js';
 import { POD_TROUBLES, describeReason } from '../../controllers/shared/index.js';
+import type { ExplainInput } from './explain-input.js';
 import type { CauseCode, Finding } from './explanation.js';
+import { lossFindings } from './loss-findings.js';
 import type { ReplicaSetFacts, RolloutFacts } from './rollout-facts.js';
 
 /** More pods than this are counted, not named. */
@@ -56,19 +58,28 @@ const TROUBLES: Readonly<Record<TroubleState, Words>> = {
 };
 
 /** What the pods of the ReplicaSets that should have them are waiting for. */
-export function podFindings({ latest, old, limits }: RolloutFacts): Finding[] {
-  const findings = latest && latest.nextSize > 0 ? troublesOf([latest]) : [];
+export function podFindings(
+  { nodesNotReady }: ExplainInput,
+  { latest, old, limits }: RolloutFacts,
+): Finding[] {
+  const findings = latest && latest.nextSize > 0 ? troublesOf([latest], nodesNotReady) : [];
   const newIsDone = latest !== undefined && latest.available >= limits.replicas;
   const keeping = newIsDone ? [] : old.filter(({ nextSize }) => nextSize > 0);
-  const ofOld = troublesOf(keeping).filter(
+  const ofOld = troublesOf(keeping, nodesNotReady).filter(
     ({ cause }) => !findings.some((finding) => finding.cause === cause),
   );
   return [...findings, ...ofOld.map((finding) => ({ ...finding, severity: 'note' as const }))];
 }
 
-function troublesOf(sets: readonly ReplicaSetFacts[]): Finding[] {
-  const pods = sets.flatMap((set) => set.pods);
+function troublesOf(
+  sets: readonly ReplicaSetFacts[],
+  nodesNotReady: ExplainInput['nodesNotReady'],
+): Finding[] {
+  const all = sets.flatMap((set) => set.pods);
+  const lost = all.filter(({ state, wasReady }) => wasReady && state === 'unready');
+  const pods = all.filter((pod) => !lost.includes(pod));
   return [
+    ...lossFindings(lost, nodesNotReady),
     ...POD_TROUBLES.flatMap((state) => findingOf(state, pods)),
     ...startingFinding(pods),
     ...waitingForTime(sets, pods),
@@ -110,7 +121,9 @@ export function countOf(pods: readonly ClassifiedPod[]): string {
 }
 
 export function named(pods: readonly ClassifiedPod[]): NonNullable<Finding['pods']> {
-  return pods
-    .slice(0, NAMED_PODS)
-    .map(({ message, name, reason }) => ({ name, reason, ...(message === undefined ? {} : { message }) }));
+  return pods.slice(0, NAMED_PODS).map(({ message, name, node, reason }) => ({
+    ...{ name, reason },
+    ...(message === undefined ? {} : { message }),
+    ...(node === undefined ? {} : { node }),
+  }));
 }

@@ -39,7 +39,10 @@ function deadlineLine(deadline: Explanation['deadline']): string[] {
 function findingLines({ cause, pods = [], severity, summary }: Explanation['waitsFor'][number]): string[] {
   return [
     `- [${severity}] ${cause}: ${summary}`,
-    ...pods.map(({ message, name, reason }) => `    ${name}: ${reason}${message ? `: ${message}` : ''}`),
+    ...pods.map(
+      ({ message, name, node, reason }) =>
+        `    ${name}${node ? ` on ${node}` : ''}: ${reason}${message ? `: ${message}` : ''}`,
+    ),
   ];
 }
 

@@ -1,4 +1,6 @@
 import { findCondition, isObserved, validateDeployment } from '../../controllers/deployment/index.js';
+import { toRfc3339 } from '../../base/clock/index.js';
+import { WHILE_STORE_IS_SILENT, storeWord } from '../silent-store.js';
 import { describeReason, selectorsOverlap } from '../../controllers/shared/index.js';
 import { isEmptySelector, keyOf } from '../../base/kubernetes/index.js';
 import type { ExplainInput } from './explain-input.js';
@@ -57,10 +59,12 @@ export function failureFindings({ deployment, nowMs, queue }: ExplainInput): Fin
 }
 
 /** Whether anybody works on the key at all. */
-export function controlFindings({ control, deployment, queue }: ExplainInput): Finding[] {
+export function controlFindings({ control, deployment, nowMs, queue }: ExplainInput): Finding[] {
   const { generation = 0 } = deployment.metadata;
   const findings: Finding[] = [];
-  if (control && !control.controllerRuns) {
+  if (control?.store?.answers === false) {
+    findings.push(storeFinding(control.store, nowMs));
+  } else if (control && !control.controllerRuns) {
     findings.push({
       cause: 'controller-not-running',
       severity: 'blocked',
@@ -84,6 +88,22 @@ export function controlFindings({ control, deployment, queue }: ExplainInput): F
     });
   }
   return findings;
+}
+
+/** Nothing else is known then: neither the lease nor the queues can be read. */
+function storeFinding(
+  { name, silentSinceMs }: { readonly name: string; readonly silentSinceMs?: number },
+  nowMs: number,
+): Finding {
+  const store = storeWord(name);
+  const seconds = silentSinceMs === undefined ? 0 : Math.max(0, Math.round((nowMs - silentSinceMs) / 1000));
+  const since = silentSinceMs === undefined ? '' : ` since ${toRfc3339(silentSinceMs)} (${seconds} s)`;
+  return {
+    cause: 'store-silent',
+    severity: 'blocked',
+    summary: `${store} does not answer${since}: ${WHILE_STORE_IS_SILENT}`,
+    unblockedBy: [`${store} answering again: is its process there, stopped, out of memory, or cut off?`],
+  };
 }
 
 /** What other objects say: no pods may be created, somebody else selects the same pods. */

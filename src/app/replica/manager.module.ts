@@ -9,7 +9,8 @@ import { ControllerManager } from '../../kit/index.js';
 import type { Metrics } from '../../kit/telemetry/index.js';
 import { RollkeeperModule } from '../../nest/index.js';
 import { RolloutDurations } from '../rollout-durations/rollout-durations.js';
-import { createRolloutMetrics } from '../app-metrics.js';
+import { createRolloutMetrics, observeDeployments } from '../app-metrics.js';
+import { countDeploymentStates } from '../deployment-states/deployment-states.js';
 import { KubernetesApiModule } from './kubernetes-api.module.js';
 import { ObservationModule } from './observation.module.js';
 import { ReplicaManagerOptions } from './replica-manager-options.provider.js';
@@ -46,8 +47,8 @@ export class ManagerModule {
         },
         {
           provide: tokens.STATUS,
-          inject: [ControllerManager],
-          useFactory: (of: ControllerManager) => new ReplicaStatusSource(of),
+          inject: [ControllerManager, tokens.CLOCK],
+          useFactory: (of: ControllerManager, clock: Clock) => new ReplicaStatusSource(of, clock),
         },
       ],
       exports: [tokens.HEALTH, tokens.STATUS, ...parts],
@@ -80,11 +81,18 @@ function timeRollouts(
   const types = deploymentApis
     .map(deploymentTypeOf)
     .filter((deploymentType) => definitions.some(({ type }) => type === deploymentType));
-  if (types.length > 0)
+  if (types.length > 0) {
+    const deployments = types.map((deploymentType) => informers.informerFor<Deployment>(deploymentType));
+    observeDeployments(meter, () =>
+      manager.isLeader
+        ? countDeploymentStates(deployments.flatMap(({ lister }) => lister.list()))
+        : undefined,
+    );
     rollouts.watch({
-      deployments: types.map((deploymentType) => informers.informerFor<Deployment>(deploymentType)),
+      deployments,
       replicaSets: informers.informerFor<ReplicaSet>(REPLICA_SETS),
       pods: informers.informerFor<Pod>(PODS),
     });
+  }
   return rollouts;
 }

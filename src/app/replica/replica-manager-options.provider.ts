@@ -68,8 +68,11 @@ export class ReplicaManagerOptions {
       drainTimeoutMs: options['drain-timeout-ms'],
       caughtUpTimeoutMs: options['caught-up-timeout-ms'],
       background: [peers, ...(certificate ? [certificate] : [])],
-      around: (reconciler, controller) =>
-        new ObservedReconciler(reconciler, { controller, replica: identity, log, running, clock }),
+      around: (reconciler, controller, objectOf) =>
+        new ObservedReconciler(reconciler, {
+          ...{ controller, replica: identity, log, running, clock },
+          uidOf: (key) => objectOf(key)?.metadata.uid,
+        }),
     };
   }
 }

@@ -19,12 +19,16 @@ export interface StatusOptions {
   readonly clock: Clock;
   /** Milliseconds. @default for as long as it takes */
   readonly timeoutMs?: number;
-  /** Told of every state that differs from the one before. */
+  /** Told of every state that differs from the one before, and of what is waited for while none does. */
   readonly report: (line: string) => void;
+  /** Why the rollout is where it is, in a sentence. @default not known */
+  readonly reasonOf?: () => Promise<string | undefined>;
 }
 
 const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt';
 const LOOK_EVERY_MS = 500;
+/** A state that lasts for so long wants a reason. */
+const REASON_EVERY_MS = 5000;
 
 /**
  * Resolves once the rollout is complete.
@@ -33,20 +37,33 @@ const LOOK_EVERY_MS = 500;
 export async function followRollout(target: RolloutTarget, options: StatusOptions): Promise<void> {
   const { clock, report, timeoutMs = Infinity } = options;
   const { client, type } = target;
+  const reasonOf = async (): Promise<string | undefined> => options.reasonOf?.().catch(() => undefined);
   const sinceMs = clock.monotonicNow();
   let { deployment } = target;
-  let told: string | undefined;
+  let [told, reason, reasonAtMs] = ['', '', sinceMs];
   for (;;) {
     const { message, state } = decideRolloutState(deployment);
-    if (state === 'failed') throw new UnsupportedError(message);
+    if (state === 'failed') throw new UnsupportedError(withReason(message, await reasonOf()));
     if (message !== told) report(message);
     if (state === 'complete') return;
     told = message;
-    if (clock.monotonicNow() - sinceMs > timeoutMs)
-      throw new TimeoutError(`timed out waiting for the rollout of ${deployment.metadata.name}`);
+    const nowMs = clock.monotonicNow();
+    if (nowMs - sinceMs > timeoutMs) {
+      const timedOut = `timed out waiting for the rollout of ${deployment.metadata.name}`;
+      throw new TimeoutError(withReason(timedOut, await reasonOf()));
+    }
+    if (nowMs - reasonAtMs >= REASON_EVERY_MS) {
+      const now = (await reasonOf()) ?? '';
+      if (now !== '' && now !== reason) report(now);
+      [reason, reasonAtMs] = [now, nowMs];
+    }
     await clock.sleep(LOOK_EVERY_MS);
     deployment = await client.get<Deployment>(type, deployment.metadata);
   }
+}
+
+function withReason(message: string, reason: string | undefined): string {
+  return reason === undefined ? message : `${message}. ${reason}`;
 }
 
 /** The revisions as `kubectl rollout history` lists them, or the template of one. @throws UnsupportedError for none such */

@@ -20,12 +20,12 @@ export async function failingChecks(replica: ProbedReplica): Promise<readonly st
 }
 
 /**
- * Whether the replica says that it leads; one that does not answer leads as far as nobody can tell.
+ * What the replica says of itself; undefined where it does not answer.
  * @param token needed where its pages are not on this machine's loopback
  */
-export async function leads(replica: ProbedReplica, token?: string): Promise<boolean> {
+export async function askStatus(replica: ProbedReplica, token?: string): Promise<ReplicaStatus | undefined> {
   const answer = await ask(replica, '/admin/status', token);
-  return answer?.code === 200 && (JSON.parse(answer.text) as ReplicaStatus).leader;
+  return answer?.code === 200 ? (JSON.parse(answer.text) as ReplicaStatus) : undefined;
 }
 
 /** Undefined: no answer. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ReplicaStatus } from '../admin/index.js';
 import { FakeClock } from '../../base/clock/index.js';
 import { ShutdownError } from '../../base/errors/index.js';
 import type { Started } from './wait-until-ready.js';
@@ -28,7 +29,7 @@ function starting() {
     onWait: (whatFor) => said.push(whatFor),
     probe: {
       failingChecks: async ({ adminUrl }) => (world.failing.has(adminUrl) ? world.failing.get(adminUrl) : []),
-      leads: async ({ adminUrl }) => adminUrl === world.leader,
+      askStatus: async ({ adminUrl }) => ({ leader: adminUrl === world.leader }) as ReplicaStatus,
     },
   }).then(
     () => (ended = 'ready'),

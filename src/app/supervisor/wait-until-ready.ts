@@ -29,7 +29,7 @@ export interface WaitUntilReadyOptions {
   /** Told what is waited for, when it takes long, and each time that it is something else. */
   readonly onWait: (whatFor: string) => void;
   /** @default over HTTP */
-  readonly probe?: Pick<typeof replicaProbe, 'failingChecks' | 'leads'>;
+  readonly probe?: Pick<typeof replicaProbe, 'askStatus' | 'failingChecks'>;
 }
 
 /**
@@ -71,8 +71,8 @@ async function whatIsMissing(
     ...(notReady.length > 0 ? [`not ready: ${notReady.join(', ')}`] : []),
   ];
   if (parts.length > 0) return parts.join('; ');
-  const leading = await Promise.all(replicas.filter(isProbed).map((replica) => probe.leads(replica, token)));
-  return leading.includes(true) ? undefined : 'no replica leads';
+  const said = await Promise.all(replicas.filter(isProbed).map((replica) => probe.askStatus(replica, token)));
+  return said.some((status) => status?.leader) ? undefined : 'no replica leads';
 }
 
 /** What there is to wait for; undefined: nothing. */

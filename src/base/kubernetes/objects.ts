@@ -85,6 +85,11 @@ export interface Namespace extends KubernetesObject {
   status?: INamespaceStatus;
 }
 
+export interface ResourceQuota extends KubernetesObject {
+  spec?: { hard?: Record<string, string | number> };
+  status?: { hard?: Record<string, string | number>; used?: Record<string, string | number> };
+}
+
 export interface Node extends KubernetesObject {
   spec?: INodeSpec;
   status?: INodeStatus;

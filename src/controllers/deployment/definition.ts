@@ -5,10 +5,17 @@ import type {
   ContentTrim,
 } from '../../kit/index.js';
 import { dueObjects } from '../../kit/index.js';
-import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import type {
+  DeepReadonly,
+  Deployment,
+  Pod,
+  ReplicaSet,
+  ResourceQuota,
+} from '../../base/kubernetes/index.js';
 import {
   PODS,
   REPLICA_SETS,
+  RESOURCE_QUOTAS,
   ROLLKEEPER_DEPLOYMENTS,
   qualifiedResource,
 } from '../../base/kubernetes/index.js';
@@ -19,6 +26,7 @@ import {
   orphanIndex,
   selectorIndex,
   templateIndex,
+  watchFreedQuotas,
   watchSelectorOverlaps,
 } from '../shared/index.js';
 import type {
@@ -29,6 +37,8 @@ import { compileDeploymentControllerOptions } from './deployment.options.js';
 import type { DeploymentApi } from './deployment-api.js';
 import { completeDeployment, deploymentTypeOf } from './deployment-api.js';
 import { DeploymentEventHandlers, isDeploymentDue } from './event-handlers.js';
+import { findCondition } from './conditions.js';
+import { REPLICA_SET_CREATE_ERROR } from './reasons.js';
 import { DeploymentReconciler } from './reconcile.js';
 
 type Identity = Pick<ControllerDefinition, 'name' | 'aliases' | 'serviceAccount' | 'trims'>;
@@ -73,6 +83,8 @@ function build(
   const deployments = informers.informerFor<Deployment>(deploymentTypeOf(options.api));
   const replicaSets = informers.informerFor<ReplicaSet>(REPLICA_SETS);
   const pods = informers.informerFor<Pod>(PODS);
+  // Sooner than the backoff; where it may not be read, the backoff remains.
+  const quotas = informers.informerFor<ResourceQuota>(RESOURCE_QUOTAS, { optional: true });
   const neighbours = options.neighbours.map((api) =>
     informers.informerFor<Deployment>(deploymentTypeOf(api), { optional: true }),
   );
@@ -89,6 +101,7 @@ function build(
     watch: (enqueue) => {
       const removals = [
         handlers.watch(enqueue),
+        watchFreedQuotas({ quotas, objects: deployments, waitsForRoom: lacksItsReplicaSet, enqueue }),
         watchSelectorOverlaps({
           informer: deployments,
           others: neighbours.map(({ lister }) => lister),
@@ -101,6 +114,11 @@ function build(
     needsSync: (key) => reconciler.needsSync(key),
     due: () => dueObjects<Deployment>(deployments.lister, isDeploymentDue),
   };
+}
+
+/** A quota may limit how many ReplicaSets there are. */
+function lacksItsReplicaSet({ status }: DeepReadonly<Deployment>): boolean {
+  return findCondition(status?.conditions, 'Progressing')?.reason === REPLICA_SET_CREATE_ERROR;
 }
 
 /** On its way from one API to the other, a Deployment is in both for a moment, and paused in both. */

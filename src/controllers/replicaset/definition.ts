@@ -1,7 +1,20 @@
 import type { BuiltController, ControllerDefinition, ControllerDependencies } from '../../kit/index.js';
 import { dueObjects } from '../../kit/index.js';
-import type { DeepReadonly, Deployment, Pod, ReplicaSet, ResourceType } from '../../base/kubernetes/index.js';
-import { DEPLOYMENTS, PODS, REPLICA_SETS, controllerOf } from '../../base/kubernetes/index.js';
+import type {
+  DeepReadonly,
+  Deployment,
+  Pod,
+  ReplicaSet,
+  ResourceQuota,
+  ResourceType,
+} from '../../base/kubernetes/index.js';
+import {
+  DEPLOYMENTS,
+  PODS,
+  REPLICA_SETS,
+  RESOURCE_QUOTAS,
+  controllerOf,
+} from '../../base/kubernetes/index.js';
 import {
   ORPHAN_INDEX,
   SELECTOR_INDEX,
@@ -9,11 +22,13 @@ import {
   orphanIndex,
   selectorIndex,
   templateIndex,
+  watchFreedQuotas,
   watchSelectorOverlaps,
 } from '../shared/index.js';
 import { isReplicaSetDue, watchReplicaSets } from './watch-replicasets.js';
 import { limitToSelected } from './limit-to-selected.js';
 import { ReplicaSetReconciler } from './reconcile.js';
+import { REPLICA_FAILURE } from './status.js';
 import type { ReplicaSetControllerOptions } from './replicaset.options.js';
 import { compileReplicaSetControllerOptions } from './replicaset.options.js';
 
@@ -46,6 +61,8 @@ function build(
 ): BuiltController {
   const replicaSets = informers.informerFor<ReplicaSet>(REPLICA_SETS);
   const pods = informers.informerFor<Pod>(PODS);
+  // Sooner than the backoff; where it may not be read, the backoff remains.
+  const quotas = informers.informerFor<ResourceQuota>(RESOURCE_QUOTAS, { optional: true });
   pods.addIndex(ORPHAN_INDEX, orphanIndex);
   replicaSets.addIndex(SELECTOR_INDEX, selectorIndex);
   replicaSets.addIndex(TEMPLATE_INDEX, (replicaSet) =>
@@ -66,6 +83,7 @@ function build(
     watch: (enqueue) => {
       const removals = [
         watchReplicaSets({ replicaSets, pods, enqueue, waits: options.waits }),
+        watchFreedQuotas({ quotas, objects: replicaSets, waitsForRoom: hasReplicaFailure, enqueue }),
         watchSelectorOverlaps({ informer: replicaSets, events, concerns: isForReplicaSets }),
       ];
       return () => removals.forEach((remove) => remove());
@@ -84,6 +102,11 @@ function build(
 /** What only waits for a rollback takes nobody's pods. */
 function hasPods({ spec }: DeepReadonly<ReplicaSet>): boolean {
   return (spec.replicas ?? 1) > 0;
+}
+
+/** What stood in the way first may have been something else: its message is that of the first failure. */
+function hasReplicaFailure({ status }: DeepReadonly<ReplicaSet>): boolean {
+  return status?.conditions?.some((each) => each.type === REPLICA_FAILURE && each.status === 'True') ?? false;
 }
 
 /** Of those that Deployments control, the Deployments are told. */

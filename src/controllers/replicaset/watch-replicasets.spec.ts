@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { EnqueueRequest } from '../../kit/controller/controller-definition.js';
 import { FakeClock, SeededRandom } from '../../base/clock/index.js';
-import type { Pod, ReplicaSet } from '../../base/kubernetes/index.js';
-import { PODS, REPLICA_SETS } from '../../base/kubernetes/index.js';
+import type { Pod, ReplicaSet, ResourceQuota } from '../../base/kubernetes/index.js';
+import { PODS, REPLICA_SETS, RESOURCE_QUOTAS } from '../../base/kubernetes/index.js';
 import { silentLogger } from '../../base/logging/index.js';
 import { FakeCluster } from '../../testing/fake-cluster.js';
 import { FakeInformers } from '../../testing/fake-informers.js';
@@ -47,6 +47,34 @@ function start() {
 const READY = [{ type: 'Ready', status: 'True' as const, lastTransitionTime: '2026-01-01T00:00:00Z' }];
 
 describe('what wakes a ReplicaSet', () => {
+  it('room under a quota of its namespace, where it could not make its pods', async () => {
+    const { cluster, owner, woken } = start();
+    const aQuota = (used: string, namespace = 'default'): ResourceQuota => ({
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: { name: 'q', namespace },
+      status: { hard: { pods: '2' }, used: { pods: used } },
+    });
+    for (const namespace of ['default', 'other']) cluster.seed(RESOURCE_QUOTAS, aQuota('2', namespace));
+    woken();
+    const free = async (used: string, namespace = 'default'): Promise<void> =>
+      void (await cluster.update(RESOURCE_QUOTAS, aQuota(used, namespace)));
+    await free('1');
+    expect(woken(), 'one that lacks nothing').toEqual([]);
+    const failed = structuredClone(owner);
+    failed.status = {
+      replicas: 0,
+      conditions: [{ type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate' }],
+    };
+    await cluster.update(REPLICA_SETS, failed);
+    woken();
+    await free('1', 'other');
+    await free('2');
+    expect(woken(), 'room elsewhere, and none here').toEqual([]);
+    await free('1');
+    expect(woken()).toEqual(['web normal 0']);
+  });
+
   it('the first list at low priority, then its own changes at high, with their cause', async () => {
     const { cluster, owner, requests, woken } = start();
     expect(woken()).toEqual(['web low 0']);

@@ -1,5 +1,10 @@
 import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
-import { isPodFinished, isPodReady, isPodTerminating } from '../../base/kubernetes/index.js';
+import {
+  isPodFinished,
+  isPodReady,
+  isPodTerminating,
+  readyConditionOf,
+} from '../../base/kubernetes/index.js';
 import { isRejectedByNode } from './node-rejection.js';
 import { isPodAvailable, msUntilPodAvailable, parseTimeMs } from './pod-readiness.js';
 
@@ -27,6 +32,12 @@ export interface ClassifiedPod {
   readonly message?: string;
   /** Until it counts as available, where only time is missing. */
   readonly availableInMs?: number;
+  /** It was ready before, and is not any more. */
+  readonly wasReady?: true;
+  /** Its containers are ready, and the pod is not: its node is not heard of, and the node controller has said so. */
+  readonly isUnheardOf?: true;
+  /** The node that it is on, of a pod that was ready and is not. */
+  readonly node?: string;
 }
 
 const WAITING_STATES: ReadonlyMap<string, PodState> = new Map(
@@ -62,7 +73,38 @@ export function classifyPod(pod: ReadablePod, minReadySeconds: number, nowMs: nu
     const availableInMs = msUntilPodAvailable(pod, minReadySeconds, nowMs);
     return { name, state: 'ready', reason: 'MinReadySeconds', availableInMs };
   }
-  return { name, ...(troubleOf(pod) ?? onItsWay(pod, nowMs)) };
+  const lostAt = readinessLostAt(pod);
+  const verdict = troubleOf(pod) ?? (lostAt === undefined ? onItsWay(pod, nowMs) : noLongerReady(lostAt));
+  return { name, ...verdict, ...(lostAt === undefined ? {} : lossOf(pod)) };
+}
+
+/** Both times have whole seconds, and are of two writes. */
+const SAME_MOMENT_MS = 1000;
+
+/**
+ * Since when a pod that was ready is not, RFC 3339. Undefined: it has never been ready, or not for long enough to tell. The condition is
+ * False from the moment when the kubelet takes the pod up, and that time stays until the pod is ready for the first time.
+ */
+function readinessLostAt({ status }: ReadablePod): string | undefined {
+  const ready = readyConditionOf({ status });
+  if (!ready || ready.status === 'True') return undefined;
+  const [changedMs, startedMs] = [parseTimeMs(ready.lastTransitionTime), parseTimeMs(status?.startTime)];
+  if (changedMs === undefined || startedMs === undefined) return undefined;
+  return changedMs - startedMs > SAME_MOMENT_MS ? ready.lastTransitionTime : undefined;
+}
+
+function noLongerReady(sinceTime: string): Classification {
+  return { state: 'unready', reason: 'NoLongerReady', message: `was ready, and is not since ${sinceTime}` };
+}
+
+function lossOf({ spec, status }: ReadablePod): Pick<ClassifiedPod, 'wasReady' | 'isUnheardOf' | 'node'> {
+  const containersReady = status?.conditions?.find(({ type }) => type === 'ContainersReady');
+  const gates = readyConditionOf({ status })?.reason === 'ReadinessGatesNotReady';
+  return {
+    wasReady: true,
+    ...(containersReady?.status === 'True' && !gates && { isUnheardOf: true }),
+    ...(spec?.nodeName !== undefined && { node: spec.nodeName }),
+  };
 }
 
 /** For sorting: the same order on every replica. */

@@ -235,7 +235,7 @@ export class Controller {
     const trace = { traceparent: activeTraceparent() ?? item.traceparent };
     switch (outcome.action) {
       case 'done':
-        if (item.retries > 0) await queue.forget(item.key);
+        if (item.retries > 0 || item.comesBack) await queue.forget(item.key);
         return;
       case 'requeue-after':
         if (item.retries > 0) await queue.forget(item.key);

@@ -49,6 +49,8 @@ export interface ManagedController {
   /** The leader begins its terms in it; people look at it and tend it. */
   readonly queue: ControllerQueue;
   readonly built: BuiltController;
+  /** Whether there is an object under a key, as far as the caches can tell. @default they cannot */
+  readonly hasObject?: (key: string) => boolean | undefined;
   /** Run while we lead. */
   readonly sweep?: LeaderRunnable;
   /** The caches without which it does not start; it does as soon as all of them have synced. @default none */

@@ -8,11 +8,12 @@ import type { InformerFactory } from '../informer/index.js';
 import type { LabelMatcher } from '../../base/kubernetes/index.js';
 import { qualifiedResource } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
-import type { ControllerDefinition, ControllerMetrics, Reconciler } from '../controller/index.js';
+import type { ControllerDefinition, ControllerMetrics } from '../controller/index.js';
 import { Controller, UnqueuedSweep, activationClient } from '../controller/index.js';
 import type { EventRecorder } from '../events/index.js';
 import type { ManagedController } from '../manager/index.js';
 import { NotedInformers } from '../manager/index.js';
+import type { ReconcilerWrapper } from './manager-extension.js';
 
 /** What the controllers of a replica share. */
 export interface SharedParts {
@@ -39,7 +40,7 @@ export interface SharedParts {
   /** How long a sync waits for its caches, milliseconds. */
   readonly caughtUpTimeoutMs: number;
   /** Put around each reconciler, to watch it at work. @default nothing */
-  readonly around?: (reconciler: Reconciler, controller: string) => Reconciler;
+  readonly around?: ReconcilerWrapper;
 }
 
 /** Puts one controller together: its queue and workers, the activations' client, the sweep. Nothing runs yet. */
@@ -65,15 +66,21 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
   const pair = waitsIn === 'local' ? parts.localQueueOf(name) : parts.queueOf(name);
   const cacheOf = (resource: string) => noted.find(resource) ?? informers.find(resource);
   const cached = (key: string) => cacheOf(qualifiedResource(type))?.lister.get(key);
+  const objectOf = built.objectOf?.bind(built) ?? cached;
+  const hasObject = (key: string): boolean | undefined => {
+    if (objectOf(key) !== undefined) return true;
+    // What is no object of its kind, or not listed yet, may be there all the same.
+    return built.objectOf || !cacheOf(qualifiedResource(type))?.hasSynced ? undefined : false;
+  };
   const controller = new Controller({
     name,
-    reconciler: around?.(built.reconciler, name) ?? built.reconciler,
+    reconciler: around?.(built.reconciler, name, objectOf) ?? built.reconciler,
     ...pair,
     actors,
     clientFor: (activation) => activationClient(traced, activation, clock),
     informerOf: (resource) => (built.informerOf ? built.informerOf(resource) : cacheOf(resource)),
     events,
-    objectOf: built.objectOf?.bind(built) ?? cached,
+    objectOf,
     clock,
     logger,
     tracer,
@@ -86,5 +93,13 @@ export function assembleController(definition: ControllerDefinition, parts: Shar
   const due = built.due?.bind(built);
   const sweep =
     due && new UnqueuedSweep({ controller: name, queue: pair.queue, due, clock, logger, metrics });
-  return { built, controller, queue: pair.queue, needs: noted.needs, worksOn, ...(sweep ? { sweep } : {}) };
+  return {
+    built,
+    controller,
+    hasObject,
+    queue: pair.queue,
+    needs: noted.needs,
+    worksOn,
+    ...(sweep ? { sweep } : {}),
+  };
 }

@@ -7,7 +7,12 @@ import { ApiEventRecorder } from '../events/index.js';
 import type { HealthRegistry } from '../health/index.js';
 import { EventLoopMonitor } from '../health/index.js';
 import type { InformerFactory } from '../informer/index.js';
-import { LeaseCandidacy, LeaseResourceLock, MemoryLease, MemoryResourceLock } from '../leader-election/index.js';
+import {
+  LeaseCandidacy,
+  LeaseResourceLock,
+  MemoryLease,
+  MemoryResourceLock,
+} from '../leader-election/index.js';
 import type { ManagedController } from '../manager/index.js';
 import { Manager, readabilityOf } from '../manager/index.js';
 import type { Metrics, Tracing } from '../telemetry/index.js';
@@ -121,10 +126,10 @@ export function assembleManager(
 
 /** Everything that is put around a reconciler, the manager's own innermost. */
 function aroundAll({ around, extensions }: ManagerParts): NonNullable<ManagerParts['around']> {
-  return (reconciler, controller) =>
+  return (reconciler, controller, objectOf) =>
     extensions.reduce(
-      (inner, extension) => extension.around?.(inner, controller) ?? inner,
-      around?.(reconciler, controller) ?? reconciler,
+      (inner, extension) => extension.around?.(inner, controller, objectOf) ?? inner,
+      around?.(reconciler, controller, objectOf) ?? reconciler,
     );
 }
 

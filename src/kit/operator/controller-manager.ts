@@ -11,6 +11,7 @@ import type { ManagedController, ManagerState } from '../manager/index.js';
 import type { Metrics } from '../telemetry/index.js';
 import type { Assembly, ManagerParts } from './assemble-manager.js';
 import { assembleManager } from './assemble-manager.js';
+import type { Coordination } from './coordination.js';
 import type { Election } from './election.js';
 import { replicaOf } from './election.js';
 import type { Kind } from './kinds.js';
@@ -126,6 +127,11 @@ export class ControllerManager {
   /** The lease and its history, as this replica sees them; from then on no controller is added. */
   get election(): Election {
     return this.assembled().election;
+  }
+
+  /** What the replicas share, to see whether it answers; from then on no controller is added. */
+  get coordination(): Pick<Coordination, 'name' | 'ping'> {
+    return this.assembled().coordination;
   }
 
   /**

@@ -10,14 +10,14 @@ import type { Logger } from '../../base/logging/index.js';
 import { createPinoLogger } from '../../base/logging/index.js';
 import { compileOptions } from '../../base/options/compile-options.js';
 import type { ApiClient } from '../api-client/index.js';
-import type { ControllerDefinition, Reconciler } from '../controller/index.js';
+import type { ControllerDefinition } from '../controller/index.js';
 import type { InformerFactoryOptions } from '../informer/index.js';
 import type { LeaderElectionOptions } from '../leader-election/index.js';
 import { compileLeaderElectionOptions } from '../leader-election/index.js';
 import type { Runnable } from '../manager/index.js';
 import type { Metrics, Tracing } from '../telemetry/index.js';
 import type { CoordinationFactory } from './coordination.js';
-import type { ManagerExtensionFactory } from './manager-extension.js';
+import type { ManagerExtensionFactory, ReconcilerWrapper } from './manager-extension.js';
 import type { ProbeServerOptions } from './probe-server.js';
 
 /** Of {@link createManager}. */
@@ -80,7 +80,7 @@ export interface CreateManagerOptions {
   /** Run from before the informers until after everything else. @default nothing */
   readonly background?: readonly Runnable[];
   /** Put around each reconciler, to watch it at work. @default nothing */
-  readonly around?: (reconciler: Reconciler, controller: string) => Reconciler;
+  readonly around?: ReconcilerWrapper;
   /** What lives beside the controllers: `adminPages` of `rollkeeper/admin`, say. @default nothing */
   readonly extensions?: readonly ManagerExtensionFactory[];
   /** In place of one made from the kubeconfig. Whoever gives it closes it. */

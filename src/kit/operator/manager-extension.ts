@@ -1,4 +1,5 @@
 import type { SpanProcessor } from '@opentelemetry/sdk-trace-base';
+import type { DeepReadonly, KubernetesObject } from '../../base/kubernetes/index.js';
 import type { Clock } from '../../base/clock/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import type { Reconciler } from '../controller/index.js';
@@ -7,7 +8,18 @@ import type { HealthRegistry } from '../health/index.js';
 import type { InformerFactory } from '../informer/index.js';
 import type { ManagedController, Runnable } from '../manager/index.js';
 import type { Metrics } from '../telemetry/index.js';
+import type { Coordination } from './coordination.js';
 import type { Election } from './election.js';
+
+/**
+ * Puts something around a reconciler, to watch it at work.
+ * @param objectOf what the caches have under a key
+ */
+export type ReconcilerWrapper = (
+  reconciler: Reconciler,
+  controller: string,
+  objectOf: (key: string) => DeepReadonly<KubernetesObject> | undefined,
+) => Reconciler;
 
 /** What an extension may know of its manager before there is one. */
 export interface ManagerExtensionContext {
@@ -31,6 +43,8 @@ export interface ExtendedManager {
   readonly informers: InformerFactory;
   readonly controllers: readonly ManagedController[];
   readonly election: Election;
+  /** What the replicas share. */
+  readonly coordination: Pick<Coordination, 'name' | 'ping'>;
   readonly reconcileOn: 'all' | 'leader';
   /** The replica that leads, as far as this one has seen; empty: none. */
   readonly leader: string;
@@ -43,7 +57,7 @@ export interface ManagerExtension {
   /** Run from before the informers until after everything else. */
   readonly background?: readonly Runnable[];
   /** Put around each reconciler. */
-  around?(reconciler: Reconciler, controller: string): Reconciler;
+  around?(...wrapped: Parameters<ReconcilerWrapper>): Reconciler;
   /** At the beginning of `run`, before anything connects. @throws StartupError: the manager does not start */
   start?(manager: ExtendedManager): Promise<void>;
   /** Once Redis can be used, before the informers start. */

@@ -27,6 +27,7 @@ export const METRICS = {
   leaderAttemptDuration: 'rollkeeper_leader_election_attempt_duration_seconds',
   leaderTransitions: 'rollkeeper_leader_transitions_total',
   leaderDepositions: 'rollkeeper_leader_depositions_total',
+  deployments: 'rollkeeper_deployments',
   rolloutDuration: 'rollkeeper_rollout_duration_seconds',
   rolloutFirstWrite: 'rollkeeper_rollout_first_write_seconds',
   rolloutOverhead: 'rollkeeper_rollout_overhead_seconds',

@@ -25,12 +25,13 @@ function observeProcess(meter: Meter): () => void {
   meter
     .createObservableGauge(METRICS.eventLoopDelay, {
       description:
-        'Seconds that the event loop was late since the last scrape, by quantile (1 is the longest)',
+        'Seconds that the event loop was late since the last scrape, by percentile (100 is the longest)',
     })
     .addCallback((result) => {
-      for (const quantile of [0.5, 0.9, 0.99])
-        result.observe(lateness(loop.percentile(quantile * 100)), { quantile: String(quantile) });
-      result.observe(lateness(loop.max), { quantile: '1' });
+      // Not `quantile`, which Prometheus keeps for summaries.
+      for (const percentile of [50, 90, 99])
+        result.observe(lateness(loop.percentile(percentile)), { percentile: String(percentile) });
+      result.observe(lateness(loop.max), { percentile: '100' });
       loop.reset();
     });
   gauge(METRICS.residentMemory, 'Bytes of memory that the process has resident', () =>

@@ -247,9 +247,9 @@ export class BullMqWorkQueue<Started extends object = object>
   /** For the consumer: the item of a job that starts. `fallback` is what the job itself carries. */
   async takeItem(key: string, fallback: PendingAdd): Promise<WorkItem & Partial<Started>> {
     const step = this.atStart?.(key);
-    const { pending, failures, reply } = await this.state.takePending(key, step?.call);
+    const { comesBack, failures, pending, reply } = await this.state.takePending(key, step?.call);
     const started: Partial<Started> = step ? step.read(reply) : {};
-    return { key, retries: failures, ...(pending ?? fallback), ...started };
+    return { key, retries: failures, comesBack, ...(pending ?? fallback), ...started };
   }
 
   /**

@@ -17,6 +17,7 @@ import type {
   WorkQueueTending,
   WorkQueueView,
 } from './queue-inspection.js';
+import { REASONS_OF_RUNS } from './work-queue.js';
 import type { AddOptions, LeaderAdds, LeaderTerm, RetryOptions, WorkItem, WorkQueue } from './work-queue.js';
 
 export interface MemoryWorkQueueDependencies {
@@ -108,6 +109,7 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
 
   async forget(key: string): Promise<void> {
     this.failures.delete(key);
+    this.dropTimerOfRuns(key);
   }
 
   async numRequeues(key: string): Promise<number> {
@@ -166,7 +168,8 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
     this.pending.delete(key);
     this.processing.add(key);
     this.metrics.queueDuration(this.name, Math.max(this.clock.now() - pending.readySinceMs, 0));
-    return { key, retries: this.failures.get(key) ?? 0, ...pending };
+    const comesBack = REASONS_OF_RUNS.has(this.timers.get(key)?.options.reason);
+    return { key, retries: this.failures.get(key) ?? 0, comesBack, ...pending };
   }
 
   /** For the consumer: the run of a taken key ended. */
@@ -232,6 +235,13 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
       options: { ...options, ...mergeTraces(options, pendingTimer?.options ?? {}) },
     };
     this.timers.set(key, timer);
+  }
+
+  private dropTimerOfRuns(key: string): void {
+    const timer = this.timers.get(key);
+    if (!timer || !REASONS_OF_RUNS.has(timer.options.reason)) return;
+    timer.handle.cancel();
+    this.timers.delete(key);
   }
 
   /** The key of the best rank that was added first. A key that has waited for `agingMs` has the best rank. */

@@ -28,12 +28,13 @@ export interface DueTimer {
  */
 export class RedisQueueState {
   private readonly merge = script('merge-pending-3');
-  private readonly take = script('take-pending-2');
+  private readonly take = script('take-pending-3');
   private readonly timerSet = script('set-timer-2');
   private readonly timerRead = script('read-timer-2');
   private readonly timerClear = script('clear-timer-2');
   private readonly timersOverdue = script('overdue-timers-1');
   private readonly limit = script('rate-limit-3');
+  private readonly forgetKey = script('forget-3');
   private readonly parkKey = script('park-2');
   private readonly termBegin = script('begin-term-1');
   private readonly termCheck = script('check-term-1');
@@ -93,13 +94,15 @@ export class RedisQueueState {
   async takePending(
     key: string,
     after?: LuaCall,
-  ): Promise<{ pending: PendingAdd | undefined; failures: number; reply: unknown }> {
-    const call = this.take.call([this.keys.pending, this.keys.failures], [key]);
+  ): Promise<{ pending: PendingAdd | undefined; failures: number; comesBack: boolean; reply: unknown }> {
+    const { failures: failuresKey, pending: pendingKey, timerData } = this.keys;
+    const call = this.take.call([pendingKey, failuresKey, timerData], [key]);
     const [answer, reply] = after
       ? await runInOneStep(this.redis, [call, after])
       : [await this.run(call), undefined];
-    const [json, failures] = answer as [string | null, number];
-    return { pending: json === null ? undefined : parsePending(json), failures, reply };
+    const [json, failures, comesBack] = answer as [string | null, number, number];
+    const pending = json === null ? undefined : parsePending(json);
+    return { pending, failures, comesBack: comesBack === 1, reply };
   }
 
   /** The add that waits for a run to start, if there is one. */
@@ -165,7 +168,8 @@ export class RedisQueueState {
   }
 
   async forget(key: string): Promise<void> {
-    await this.redis.hdel(this.keys.failures, key);
+    const { failures, timerData, timers } = this.keys;
+    await this.forgetKey.run(this.redis, [failures, timers, timerData], [key]);
   }
 
   async failures(key: string): Promise<number> {

@@ -1,5 +1,12 @@
 import type { AddTraces } from './merge-traces.js';
 
+/** Of adds with which a run asks for the next one of its key. */
+export const REASONS_OF_RUNS: ReadonlySet<ReconcileReason | undefined> = new Set([
+  'requeue',
+  'retry',
+  'parked',
+]);
+
 /** Why a key was added; goes to spans and metrics, never to the reconciler. */
 export type ReconcileReason =
   | 'user-change'
@@ -35,6 +42,8 @@ export interface WorkItem extends AddTraces {
   readonly key: string;
   /** How often this key failed in a row before this run. */
   readonly retries: number;
+  /** Whether earlier runs asked for one that is still to come. @default false */
+  readonly comesBack?: boolean;
   readonly reason: ReconcileReason;
   readonly priority: Priority;
   /** Wall clock, epoch milliseconds, when the key became ready to run. */
@@ -87,7 +96,10 @@ export interface WorkQueue {
    * @param tryWith of the try that it has every `parkedRetryMs`; absent: none
    */
   park(key: string, error: unknown, tryWith?: AddOptions): Promise<void>;
-  /** Resets the key's backoff. */
+  /**
+   * A run of the key has ended well: resets its backoff, and drops what earlier runs had asked for later (`requeue`, `retry`, the try of
+   * a parked key). Delayed adds of changes stay.
+   */
   forget(key: string): Promise<void>;
   numRequeues(key: string): Promise<number>;
   close(): Promise<void>;

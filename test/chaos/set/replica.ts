@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeKubeconfig } from '../../../src/api-server/write-kubeconfig.js';
-import { failingChecks, leads } from '../../../src/app/supervisor/replica-probe.js';
+import { askStatus, failingChecks } from '../../../src/app/supervisor/replica-probe.js';
 import { ApiFaultProxy } from '../api-fault-proxy.js';
 import { TcpProxy } from '../tcp-proxy.js';
 import type { ManagedProcessOptions } from './managed-process.js';
@@ -98,8 +98,9 @@ export class ChaosReplica {
     for (const proxy of [this.redisLink, this.apiLink, this.apiAnswers]) proxy.stop();
   }
 
-  leads(): Promise<boolean> {
-    return this.process.isReady ? leads({ adminUrl: this.process.adminUrl }) : Promise.resolve(false);
+  async leads(): Promise<boolean> {
+    if (!this.process.isReady) return false;
+    return (await askStatus({ adminUrl: this.process.adminUrl }))?.leader ?? false;
   }
 
   async isReady(): Promise<boolean> {

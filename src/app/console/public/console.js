@@ -2,7 +2,7 @@
 import { html, nothing, render } from '/console/lit-html.js';
 import { detail } from '/console/detail.js';
 import { call, follow, token } from '/console/feed.js';
-import { countdownRing, nameOf } from '/console/parts.js';
+import { ago, clockTime, countdownRing, nameOf } from '/console/parts.js';
 import { leaseLeftMs, replicasView } from '/console/replicas.js';
 import { queuesView, tokenDialog } from '/console/queues.js';
 import { traceDialog } from '/console/trace.js';
@@ -89,7 +89,7 @@ const actions = {
   },
   showQueue(controller) {
     actions.set({ queueShown: controller });
-    void lookIntoQueue();
+    void lookIntoQueue().then(() => requestAnimationFrame(showKeys));
   },
   theme() {
     const dark = document.documentElement.dataset.theme
@@ -134,6 +134,7 @@ const counted = (wanted) => {
 
 function page() {
   const stuck = counted(['blocked']);
+  const degraded = counted(['degraded']);
   const parked = (state.queues ?? []).reduce((sum, { counts }) => sum + counts.parked, 0);
   return html`
     <header class="bar">
@@ -146,14 +147,16 @@ function page() {
               role="tab"
               id="tab-${id}"
               aria-selected=${state.tab === id}
-              aria-controls="main"
+              aria-controls="view"
               tabindex=${state.tab === id ? 0 : -1}
               @click=${() => actions.tab(id)}
               @keydown=${onTabKey}
             >
               ${word}${id === 'rollouts' && stuck > 0 ? html`<span class="badge">${stuck} stuck</span>` : nothing}${
-                id === 'queues' && parked > 0 ? html`<span class="badge">${parked} parked</span>` : nothing
-              }
+                id === 'rollouts' && degraded > 0
+                  ? html`<span class="badge">${degraded} degraded</span>`
+                  : nothing
+              }${id === 'queues' && parked > 0 ? html`<span class="badge">${parked} parked</span>` : nothing}
             </button>`,
         )}
       </nav>
@@ -162,11 +165,13 @@ function page() {
         <button class="plain theme" @click=${() => actions.theme()} aria-label="Light or dark">◐</button>
       </div>
     </header>
-    ${lost()}
-    <main id="main" role="tabpanel" aria-labelledby="tab-${state.tab}" class=${state.tab}>
-      ${state.tab === 'rollouts' ? html`${rolloutList(state, actions)} ${detail(state, actions)}` : nothing}
-      ${state.tab === 'replicas' ? replicasView(state) : nothing}
-      ${state.tab === 'queues' ? queuesView(state, actions) : nothing}
+    ${lost()} ${silentStore()}
+    <main id="main" tabindex="-1">
+      <div class="view ${state.tab}" id="view" role="tabpanel" aria-labelledby="tab-${state.tab}">
+        ${state.tab === 'rollouts' ? html`${rolloutList(state, actions)} ${detail(state, actions)}` : nothing}
+        ${state.tab === 'replicas' ? replicasView(state) : nothing}
+        ${state.tab === 'queues' ? queuesView(state, actions) : nothing}
+      </div>
     </main>
     ${tokenDialog(state, actions)} ${traceDialog(state, actions)}
   `;
@@ -205,9 +210,32 @@ function replicaCount({ replicas }) {
 }
 
 function connection() {
-  return html`<span class="fact live ${state.connected ? 'on' : ''}"
-    ><i class="lamp ${state.connected ? 'on' : ''}"></i>${state.connected ? 'live' : 'not connected'}</span
+  const store = state.connected ? state.cluster?.store : undefined;
+  const isWell = state.connected && store?.answers !== false;
+  const word =
+    store?.answers === false ? `${nameOfStore(store)} silent` : state.connected ? 'live' : 'not connected';
+  return html`<span class="fact live ${isWell ? 'on' : ''}"
+    ><i class="lamp ${isWell ? 'on' : 'bad'}"></i>${word}</span
   >`;
+}
+
+function nameOfStore({ name }) {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+/** What the replicas share does not answer, so that most of what is below is as it was before. */
+function silentStore() {
+  const store = state.cluster?.store;
+  if (!state.connected || !store || store.answers) return nothing;
+  const since = store.silentSinceMs;
+  return html`<p class="lost" role="alert" id="silent-store">
+    <span
+      ><b>${nameOfStore(store)} does not answer</b>${
+        since === undefined ? '' : ` since ${clockTime(since)} (${ago(since, state.nowMs)})`
+      }:
+      ${store.meanwhile}.</span
+    >
+  </p>`;
 }
 
 /** The replica that serves this page is gone: the others are known. */
@@ -247,6 +275,11 @@ async function explain() {
     explaining = false;
     if (state.selected !== key) void explain();
   }
+}
+
+/** The table of queues is longer than many windows, and what was asked for is below it. */
+function showKeys() {
+  requestAnimationFrame(() => document.getElementById('queue-keys')?.scrollIntoView({ block: 'nearest' }));
 }
 
 async function lookIntoQueue() {

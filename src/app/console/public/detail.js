@@ -120,13 +120,15 @@ function causes(why) {
                 html`<li class=${finding.severity}>
                   <code>${finding.cause}</code>
                   <p>${finding.summary}</p>
-                  ${(finding.pods ?? []).slice(0, 5).map(
-                    (pod) =>
-                      html`<p class="pod">
-                        <b>${pod.name}</b>
-                        ${pod.reason}${pod.message && !finding.summary.includes(pod.message) ? `: ${pod.message}` : ''}
-                      </p>`,
-                  )}
+                  ${(finding.pods ?? [])
+                    .slice(0, 5)
+                    .map(
+                      (pod) =>
+                        html`<p class="pod">
+                          <b>${pod.name}</b>${pod.node ? ` on ${pod.node}` : ''}
+                          ${pod.reason}${pod.message && !finding.summary.includes(pod.message) ? `: ${pod.message}` : ''}
+                        </p>`,
+                    )}
                 </li>`,
             )}
           </ul>`

@@ -8,11 +8,12 @@ export function nameOf({ key }) {
 
 export const STATES = {
   blocked: { word: 'Stuck', rank: 0 },
-  progressing: { word: 'Rolling out', rank: 1 },
-  deleting: { word: 'Deleting', rank: 2 },
-  paused: { word: 'Paused', rank: 3 },
-  complete: { word: 'Complete', rank: 4 },
-  'scaled-to-zero': { word: 'Scaled to 0', rank: 5 },
+  degraded: { word: 'Degraded', rank: 1 },
+  progressing: { word: 'Rolling out', rank: 2 },
+  deleting: { word: 'Deleting', rank: 3 },
+  paused: { word: 'Paused', rank: 4 },
+  complete: { word: 'Complete', rank: 5 },
+  'scaled-to-zero': { word: 'Scaled to 0', rank: 6 },
 };
 
 /** The letters of the feed. */

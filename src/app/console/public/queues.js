@@ -7,74 +7,78 @@ export function queuesView(state, actions) {
   const parked = state.queues.flatMap(({ controller, parked: keys }) =>
     keys.map((key) => ({ controller, ...key })),
   );
-  return html`<section class="page" aria-label="Queues">
-    <table>
-      <caption class="unseen">
-        Keys by queue
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Queue</th>
-          <th scope="col">Waiting</th>
-          <th scope="col">Running</th>
-          <th scope="col">Delayed</th>
-          <th scope="col">Parked</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${state.queues.map(
-          ({ controller, counts }) =>
-            html`<tr class=${controller === state.queueShown ? 'chosen' : ''}>
-              <th scope="row">
-                <button
-                  class="plain"
-                  aria-pressed=${controller === state.queueShown}
-                  @click=${() => actions.showQueue(controller)}
-                >
-                  ${controller}
-                </button>
-              </th>
-              <td>${counts.waiting}</td>
-              <td>${counts.active}</td>
-              <td>${counts.delayed}</td>
-              <td class=${counts.parked > 0 ? 'bad' : ''}>${counts.parked}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-    ${keysOf(state, actions)}
-    <h3 class="title">Parked keys</h3>
-    ${
-      parked.length === 0
-        ? html`<p class="quiet">
-            None. A key is parked when it failed too often; it waits for a change or for you, with a try now
-            and then.
-          </p>`
-        : html`<ul class="parked">
-            ${parked.map(
-              ({ controller, error, key, nextTryMs, parkedAtMs, retries }) =>
-                html`<li>
-                  <div>
-                    <b>${key}</b>
-                    <span class="quiet"
-                      >${controller} · ${retries} retries · ${ago(parkedAtMs, state.nowMs)}
-                      ago${
-                        nextTryMs === undefined ? '' : ` · next try ${inSeconds(nextTryMs, state.nowMs)}`
-                      }</span
-                    >
-                    <p class="error">${error}</p>
-                  </div>
-                  <div class="buttons">
-                    <button @click=${() => actions.onKey(controller, 'unpark', key)}>Try again</button>
-                    <button class="plain" @click=${() => actions.onKey(controller, 'purge', key)}>
-                      Forget
-                    </button>
-                  </div>
-                </li>`,
-            )}
-          </ul>`
-    }
-    ${state.notice ? html`<p class="notice" role="alert">${state.notice}</p>` : nothing}
+  return html`<section class="page queues-page" aria-label="Queues">
+    <div class="queues-table">
+      <table>
+        <caption class="unseen">
+          Keys by queue
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Queue</th>
+            <th scope="col">Waiting</th>
+            <th scope="col">Running</th>
+            <th scope="col">Delayed</th>
+            <th scope="col">Parked</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${state.queues.map(
+            ({ controller, counts }) =>
+              html`<tr class=${controller === state.queueShown ? 'chosen' : ''}>
+                <th scope="row">
+                  <button
+                    class="plain"
+                    aria-pressed=${controller === state.queueShown}
+                    @click=${() => actions.showQueue(controller)}
+                  >
+                    ${controller}
+                  </button>
+                </th>
+                <td>${counts.waiting}</td>
+                <td>${counts.active}</td>
+                <td>${counts.delayed}</td>
+                <td class=${counts.parked > 0 ? 'bad' : ''}>${counts.parked}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+    <div class="queue-detail">
+      ${keysOf(state, actions)}
+      <h3 class="title">Parked keys</h3>
+      ${
+        parked.length === 0
+          ? html`<p class="quiet">
+              None. A key is parked when it failed too often; it waits for a change or for you, with a try now
+              and then.
+            </p>`
+          : html`<ul class="parked">
+              ${parked.map(
+                ({ controller, error, key, nextTryMs, parkedAtMs, retries }) =>
+                  html`<li>
+                    <div>
+                      <b>${key}</b>
+                      <span class="quiet"
+                        >${controller} · ${retries} retries · ${ago(parkedAtMs, state.nowMs)}
+                        ago${
+                          nextTryMs === undefined ? '' : ` · next try ${inSeconds(nextTryMs, state.nowMs)}`
+                        }</span
+                      >
+                      <p class="error">${error}</p>
+                    </div>
+                    <div class="buttons">
+                      <button @click=${() => actions.onKey(controller, 'unpark', key)}>Try again</button>
+                      <button class="plain" @click=${() => actions.onKey(controller, 'purge', key)}>
+                        Forget
+                      </button>
+                    </div>
+                  </li>`,
+              )}
+            </ul>`
+      }
+      ${state.notice ? html`<p class="notice" role="alert">${state.notice}</p>` : nothing}
+    </div>
   </section>`;
 }
 
@@ -105,7 +109,8 @@ function keysOf({ nowMs, queue, queueShown }, actions) {
       `${later(dueMs)}${reason ? `, ${reason}` : ''}${failures > 0 ? `, ${failures} failures` : ''}`,
     ]),
   ];
-  return html`<h3 class="title">Keys of ${queueShown}</h3>
+  return html`<div id="queue-keys">
+    <h3 class="title">Keys of ${queueShown}</h3>
     ${
       rows.length === 0
         ? html`<p class="quiet">Nothing waits, runs or is delayed.</p>`
@@ -122,7 +127,8 @@ function keysOf({ nowMs, queue, queueShown }, actions) {
             )}
           </ul>`
     }
-    ${rows.length > KEYS_SHOWN ? html`<p class="quiet">and ${rows.length - KEYS_SHOWN} more</p>` : nothing}`;
+    ${rows.length > KEYS_SHOWN ? html`<p class="quiet">and ${rows.length - KEYS_SHOWN} more</p>` : nothing}
+  </div>`;
 }
 
 /** Asked for when the server wants a token: for a change, or from another machine. */

@@ -54,7 +54,7 @@ export function replicasView(state) {
                 return html`<li>
                   <span class="controller"
                     ><i
-                      class="lamp ${consuming ? 'on' : ''}"
+                      class="lamp ${lampOf({ consuming, waitsFor, worksOn }, replica)}"
                       title=${lampTitle({ consuming, waitsFor, worksOn })}
                     ></i
                     >${name}</span
@@ -94,6 +94,12 @@ export function replicasView(state) {
           </ol>`
     }
   </section>`;
+}
+
+/** What only the leader works on is not amiss where another replica leads. */
+function lampOf({ consuming, waitsFor = [], worksOn }, { leader }) {
+  if (consuming) return 'on';
+  return worksOn === 'leader' && !leader && waitsFor.length === 0 ? 'standby' : 'bad';
 }
 
 /** A replica of an older release does not say what a controller waits for. */

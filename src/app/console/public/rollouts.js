@@ -9,6 +9,7 @@ export const FILTERS = [
   ['all', 'All', () => true],
   ['moving', 'Moving', ({ state }) => state === 'progressing' || state === 'deleting'],
   ['stuck', 'Stuck', ({ state }) => state === 'blocked'],
+  ['degraded', 'Degraded', ({ state }) => state === 'degraded'],
   ['paused', 'Paused', ({ state }) => state === 'paused'],
   ['settled', 'Settled', ({ state }) => state === 'complete' || state === 'scaled-to-zero'],
 ];
@@ -105,7 +106,7 @@ function row(item, index, count, state, actions) {
 
 /** The state is on the chip already; of what is stuck, the cause counts. */
 function shortly({ sentence, state }) {
-  const cause = state === 'blocked' ? sentence.indexOf('; ') + 2 : 0;
+  const cause = state === 'blocked' || state === 'degraded' ? sentence.indexOf('; ') + 2 : 0;
   return sentence.slice(cause > 1 ? cause : sentence.indexOf(': ') + 2);
 }
 

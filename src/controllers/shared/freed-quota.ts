@@ -1,0 +1,42 @@
+import type { Enqueue, Informer, ResourceEvent } from '../../kit/index.js';
+import { NAMESPACE_INDEX } from '../../kit/index.js';
+import type { DeepReadonly, KubernetesObject, ResourceQuota } from '../../base/kubernetes/index.js';
+import { nanosOf } from '../../base/kubernetes/index.js';
+
+export interface FreedQuotaInput<T extends KubernetesObject> {
+  readonly quotas: Informer<ResourceQuota>;
+  readonly objects: Informer<T>;
+  /** Whether it may be room that the object lacks. */
+  readonly waitsForRoom: (object: DeepReadonly<T>) => boolean;
+  readonly enqueue: Enqueue;
+}
+
+/**
+ * Wakes what was refused for want of room as soon as a quota of its namespace has some again. The backoff of a refused key grows up to ten
+ * minutes, and without this it would be slept through with room to spare. Returns the unsubscribe.
+ */
+export function watchFreedQuotas<T extends KubernetesObject>(input: FreedQuotaInput<T>): () => void {
+  const { enqueue, objects, quotas, waitsForRoom } = input;
+  return quotas.addEventHandler((event) => {
+    if (!isRoomFreed(event)) return;
+    const { namespace = '' } = event.object.metadata;
+    for (const object of objects.lister.byIndex(NAMESPACE_INDEX, namespace)) {
+      if (!waitsForRoom(object)) continue;
+      enqueue({ ref: { namespace, name: object.metadata.name }, change: event, reason: 'child-change' });
+    }
+  });
+}
+
+/** Whether anything may be created after this that could not be before: less is used, more is allowed, or nothing is limited any more. */
+export function isRoomFreed(event: ResourceEvent<ResourceQuota>): boolean {
+  if (event.type === 'added') return false;
+  if (event.type === 'deleted') return true;
+  const [before, now] = [event.old.status ?? {}, event.object.status ?? {}];
+  return Object.entries(before.hard ?? {}).some(([resource, hard]) => {
+    const allowed = now.hard?.[resource];
+    if (allowed === undefined) return true;
+    return (
+      nanosOf(allowed) > nanosOf(hard) || nanosOf(now.used?.[resource]) < nanosOf(before.used?.[resource])
+    );
+  });
+}
