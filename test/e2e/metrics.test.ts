@@ -8,6 +8,7 @@ import type { Deployment } from '../../src/base/kubernetes/index.js';
 import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
 import { readCredentials } from '../../src/app/supervisor/credentials.js';
 import { waitFor } from '../../src/testing/wait-for.js';
+import { lintExposition } from '../unit/support/exposition-lint.js';
 import { parseExpression, usesOf } from '../unit/support/prometheus.js';
 import { aDeployment } from './support/a-deployment.js';
 import { Up } from './support/up.js';
@@ -24,6 +25,7 @@ interface Served {
 }
 
 function parseText(text: string, into: Map<string, Served>): void {
+  expect(lintExposition(text)).toEqual([]);
   const types = new Map(
     [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]),
   );

@@ -53,7 +53,6 @@ describe('who may do what, where the cluster decides', () => {
 
   it.each([
     '',
-    '/',
     '//admin/status',
     '/admin//status',
     '/admin/status//',

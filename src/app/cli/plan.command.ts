@@ -57,8 +57,23 @@ async function readDeployment(file: string): Promise<Deployment> {
   const [deployment] = deployments;
   if (!deployment || deployments.length > 1)
     throw new UnsupportedError(`${file} holds ${deployments.length} Deployments; a plan is of one`);
+  for (const [field, value] of NEEDED_FIELDS) {
+    if (!isRecord(value(deployment)) && typeof value(deployment) !== 'string')
+      throw new InvalidOptionError('filename', `${file}: the Deployment has no ${field}`);
+  }
   return deployment;
 }
+
+/** Without these there is nothing to be planned; what else is wrong with it the server says. */
+const NEEDED_FIELDS: readonly (readonly [
+  field: string,
+  value: (deployment: Partial<Deployment>) => unknown,
+])[] = [
+  ['metadata.name', ({ metadata }) => metadata?.name],
+  ['spec', ({ spec }) => spec],
+  ['spec.selector', ({ spec }) => spec?.selector],
+  ['spec.template', ({ spec }) => spec?.template],
+];
 
 async function readLive(
   { apiVersion, metadata }: Deployment,

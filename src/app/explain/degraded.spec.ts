@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../base/kubernetes/index.js';
+import type { Pod, ReplicaSet } from '../../base/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { NOW_MS, aPodOf, aReplicaSet, progressing, ready, secondsAgo } from '../../testing/stuck-rollout.js';
 import type { ExplainInput } from './explain-input.js';
@@ -86,6 +86,19 @@ describe('a Deployment that was rolled out and has lost pods', () => {
     const rolling = explainDeployment(aDeploymentWith([silent, ready()], { reason: 'ReplicaSetUpdated' }));
     expect(rolling.state).toBe('blocked');
     expect(explainDeployment(aDeploymentWith([starting, ready()])).state).toBe('progressing');
+  });
+
+  it('is complete again once others have taken the place of its pods, whatever becomes of those', () => {
+    const input = aDeploymentWith([ready(), ready()]);
+    const [replicaSet] = input.replicaSets;
+    if (!replicaSet) throw new Error('there is none');
+    const gone = { deletionTimestamp: secondsAgo(60) };
+    const overdue = aPodOf(structuredClone(replicaSet) as ReplicaSet, 'web-gone', silent, gone);
+    const { state, waitsFor } = explainDeployment({ ...input, pods: [...input.pods, overdue] });
+    expect(state).toBe('complete');
+    expect(waitsFor).toMatchObject([
+      { cause: 'terminating', severity: 'note', pods: [{ name: 'web-gone', node: 'node-1' }] },
+    ]);
   });
 
   it('is stuck rather than degraded where nothing can be done about it', () => {

@@ -44,9 +44,14 @@ function findAll(input: ExplainInput, facts: RolloutFacts): Finding[] {
     ...podFindings(input, facts),
     ...(deployment.spec.paused ? [] : [...limitFindings(input, facts), ...nextSyncFindings(input, facts)]),
   ];
-  const told = isComplete(facts) ? all : blockedByDeadline(all);
+  const told = isComplete(facts) ? all.map(asNoteWhenThrough) : blockedByDeadline(all);
   const rank = { blocked: 0, waits: 1, note: 2 };
   return told.toSorted((a, b) => rank[a.severity] - rank[b.severity]);
+}
+
+/** Pods that should have ended hold nothing up once all that were asked for are available. */
+function asNoteWhenThrough(finding: Finding): Finding {
+  return finding.cause === 'terminating' ? { ...finding, severity: 'note' } : finding;
 }
 
 /** A deadline that has passed means stuck, also where nothing is known to hold the rollout up: pods that start forever, say. */

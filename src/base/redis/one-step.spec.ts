@@ -3,7 +3,7 @@ import { LuaScript } from './lua-script.js';
 import { runInOneStep } from './one-step.js';
 import type { RedisConnection } from './redis-connection.js';
 
-const take = new LuaScript(new URL('../../kit/work-queue/lua/take-pending-3.lua', import.meta.url));
+const take = new LuaScript(new URL('../../kit/work-queue/lua/park-2.lua', import.meta.url));
 const forget = new LuaScript(new URL('../../kit/actor/lua/forget-1.lua', import.meta.url));
 const [first, second] = [take.call(['{q}:a', '{q}:b'], ['key']), forget.call(['{a}'])];
 

@@ -36,7 +36,7 @@ export interface ClassifiedPod {
   readonly wasReady?: true;
   /** Its containers are ready, and the pod is not: its node is not heard of, and the node controller has said so. */
   readonly isUnheardOf?: true;
-  /** The node that it is on, of a pod that was ready and is not. */
+  /** The node that it is on, of a pod that was ready and is not, and of one that should have ended. */
   readonly node?: string;
 }
 
@@ -103,8 +103,12 @@ function lossOf({ spec, status }: ReadablePod): Pick<ClassifiedPod, 'wasReady' |
   return {
     wasReady: true,
     ...(containersReady?.status === 'True' && !gates && { isUnheardOf: true }),
-    ...(spec?.nodeName !== undefined && { node: spec.nodeName }),
+    ...nodeOf({ spec }),
   };
+}
+
+function nodeOf({ spec }: Pick<ReadablePod, 'spec'>): Pick<ClassifiedPod, 'node'> {
+  return spec?.nodeName === undefined ? {} : { node: spec.nodeName };
 }
 
 /** For sorting: the same order on every replica. */
@@ -121,7 +125,7 @@ function terminating(pod: ReadablePod, nowMs: number): Classification {
   const held = finalizers.length > 0 ? `held by finalizers ${finalizers.join(', ')}` : undefined;
   if (lateMs > OVERDUE_MS) {
     const message = held ?? `its grace period ended ${Math.round(lateMs / 1000)} s ago`;
-    return { state: 'overdue', reason: 'Terminating', message };
+    return { state: 'overdue', reason: 'Terminating', message, ...nodeOf(pod) };
   }
   return { state: 'terminating', reason: 'Terminating', ...(held ? { message: held } : {}) };
 }

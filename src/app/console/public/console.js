@@ -89,7 +89,7 @@ const actions = {
   },
   showQueue(controller) {
     actions.set({ queueShown: controller });
-    void lookIntoQueue().then(() => requestAnimationFrame(showKeys));
+    void lookIntoQueue().then(() => requestAnimationFrame(() => requestAnimationFrame(showKeys)));
   },
   theme() {
     const dark = document.documentElement.dataset.theme
@@ -154,7 +154,7 @@ function page() {
             >
               ${word}${id === 'rollouts' && stuck > 0 ? html`<span class="badge">${stuck} stuck</span>` : nothing}${
                 id === 'rollouts' && degraded > 0
-                  ? html`<span class="badge">${degraded} degraded</span>`
+                  ? html`<span class="badge degraded">${degraded} degraded</span>`
                   : nothing
               }${id === 'queues' && parked > 0 ? html`<span class="badge">${parked} parked</span>` : nothing}
             </button>`,
@@ -277,9 +277,10 @@ async function explain() {
   }
 }
 
-/** The table of queues is longer than many windows, and what was asked for is below it. */
+/** Below the table of queues, which is longer than many windows, they would be drawn out of sight. */
 function showKeys() {
-  requestAnimationFrame(() => document.getElementById('queue-keys')?.scrollIntoView({ block: 'nearest' }));
+  const keys = document.getElementById('queue-keys');
+  if (keys && keys.getBoundingClientRect().top > innerHeight / 2) keys.scrollIntoView({ block: 'start' });
 }
 
 async function lookIntoQueue() {
