@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import type { Values } from '../unit/support/helm.js';
-import { CHART, helm, helmEnv, render } from '../unit/support/helm.js';
+import { CHART, helm, helmEnv, render, withRedis } from '../unit/support/helm.js';
 import { startApiServer } from './api-server-harness.js';
 import { ObjectApi } from './support/object-api.js';
 
@@ -41,7 +41,7 @@ describe.skipIf(!helm)('the chart, installed and upgraded', () => {
           else resolve(stdout);
         },
       );
-      child.stdin?.end(stringify(values));
+      child.stdin?.end(stringify(withRedis(values)));
     });
   };
   const token = (): string | undefined =>

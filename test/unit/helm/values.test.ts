@@ -28,13 +28,22 @@ const tcp = (port: number) => ({ protocol: 'TCP', port });
 
 describe.skipIf(!helm)('the values of the chart', () => {
   it('pass helm’s own strict look', () => {
-    const lint = spawnSync(helm ?? 'helm', ['lint', '--strict', CHART], {
-      encoding: 'utf8',
-      env: helmEnv('/nonexistent'),
-    });
+    const lint = spawnSync(
+      helm ?? 'helm',
+      ['lint', '--strict', CHART, '--set', 'redis.url=redis://redis:6379'],
+      {
+        encoding: 'utf8',
+        env: helmEnv('/nonexistent'),
+      },
+    );
     expect(lint.stdout).toContain('1 chart(s) linted, 0 chart(s) failed');
     expect(lint.stdout).not.toMatch(/\[(WARNING|ERROR)\]/);
     expect(lint.status).toBe(0);
+  });
+
+  it('choose no Redis: without one the chart says what it needs', () => {
+    expect(() => render({ redis: { url: '' } })).toThrow('redis.url or redis.existingSecret is needed');
+    expect(defaultValues()['redis']).toMatchObject({ url: '' });
   });
 
   describe('where the replicas run', () => {

@@ -68,7 +68,7 @@ export function render(values: Values = {}, { name = 'rk', namespace = 'ops' }: 
   ];
   const { status, stderr, stdout } = spawnSync(helm ?? 'helm', args, {
     encoding: 'utf8',
-    input: stringify(values),
+    input: stringify(withRedis(values)),
     // Nothing is written there.
     env: helmEnv('/nonexistent'),
     maxBuffer: 16 << 20,
@@ -81,6 +81,11 @@ export function render(values: Values = {}, { name = 'rk', namespace = 'ops' }: 
     const object = document.toJS() as Rendered | null;
     return object ? [object] : [];
   });
+}
+
+/** The one value that the chart cannot choose for anybody. */
+export function withRedis(values: Values): Values {
+  return { ...values, redis: { url: 'redis://redis:6379', ...(values['redis'] as Values | undefined) } };
 }
 
 /** The chart's own values. */

@@ -1,0 +1,58 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
+
+describe('a command line that is wrong', () => {
+  let folder: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rollkeeper-cli-'));
+    writeFileSync(join(folder, 'empty.yaml'), 'kind: Deployment\n');
+    writeFileSync(join(folder, 'broken.yaml'), 'a: [\n');
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const run = (args: readonly string[]) =>
+    spawnSync(process.execPath, [MAIN, ...args], { cwd: folder, encoding: 'utf8', env: { PATH: '' } });
+
+  it.each([
+    [['nope'], "error: unknown command 'nope'"],
+    [['nope', '--help'], "error: unknown command 'nope'"],
+    [['help', 'nope'], "error: unknown command 'nope'"],
+    [['explain'], "error: missing required argument 'kind'"],
+    [['controller', '--bad'], "error: unknown option '--bad'"],
+    [
+      ['controller', '--redis-url', 'redis://x', '--controllers=wrong'],
+      'controllers: "wrong" is no controller',
+    ],
+    [['controller', '--redis-url', 'redis://x', '--leader-elect=no'], 'leader-elect: must be true or false'],
+    [['queue', 'nope', 'deployment'], 'verb: "nope" is none of'],
+    [['rollout', 'nope', 'web'], 'verb: "nope" is none of'],
+    [['plan', '-f', '/nope'], 'filename: ENOENT'],
+    [['plan', '-f', '.'], 'filename: EISDIR'],
+    [['plan', '-f', 'empty.yaml'], 'the Deployment has no metadata.name'],
+    [['plan', '-f', 'broken.yaml'], 'filename: broken.yaml: '],
+  ])('%j ends with 2 and says what is wrong, without a stack', (args, says) => {
+    const { status, stderr } = run(args);
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(says) as string });
+    expect(stderr).not.toMatch(/^ {4}at /m);
+  });
+
+  it.each([[['--help']], [['help', 'queue']], [['queue', '--help']], [['--version']]])(
+    '%j ends well',
+    (args) => {
+      expect(run(args)).toMatchObject({ status: 0, stderr: '' });
+    },
+  );
+
+  it('fails with 1 where nothing is wrong with the command line', () => {
+    expect(run(['status'])).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('nothing is running'),
+    });
+  });
+});

@@ -1,0 +1,69 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { ClusterSnapshot, ReplicaStatus } from '../../src/app/admin/index.js';
+import type { Explanation } from '../../src/app/explain/index.js';
+import type { HttpApiClient } from '../../src/kit/api-client/index.js';
+import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
+import { waitFor } from '../../src/testing/wait-for.js';
+import { aDeployment } from './support/a-deployment.js';
+import { rollkeeper } from './support/program.js';
+import { Up } from './support/up.js';
+
+describe('while Redis hangs', () => {
+  let up: Up;
+  let client: HttpApiClient;
+  let redisPid: number;
+  let adminUrl: string;
+
+  beforeAll(async () => {
+    up = await Up.start();
+    client = await up.client();
+    await client.create(DEPLOYMENTS, aDeployment({ name: 'web', replicas: 2 }));
+    const { redis, replicas } = await up.status();
+    redisPid = redis?.pid ?? 0;
+    adminUrl = replicas[0]?.adminUrl ?? '';
+    await waitFor(
+      async () => (await get<Explanation>('explain/deployments/default/web')).state === 'complete',
+      {
+        timeoutMs: 30_000,
+        what: 'the Deployment to be complete',
+      },
+    );
+  });
+  afterEach(() => process.kill(redisPid, 'SIGCONT'));
+  afterAll(async () => {
+    await client?.close();
+    await up?.stopAndRemove();
+  });
+
+  const get = async <T>(path: string): Promise<T> =>
+    (await (await fetch(`${adminUrl}/admin/${path}`)).json()) as T;
+
+  it('status, the console and explain say so, and it is over when it answers again', async () => {
+    process.kill(redisPid, 'SIGSTOP');
+    await waitFor(async () => (await get<ReplicaStatus>('status')).store?.answers === false, {
+      timeoutMs: 20_000,
+      what: 'the replica to notice',
+    });
+    // What the console is fed with.
+    expect((await get<ClusterSnapshot>('replicas')).store).toMatchObject({
+      answers: false,
+      meanwhile: expect.any(String),
+    });
+    expect(await get<Explanation>('explain/deployments/default/web')).toMatchObject({
+      cause: 'store-silent',
+      sentence: expect.stringContaining('Redis does not answer since 2'),
+    });
+    await waitFor(
+      async () => {
+        const { code, stdout } = await rollkeeper('status', '--data-dir', up.dataDir);
+        return code === 1 && stdout.includes('Redis does not answer since 2');
+      },
+      { timeoutMs: 30_000, what: 'all replicas to have noticed' },
+    );
+    process.kill(redisPid, 'SIGCONT');
+    await waitFor(async () => (await rollkeeper('status', '--data-dir', up.dataDir)).code === 0, {
+      timeoutMs: 30_000,
+      what: 'status to be well again',
+    });
+  });
+});
