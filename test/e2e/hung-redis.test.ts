@@ -5,8 +5,7 @@ import type { HttpApiClient } from '../../src/kit/api-client/index.js';
 import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
-import { rollkeeper } from './support/program.js';
-import { Up } from './support/up.js';
+import { Up, rollkeeper } from './support/up.js';
 
 describe('while Redis hangs', () => {
   let up: Up;

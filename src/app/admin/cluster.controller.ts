@@ -33,7 +33,7 @@ export class ClusterController {
       return decisions.of(
         parseName(String(query['controller']), 'controller'),
         parseKeyText(query['key']),
-        query['uid'] === undefined ? undefined : parseName(String(query['uid']), 'uid'),
+        typeof query['uid'] === 'string' ? parseName(query['uid'], 'uid') : undefined,
       );
     const since = parseCount(query['since'], { fallback: 0, max: Number.MAX_SAFE_INTEGER });
     return decisions.since(since, parseCount(query['limit'], { fallback: 100, max: 1000 }));

@@ -61,7 +61,7 @@ describe('what wakes a ReplicaSet', () => {
       void (await cluster.update(RESOURCE_QUOTAS, aQuota(used, namespace)));
     await free('1');
     expect(woken(), 'one that lacks nothing').toEqual([]);
-    const failed = structuredClone(owner);
+    const failed: ReplicaSet = structuredClone(owner);
     failed.status = {
       replicas: 0,
       conditions: [{ type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate' }],

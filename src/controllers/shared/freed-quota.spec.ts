@@ -35,7 +35,7 @@ describe('room under a quota', () => {
   });
 
   it('is there when the quota is gone, and not when there is a new one', () => {
-    expect(isRoomFreed({ type: 'deleted', object: quota('5', '5') })).toBe(true);
+    expect(isRoomFreed({ type: 'deleted', object: quota('5', '5'), finalStateUnknown: false })).toBe(true);
     expect(isRoomFreed({ type: 'added', object: quota('5', '0'), initial: false })).toBe(false);
   });
 });

@@ -280,7 +280,8 @@ async function explain() {
 /** Below the table of queues, which is longer than many windows, they would be drawn out of sight. */
 function showKeys() {
   const keys = document.getElementById('queue-keys');
-  if (keys && keys.getBoundingClientRect().top > innerHeight / 2) keys.scrollIntoView({ block: 'start' });
+  if (keys && keys.getBoundingClientRect().top > document.documentElement.clientHeight / 2)
+    keys.scrollIntoView({ block: 'start' });
 }
 
 async function lookIntoQueue() {
