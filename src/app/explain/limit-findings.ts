@@ -2,7 +2,7 @@ import { isPodFinished } from '../../base/kubernetes/index.js';
 import { stuckCause } from '../../controllers/deployment/index.js';
 import type { ExplainInput } from './explain-input.js';
 import type { Finding } from './explanation.js';
-import { countOf, named } from './pod-findings.js';
+import { countOf, named } from './named-pods.js';
 import type { RolloutFacts } from './rollout-facts.js';
 import { sum } from './rollout-facts.js';
 

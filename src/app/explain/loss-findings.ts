@@ -2,7 +2,7 @@ import type { ClassifiedPod } from '../../controllers/shared/index.js';
 import { describeReason } from '../../controllers/shared/index.js';
 import type { ExplainInput } from './explain-input.js';
 import type { Finding } from './explanation.js';
-import { countOf, named } from './pod-findings.js';
+import { countOf, named } from './named-pods.js';
 
 /** Pods that were ready and are not: by the node that is not ready, and the others together. */
 export function lossFindings(

@@ -3,10 +3,8 @@ import { POD_TROUBLES, describeReason } from '../../controllers/shared/index.js'
 import type { ExplainInput } from './explain-input.js';
 import type { CauseCode, Finding } from './explanation.js';
 import { lossFindings } from './loss-findings.js';
+import { countOf, named } from './named-pods.js';
 import type { ReplicaSetFacts, RolloutFacts } from './rollout-facts.js';
-
-/** More pods than this are counted, not named. */
-const NAMED_PODS = 10;
 
 interface Words {
   readonly cause: CauseCode;
@@ -113,17 +111,4 @@ function waitingForTime(sets: readonly ReplicaSetFacts[], all: readonly Classifi
   const summary = `${countOf(pods)} must stay ready for minReadySeconds ${wanted}; the last counts as available in ${seconds} s`;
   const unblockedBy = [`${seconds} s without a pod failing`];
   return [{ cause: 'min-ready-seconds', severity: 'waits', summary, pods: named(pods), unblockedBy }];
-}
-
-/** `pod a`, `12 pods`: their names stand beside the sentence. */
-export function countOf(pods: readonly ClassifiedPod[]): string {
-  return pods.length === 1 ? `pod ${pods[0]?.name}` : `${pods.length} pods`;
-}
-
-export function named(pods: readonly ClassifiedPod[]): NonNullable<Finding['pods']> {
-  return pods.slice(0, NAMED_PODS).map(({ message, name, node, reason }) => ({
-    ...{ name, reason },
-    ...(message === undefined ? {} : { message }),
-    ...(node === undefined ? {} : { node }),
-  }));
 }
