@@ -210,8 +210,28 @@ describe.skipIf(!chromiumPath)('the console in a real browser', () => {
     expect(await page.getAttribute('#tab-replicas', 'aria-selected')).toBe('true');
   });
 
+  it('shows as failures no controllers that only the leader works on, and a queue that is chosen in sight', async () => {
+    await open('#replicas');
+    await page.waitForSelector('.controller .lamp.standby');
+    expect(await page.locator('.controller .lamp.bad').count()).toBe(0);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.click('#tab-queues');
+    await page.locator('table button', { hasText: /^\s*namespace\s*$/ }).click();
+    const inSight = `document.querySelector('#queue-keys')?.textContent.includes('Keys of namespace') &&
+      document.querySelector('#queue-keys').getBoundingClientRect().top < innerHeight / 2`;
+    await waitFor(async () => page.evaluate<boolean>(inSight), { what: 'the keys to be in sight' });
+    for (const tab of ['rollouts', 'replicas', 'queues']) {
+      await page.click(`#tab-${tab}`);
+      await page.waitForSelector(`.view.${tab}`);
+      expect(await page.evaluate('document.documentElement.scrollWidth'), tab).toBe(390);
+    }
+    // Where the skip link leads.
+    expect(await page.locator('main#main').getAttribute('role')).toBeNull();
+  });
+
   it('parks a key and takes it out again, with the token that `up` wrote', async () => {
-    await create(aDeployment({ name: 'handled', replicas: 1 }));
+    // Of a rollout that goes on, the key comes back by its deadline.
+    await client.create(DEPLOYMENTS, aDeployment({ name: 'handled', replicas: 1, image: 'web:1-missing' }));
     await open('#queues');
     const key = page.locator('.keys li', { hasText: 'default/handled' });
     await key.getByText('Park').click();
