@@ -33,6 +33,7 @@ export function observedStorage(
     },
     compact: (revision) => storage.compact(revision),
     run: (signal) => storage.run(signal),
+    secret: () => storage.secret(),
     ping: () => storage.ping(),
   };
 }

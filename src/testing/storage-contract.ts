@@ -20,6 +20,7 @@ import { IllegalStateError } from '../base/errors/index.js';
 import { parseJson } from '../base/kubernetes/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../base/kubernetes/index.js';
 import { propertyRuns } from './property-runs.js';
+import { runStorageRanges } from './storage-ranges.js';
 import { runStorageModel } from './storage-model.js';
 import { waitFor } from './wait-for.js';
 
@@ -654,6 +655,19 @@ export function runStorageContract(
 
     it('answers a ping', async () => {
       await expect(storage.ping()).resolves.toBeUndefined();
+    });
+
+    it('has one secret, which no other store has', async () => {
+      const secret = await storage.secret();
+      expect(secret).toHaveLength(32);
+      expect(await storage.secret()).toEqual(secret);
+      expect(await (await makeStorage()).secret()).not.toEqual(secret);
+      await storage.replaceAll(from([]));
+      expect(await storage.secret()).toEqual(secret);
+    });
+
+    it(`shows nothing outside the range that was asked for (SEED=${runs.seed})`, async () => {
+      await runStorageRanges({ make: () => makeStorage(), ...runs });
     });
 
     it(`behaves like a map with a counter, and list plus watch gives every state (SEED=${runs.seed})`, async () => {

@@ -103,6 +103,20 @@ describe('RedisStorage over a restart of Redis', () => {
     expect(events.map(({ revision }) => revision)).toEqual([...before, ...after]);
   });
 
+  it('has the secret of before, as has another process on the same Redis', async () => {
+    const secret = await storage.secret();
+    await redis.kill();
+    redis.start();
+    await reachable();
+    expect(await storage.secret()).toEqual(secret);
+    const other = new RedisStorage({ url: redis.url, commandTimeoutMs: 500 });
+    const stopOther = new AbortController();
+    const runningOther = other.run(stopOther.signal);
+    expect(await other.secret()).toEqual(secret);
+    stopOther.abort();
+    await runningOther;
+  });
+
   it('loses no acknowledged write, repeats and skips no event, and uses no revision twice, in 20 kills under load', async () => {
     const acknowledged = new Map<string, number>();
     const stopWriting = new AbortController();

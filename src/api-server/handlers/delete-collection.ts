@@ -10,7 +10,7 @@ import type { ResourceCall } from './handler.js';
 import { listPages } from './list-pages.js';
 import type { PageSource, SelectedPage } from './list-pages.js';
 import { respondWithList } from './list-response.js';
-import { parseNumber } from './list.js';
+import { checkListOptions, parseNumber } from './list-options.js';
 import { callerOf } from './write-options.js';
 
 /** How many deletions are under way at once. */
@@ -21,6 +21,7 @@ export async function handleDeleteCollection(
   context: RegistryContext,
   call: ResourceCall,
 ): Promise<ApiResponse> {
+  checkListOptions(call.request.query);
   const options = await readDeleteOptions(call.request, context.schemas);
   const selection = parseSelection(call.request.query, call.kind);
   const limit = parseNumber(call.request.query, 'limit');
@@ -43,7 +44,8 @@ function deletedPages(
       for (const {
         object: { metadata },
       } of waiting) {
-        const target = { kind, namespace: metadata.namespace ?? '', name: metadata.name };
+        // The namespace of the request, not what the object says of itself.
+        const target = { kind, namespace: call.namespace, name: metadata.name };
         const outcome = await deleteObject(context, target, options, {
           dryRun: options.dryRun,
           ...callerOf(call),

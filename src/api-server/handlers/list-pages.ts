@@ -4,7 +4,7 @@ import { stateOf, storageKeyOf, translateStoreFailure } from '../registry/index.
 import type { ObjectTarget, RegistryContext } from '../registry/index.js';
 import type { Selection } from '../selectors/index.js';
 import { StorageExpiredError } from '../storage/index.js';
-import type { ObjectState, StorageCursor, StorageListOptions } from '../storage/index.js';
+import type { ObjectState, StorageCursor, StorageList, StorageListOptions } from '../storage/index.js';
 import type { ResourceCall } from './handler.js';
 
 /** Objects, and characters of them, that are held in memory for one request at a time. */
@@ -32,6 +32,8 @@ export interface ListPagesOptions {
   /** At most so many selected objects. @default all */
   readonly limit?: number;
   readonly continueFrom?: StorageCursor;
+  /** What to refuse with when the state of `continueFrom` is gone. @default an error that tells to list again */
+  readonly onExpired?: () => Error;
 }
 
 /**
@@ -56,6 +58,7 @@ export function listPages(
 class ListPages implements PageSource {
   private wanted: number;
   private cursor: StorageCursor | undefined;
+  private readonly onExpired: () => Error;
   private maxTextLength = FIRST_PAGE_LENGTH;
   private isAtEnd = false;
 
@@ -63,10 +66,11 @@ class ListPages implements PageSource {
     private readonly context: RegistryContext,
     private readonly call: Pick<ResourceCall, 'kind' | 'namespace'>,
     private readonly selection: Selection,
-    { continueFrom, limit = 0 }: ListPagesOptions,
+    { continueFrom, limit = 0, onExpired = expiredMeanwhile }: ListPagesOptions,
   ) {
     this.wanted = limit || Infinity;
     this.cursor = continueFrom;
+    this.onExpired = onExpired;
   }
 
   async next(): Promise<SelectedPage | undefined> {
@@ -85,7 +89,7 @@ class ListPages implements PageSource {
 
   private async readSome(): Promise<SelectedPage> {
     const { kind, namespace } = this.call;
-    const { items, next, remaining, revision } = await readPage(this.context, qualifiedResource(kind.type), {
+    const { items, next, remaining, revision } = await this.readPage(qualifiedResource(kind.type), {
       ...(kind.type.namespaced && namespace !== '' && { namespace }),
       limit: Math.min(this.wanted, PAGE_OBJECTS),
       maxTextLength: this.maxTextLength,
@@ -100,6 +104,14 @@ class ListPages implements PageSource {
     this.maxTextLength = PAGE_LENGTH;
     const isLast = !next || this.wanted <= 0;
     return { items: selected, revision, remaining, isLast, ...(next && { next }) };
+  }
+
+  private async readPage(resource: string, options: StorageListOptions): Promise<StorageList> {
+    try {
+      return await this.context.storage.list(resource, options);
+    } catch (error) {
+      throw error instanceof StorageExpiredError ? this.onExpired() : translateStoreFailure(error);
+    }
   }
 }
 
@@ -127,15 +139,8 @@ async function selectOne(
   }
 }
 
-async function readPage(context: RegistryContext, resource: string, options: StorageListOptions) {
-  try {
-    return await context.storage.list(resource, options);
-  } catch (error) {
-    if (error instanceof StorageExpiredError) {
-      throw expired(
-        'The provided continue parameter is too old to display a consistent list result. You must start a new list without the continue parameter.',
-      );
-    }
-    throw translateStoreFailure(error);
-  }
+function expiredMeanwhile(): Error {
+  return expired(
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.',
+  );
 }

@@ -1,70 +1,102 @@
-import { badRequest, invalid, resourceVersionTooLarge } from '../errors/index.js';
-import type { StatusError } from '../errors/index.js';
+import { qualifiedResource } from '../../base/kubernetes/index.js';
+import { badRequest, expired, resourceVersionTooLarge } from '../errors/index.js';
 import type { ApiResponse } from '../http/index.js';
 import type { RegistryContext } from '../registry/index.js';
+import { translateStoreFailure } from '../registry/index.js';
 import { parseSelection } from '../selectors/index.js';
 import type { StorageCursor } from '../storage/index.js';
 import { decodeContinueToken, encodeContinueToken } from './continue-token.js';
+import type { ListPosition, ListScope } from './continue-token.js';
 import type { ResourceCall } from './handler.js';
+import { checkListOptions, parseNumber } from './list-options.js';
 import { listPages } from './list-pages.js';
 import { respondWithList } from './list-response.js';
 
 /** `GET` of a collection. */
 export async function handleList(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { query } = call.request;
-  if (query.has('sendInitialEvents')) throw initialEventsForbidden();
+  checkListOptions(query);
   const selection = parseSelection(query, call.kind);
   const limit = parseNumber(query, 'limit');
-  const token = query.get('continue');
-  const start = token ? decodeContinueToken(token) : await startOf(context, query);
-  const pages = listPages(context, call, selection, { limit, continueFrom: start });
+  // A list without a limit never ends early.
+  const tokens = limit || query.get('continue') ? await continueTokens(context, call) : undefined;
+  const start = await startOf(context, query, tokens);
+  const pages = listPages(context, call, selection, { limit, ...start });
   return respondWithList(context, call, pages, ({ next, remaining, revision }) => ({
     resourceVersion: String(revision),
-    ...(next && { continue: encodeContinueToken(next) }),
+    ...(next && tokens && { continue: tokens.encode(next) }),
     ...(next && selection.all && { remainingItemCount: remaining }),
   }));
 }
 
-function initialEventsForbidden(): StatusError {
-  return invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [
-    {
-      type: 'FieldValueForbidden',
-      field: 'sendInitialEvents',
-      message: 'Forbidden: sendInitialEvents is forbidden for list',
-    },
-  ]);
+/** The tokens of one list. */
+interface ContinueTokens {
+  encode(position: ListPosition): string;
+  /** @throws StatusError 400 */
+  decode(token: string): ListPosition;
+}
+
+async function continueTokens(
+  { storage }: RegistryContext,
+  { kind, namespace }: ResourceCall,
+): Promise<ContinueTokens> {
+  const scope: ListScope = { resource: qualifiedResource(kind.type), namespace };
+  const secret = await storage.secret().catch((error: unknown) => {
+    throw translateStoreFailure(error);
+  });
+  return {
+    encode: (position) => encodeContinueToken(secret, scope, position),
+    decode: (token) => decodeContinueToken(secret, scope, token),
+  };
+}
+
+/** Where a list begins, and what to say when that state is gone. */
+interface ListStart {
+  readonly continueFrom?: StorageCursor;
+  readonly onExpired?: () => Error;
 }
 
 /**
- * What `resourceVersion` and `resourceVersionMatch` ask for. Our answers always show the newest state, which is
+ * What `continue`, `resourceVersion` and `resourceVersionMatch` ask for. Our answers always show the newest state, which is
  * "not older than" any state that exists; only `Exact` needs the past.
  */
-async function startOf(context: RegistryContext, query: URLSearchParams): Promise<StorageCursor | undefined> {
+async function startOf(
+  context: RegistryContext,
+  query: URLSearchParams,
+  tokens: ContinueTokens | undefined,
+): Promise<ListStart> {
+  const token = query.get('continue');
+  if (token && tokens) {
+    const position = tokens.decode(token);
+    if ((query.get('resourceVersion') ?? '0') !== '0')
+      throw badRequest('specifying resource version is not allowed when using continue');
+    return startAt(context, position, tokens);
+  }
   const version = parseNumber(query, 'resourceVersion');
-  const match = query.get('resourceVersionMatch') ?? '';
-  if (match !== '' && match !== 'Exact' && match !== 'NotOlderThan') {
-    throw badRequest(
-      `resourceVersionMatch: Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan"`,
-    );
-  }
-  if (match !== '' && version === undefined) {
-    throw badRequest(
-      'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided',
-    );
-  }
-  if (!version) return undefined;
+  if (!version) return {};
   const current = await context.storage.currentRevision();
   if (version > current) throw resourceVersionTooLarge(version, current);
-  return match === 'Exact' ? { revision: version, namespace: '', name: '' } : undefined;
+  if (query.get('resourceVersionMatch') !== 'Exact') return {};
+  return {
+    continueFrom: { revision: version, namespace: '', name: '' },
+    onExpired: () => expired('The resourceVersion for the provided list is too old.'),
+  };
 }
 
-/** @throws StatusError 400 for anything but a decimal number; undefined when the parameter is absent or empty */
-export function parseNumber(query: URLSearchParams, name: string): number | undefined {
-  const text = query.get(name);
-  if (text === null || text === '') return undefined;
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) {
-    throw badRequest(`${name}: Invalid value: ${JSON.stringify(text)}: must be a number not below 0`);
-  }
-  return value;
+/** A client whose state is gone may read the rest as it is now, with the token that the refusal carries. */
+async function startAt(
+  context: RegistryContext,
+  { name, namespace, revision }: ListPosition,
+  tokens: ContinueTokens,
+): Promise<ListStart> {
+  return {
+    continueFrom: { revision: revision ?? (await context.storage.currentRevision()), namespace, name },
+    onExpired: () => expired(INCONSISTENT, tokens.encode({ namespace, name })),
+  };
 }
+
+const INCONSISTENT =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without ' +
+  'the continue parameter, or use the continue token in this response to retrieve the remainder of the results. ' +
+  'Continuing with the provided token results in an inconsistent list - objects that were created, modified, or ' +
+  'deleted between the time the first chunk was returned and now may show up in the list.';

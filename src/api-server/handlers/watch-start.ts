@@ -3,7 +3,7 @@ import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { invalid, resourceVersionTooLarge } from '../errors/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import type { ResourceCall } from './handler.js';
-import { parseNumber } from './list.js';
+import { parseNumber } from './list-options.js';
 
 /** Where a watch begins. */
 export interface WatchStart {

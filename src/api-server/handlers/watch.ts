@@ -13,7 +13,7 @@ import { presentObject } from '../table.js';
 import type { SharedEvent } from '../shared-events.js';
 import type { ResourceCall } from './handler.js';
 import { listPages, PAGE_ROOM } from './list-pages.js';
-import { parseNumber } from './list.js';
+import { parseNumber } from './list-options.js';
 import { bookmark, initialEventsEnd, watchStart } from './watch-start.js';
 import type { WatchStart } from './watch-start.js';
 

@@ -47,8 +47,32 @@ it.each([
   [
     'GET',
     '/api/v1/namespaces/shop/pods?fieldSelector=metadata.name%3Dp,status.phase%3DRunning',
-    { ...pods, verb: 'list' },
+    { ...pods, verb: 'list', name: 'p' },
   ],
+  [
+    'GET',
+    '/api/v1/namespaces/shop/pods?watch=true&fieldSelector=status.phase!%3DFailed,metadata.name%3D%3Dp',
+    { ...pods, verb: 'watch', name: 'p' },
+  ],
+  ...[
+    'metadata.name!%3Dp',
+    'metadata.name%3Da/b',
+    'metadata.name%3D..',
+    'metadata.name%3Dp,x',
+    'spec.name%3Dp',
+  ].map((selector): [string, string, object] => [
+    'GET',
+    `/api/v1/namespaces/shop/pods?fieldSelector=${selector}`,
+    { ...pods, verb: 'list' },
+  ]),
+  ['POST', '/api/v1/namespaces/shop/pods?fieldSelector=metadata.name%3Dp', { ...pods, verb: 'create' }],
+  [
+    'DELETE',
+    '/api/v1/namespaces/shop/pods?fieldSelector=metadata.name%3Dp',
+    { ...pods, verb: 'deletecollection' },
+  ],
+  ['PUT', '/api/v1/namespaces/shop/pods?fieldSelector=metadata.name%3Dp', { ...pods, verb: 'update' }],
+  ['PATCH', '/api/v1/namespaces/shop/pods?fieldSelector=metadata.name%3Dp', { ...pods, verb: 'patch' }],
   ['GET', '/apis/apps/v1', { path: '/apis/apps/v1', verb: 'get' }],
   ['POST', '/metrics', { path: '/metrics', verb: 'post' }],
 ])('%s %s is asked about as kube-apiserver does', (method, url, attributes) => {

@@ -1,5 +1,6 @@
 import type { AccessAttributes } from '../authorization/index.js';
 import type { ApiRequest } from '../http/index.js';
+import { requiredName } from '../selectors/index.js';
 import { parseResourcePath } from './resource-path.js';
 
 const VERBS: Readonly<Record<string, string>> = {
@@ -27,8 +28,6 @@ export function needsOf(request: ApiRequest): readonly AccessAttributes[] {
   return isConnection ? [asked, { ...asked, verb: 'create' }] : [asked];
 }
 
-const ONE_NAME = /^metadata\.name==?([^,=!]+)$/;
-
 /**
  * What a request asks for, as an authoriser is asked about it (apiserver's `RequestInfo`).
  * @throws StatusError 400 for a path that is not well-formed
@@ -44,7 +43,8 @@ export function attributesOf(request: ApiRequest): AccessAttributes {
   else if (verb === 'get' && subresource === '' && request.flag('watch')) verb = 'watch';
   // A namespace is in itself: who may read all in it may read it.
   const namespace = resource === 'namespaces' && group === '' ? name : found.namespace;
-  // One object may also be listed and watched by who has a right on its name alone.
-  const selected = name === '' ? ONE_NAME.exec(query.get('fieldSelector') ?? '')?.[1] : undefined;
+  // A right on one name allows lists and watches of that name. It must not allow a creation or the deletion of a collection.
+  const isRead = name === '' && (verb === 'list' || verb === 'watch');
+  const selected = isRead ? requiredName(query.get('fieldSelector')) : undefined;
   return { verb, group, resource, subresource, namespace, name: selected ?? name };
 }

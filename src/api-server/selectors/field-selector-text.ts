@@ -27,7 +27,7 @@ export function parseFieldSelector(text: string | null, kind: KindDefinition): F
     if (!Object.hasOwn(supported, field)) throw badRequest(`field label not supported: ${field}`);
   }
   return {
-    name: terms.find((term) => term.field === 'metadata.name' && term.equal)?.value,
+    name: terms.find(isNameTerm)?.value,
     matches: (object) => {
       const fields = kind.selectableFields(object);
       return terms.every(({ field, equal, value }) => ((fields[field] ?? '') === value) === equal);
@@ -35,21 +35,40 @@ export function parseFieldSelector(text: string | null, kind: KindDefinition): F
   };
 }
 
+/**
+ * The only name that objects selected by a `fieldSelector` can have, as apiserver's `RequestInfo` finds it; undefined where
+ * several names are possible, or the text is no selector.
+ */
+export function requiredName(text: string | null): string | undefined {
+  const terms = splitUnescaped(text ?? '').map(readTerm);
+  if (!terms.every((term) => term !== undefined)) return undefined;
+  const name = terms.find(isNameTerm)?.value ?? '';
+  return NO_PATH_SEGMENT.test(name) ? undefined : name;
+}
+
+const NO_PATH_SEGMENT = /^\.{0,2}$|[/%]/;
+
+function isNameTerm({ equal, field }: FieldTerm): boolean {
+  return equal && field === 'metadata.name';
+}
+
 function emptyObject(kind: KindDefinition): UnstructuredObject {
   return { apiVersion: '', kind: kind.type.kind, metadata: { name: '' } };
 }
 
 function parseTerm(term: string, text: string): FieldTerm {
+  const parsed = readTerm(term);
+  if (parsed) return parsed;
+  throw badRequest(
+    `invalid field selector: ${JSON.stringify(text)}; can't understand ${JSON.stringify(term)}`,
+  );
+}
+
+function readTerm(term: string): FieldTerm | undefined {
   const match = /^([^=!]+)(==|!=|=)(.*)$/s.exec(term);
-  if (!match)
-    throw badRequest(
-      `invalid field selector: ${JSON.stringify(text)}; can't understand ${JSON.stringify(term)}`,
-    );
-  return {
-    field: match[1]!.trim(),
-    equal: match[2] !== '!=',
-    value: match[3]!.replace(/\\([\\,=])/g, '$1'),
-  };
+  if (!match) return undefined;
+  const [, field = '', operator, value = ''] = match;
+  return { field: field.trim(), equal: operator !== '!=', value: value.replace(/\\([\\,=])/g, '$1') };
 }
 
 /** Splits at the commas that no backslash protects. */

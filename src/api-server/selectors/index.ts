@@ -1,4 +1,4 @@
-export { parseFieldSelector } from './field-selector-text.js';
+export { parseFieldSelector, requiredName } from './field-selector-text.js';
 export type { FieldSelector } from './field-selector-text.js';
 export { parseLabelSelector, parseSelection } from './selection.js';
 export type { Selection } from './selection.js';

@@ -65,6 +65,7 @@ export class FollowedResources {
       replaceAll: (records) => inner.replaceAll(records),
       compact: (revision) => inner.compact(revision),
       run: (signal) => inner.run(signal),
+      secret: () => inner.secret(),
       ping: () => inner.ping(),
     };
   }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { aborted } from '../../base/cancellation/index.js';
 import type { Clock } from '../../base/clock/index.js';
 import { SystemClock } from '../../base/clock/index.js';
@@ -14,6 +15,7 @@ import { followLog } from './follow-log.js';
 import type { LoggedWrite } from './log-entry.js';
 import type { StoredText } from './object-text.js';
 import { encodeObject, fieldOf, parseField, toStoredObject, toWrittenObject } from './object-text.js';
+import { SECRET_BYTES } from './storage.js';
 import type {
   Revision,
   Storage,
@@ -42,6 +44,7 @@ export class MemoryStorage implements Storage {
   /** Consecutive revisions; the last is `revision`. */
   private log: LoggedWrite[] = [];
   private readonly waiting = new Set<() => void>();
+  private readonly ownSecret = randomBytes(SECRET_BYTES);
   private hasRun = false;
 
   constructor(options: MemoryStorageOptions = {}) {
@@ -137,6 +140,10 @@ export class MemoryStorage implements Storage {
     if (this.hasRun) throw new IllegalStateError('the storage has been run already');
     this.hasRun = true;
     await aborted(signal);
+  }
+
+  async secret(): Promise<Buffer> {
+    return this.ownSecret;
   }
 
   async ping(): Promise<void> {

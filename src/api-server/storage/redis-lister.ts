@@ -68,11 +68,10 @@ export class RedisLister {
     await this.opener.ready();
     const { resource, namespace, after } = stretch;
     const { objects, index } = this.keys.of(resource);
-    const from = after === undefined ? firstOf(namespace) : `(${after}`;
     const reply = await listScript.run(
       this.redis,
       [this.keys.meta, objects, index],
-      [from, endOf(namespace), limit, Math.min(length, PAGE_BYTES)],
+      [beginOf(stretch), endOf(namespace), limit, Math.min(length, PAGE_BYTES)],
     );
     if (!Array.isArray(reply) || reply.length !== 4) throw unexpectedReply(reply);
     const [revision, remaining, fields, values] = reply as [number, number, string[], string[]];
@@ -99,13 +98,21 @@ interface Stretch {
   readonly after: string | undefined;
 }
 
-function firstOf(namespace: string | undefined): string {
-  return namespace === undefined ? '-' : `[${fieldOf({ namespace, name: '' })}`;
+/** Never before the namespace, whatever the cursor: names sort behind `namespace\0`. */
+function beginOf({ after, namespace }: Stretch): string {
+  const first = namespace === undefined ? '' : fieldOf({ namespace, name: '' });
+  if (after !== undefined && isBytewiseAtLeast(after, first)) return `(${after}`;
+  return namespace === undefined ? '-' : `[${first}`;
 }
 
-/** Names sort behind `namespace\0`, and nothing else does before `namespace\x01`. */
+/** Nothing but names sorts between `namespace\0` and `namespace\x01`. */
 function endOf(namespace: string | undefined): string {
   return namespace === undefined ? '+' : `(${namespace}\x01`;
+}
+
+/** As Redis compares; strings compare otherwise beyond U+D7FF. */
+function isBytewiseAtLeast(field: string, bound: string): boolean {
+  return Buffer.compare(Buffer.from(field), Buffer.from(bound)) >= 0;
 }
 
 function cursorAt(revision: Revision, field: string): StorageCursor {

@@ -27,6 +27,7 @@ import { RedisLogReader } from './redis-log-reader.js';
 import { RedisLog } from './redis-log.js';
 import { RedisOpener } from './redis-opener.js';
 import { RedisReplacer } from './redis-replacer.js';
+import { RedisSecret } from './redis-secret.js';
 import type { CompiledRedisStorageOptions, RedisStorageOptions } from './redis-storage.options.js';
 import { compileRedisStorageOptions } from './redis-storage.options.js';
 import type { Write } from './redis-writer.js';
@@ -69,6 +70,7 @@ export class RedisStorage implements Storage {
   private readonly newest: NewestTexts;
   private readonly opener: RedisOpener;
   private readonly writer: RedisWriter;
+  private readonly storeSecret: RedisSecret;
   private state: 'new' | 'running' | 'stopped' = 'new';
 
   /** @throws InvalidOptionError */
@@ -89,6 +91,7 @@ export class RedisStorage implements Storage {
     const { maxKnownObjects: maxEntries, maxKnownTextLength: maxTextLength } = this.options;
     this.newest = new NewestTexts({ maxEntries, maxTextLength });
     this.opener = new RedisOpener(this.redis, this.keys, this.options);
+    this.storeSecret = new RedisSecret(this.redis, this.keys);
     this.forgetWhenBroken();
     this.reader = new RedisLogReader(this.blocking, this.keys, this.options, this.newest, this.opener);
     this.lister = new RedisLister(this.redis, this.keys, this.log, () => this.reader.present, this.opener);
@@ -195,6 +198,10 @@ export class RedisStorage implements Storage {
     }
   }
 
+  async secret(): Promise<Buffer> {
+    return this.ask(() => this.storeSecret.get());
+  }
+
   async ping(): Promise<void> {
     // Not PING, which Redis refuses while it cannot write to its disk, although it goes on reading.
     await this.ask(() => this.redis.exists(this.keys.meta));
@@ -235,6 +242,7 @@ export class RedisStorage implements Storage {
     const forget = (): void => {
       this.newest.clear();
       this.opener.forget();
+      this.storeSecret.forget();
     };
     for (const link of [this.redis, this.blocking] as NodeJS.EventEmitter[]) {
       link.on('close', forget);

@@ -50,7 +50,8 @@ export interface StorageListOptions {
   /** No more objects once those found have so many characters of JSON, or a few objects more. @default no bound */
   readonly maxTextLength?: number;
   /**
-   * Where the page before ended. The pages of one list show one state: the revision of the first page.
+   * Where the page before ended. The pages of one list show one state: the revision of the first page. A cursor from outside
+   * the namespace does not widen the list: one before it begins with the namespace, one behind it finds nothing.
    * @throws StorageExpiredError when that state is gone
    */
   readonly continueFrom?: StorageCursor;
@@ -103,6 +104,9 @@ export interface StorageWatchOptions {
    */
   readonly reserve?: (length: number) => Promise<StorageRoom>;
 }
+
+/** Of a store's secret. */
+export const SECRET_BYTES = 32;
 
 /** Memory that somebody gave. */
 export interface StorageRoom {
@@ -163,6 +167,11 @@ export interface Storage {
   compact(revision: Revision): Promise<void>;
   /** Connects, and follows the watch log until aborted. */
   run(signal: AbortSignal): Promise<void>;
+  /**
+   * {@link SECRET_BYTES} random bytes that belong to the store: the same for all processes that serve it, and after a restart. They sign what
+   * clients hand back, so no client may see them.
+   */
+  secret(): Promise<Buffer>;
   /** Rejects when the store does not answer. */
   ping(): Promise<void>;
 }

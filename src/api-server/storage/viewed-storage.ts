@@ -104,6 +104,10 @@ export class ViewedStorage implements Storage {
     return this.storage.run(signal);
   }
 
+  secret(): Promise<Buffer> {
+    return this.storage.secret();
+  }
+
   ping(): Promise<void> {
     return this.storage.ping();
   }

@@ -44,6 +44,7 @@ export function withStorageMetrics(
     replaceAll: (records) => storage.replaceAll(records),
     compact: (revision) => storage.compact(revision),
     run: (signal) => storage.run(signal),
+    secret: () => storage.secret(),
     ping: () => storage.ping(),
   };
 }
