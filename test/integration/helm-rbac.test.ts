@@ -17,6 +17,7 @@ const RARELY_USED: Readonly<Record<string, string>> = {
   'get apps/replicasets': 'a creation or a write that somebody else was faster with',
   'list /namespaces': 'servers that stream no initial lists',
   'list /pods': 'servers that stream no initial lists',
+  'list /resourcequotas': 'servers that stream no initial lists',
   'list apps/replicasets': 'servers that stream no initial lists',
   'list rollkeeper.dev/deployments': 'servers that stream no initial lists',
   'patch /events': 'an event that happens again',

@@ -45,6 +45,11 @@ const DIFFERENCES: readonly { readonly why: string; readonly ids: RegExp; readon
     ids: /^create Service\.spec\.type#/,
     count: 1,
   },
+  {
+    why: 'the service name of a StatefulSet has to be a label of DNS',
+    ids: /^create StatefulSet\.spec\.serviceName#/,
+    count: 3,
+  },
 ];
 
 it('judges slightly wrong objects of all kinds as a genuine server did, but for differences with a reason', async () => {
@@ -54,5 +59,5 @@ it('judges slightly wrong objects of all kinds as a genuine server did, but for 
   const explained = new Set(DIFFERENCES.flatMap(({ ids }) => of(ids)));
   expect(differing.filter((id) => !explained.has(id))).toEqual([]);
   for (const { why, ids, count } of DIFFERENCES) expect(of(ids), why).toHaveLength(count);
-  expect(totals).toEqual({ passed: 3405, failed: 77 });
+  expect(totals).toEqual({ passed: 3402, failed: 80 });
 }, 300_000);
