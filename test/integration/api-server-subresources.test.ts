@@ -68,7 +68,7 @@ const CASES: [string, string, string, Body, object][] = [
     'POST',
     `${CORE}/pods/p/binding`,
     'v1 Binding CREATE CreateOptions',
-    { target: { kind: 'Node', name: 'n' } },
+    { metadata: { name: 'p' }, target: { kind: 'Node', name: 'n' } },
     { object: { target: { name: 'n' } }, oldObject: null },
   ],
   [

@@ -275,7 +275,7 @@ describe('a grace that is longer than all years', () => {
 
   it.each(['graceful', 'asked'])('ends a running pod when its time is cut short: %s', async (name) => {
     expect((await server.call('POST', POD_PATH, pod(name))).status).toBe(201);
-    const binding = `{"target":{"kind":"Node","name":"n"}}`;
+    const binding = `{"metadata":{"name":"${name}"},"target":{"kind":"Node","name":"n"}}`;
     expect((await server.call('POST', `${POD_PATH}/${name}/binding`, binding)).status).toBe(201);
     const options = name === 'asked' ? `{"gracePeriodSeconds":${LARGEST}}` : undefined;
     const marked = await server.call('DELETE', `${POD_PATH}/${name}`, options);

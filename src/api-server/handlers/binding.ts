@@ -30,12 +30,12 @@ export async function handleBinding(context: RegistryContext, call: ResourceCall
     fieldValidation: fieldValidationOf(call.request.query),
   });
   const binding = object as Binding;
-  binding.metadata ??= { name: call.name };
+  binding.metadata ??= { name: '' };
   checkNamespace(binding, call);
   const options = writeOptionsOf(call);
   const attributes = sentAttributes(call, BINDING, binding, options);
   await context.admission.mutateSent(attributes);
-  if (binding.metadata?.name && binding.metadata.name !== call.name) {
+  if (binding.metadata?.name !== call.name) {
     throw badRequest(`name in URL does not match name in Binding object`);
   }
   const node = binding.target?.name;

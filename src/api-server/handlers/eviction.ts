@@ -32,9 +32,9 @@ export async function handleEviction(context: RegistryContext, call: ResourceCal
   return created({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }, warned);
 }
 
-/** As webhooks and policies see it. A name that is left out is that of the path. */
-function objectOf(eviction: Eviction, { name, namespace }: ResourceCall): UnstructuredObject {
-  const metadata = { name, namespace, ...eviction.metadata };
+/** As webhooks and policies see it. A namespace that is left out is that of the path; the name has to be there. */
+function objectOf(eviction: Eviction, { namespace }: ResourceCall): UnstructuredObject {
+  const metadata = { namespace, ...eviction.metadata };
   return { ...eviction, metadata } as UnstructuredObject;
 }
 

@@ -14,7 +14,7 @@ import type { FieldFinding, SchemaRegistry } from '../schema/index.js';
 import { handleApply } from './apply.js';
 import type { ResourceCall } from './handler.js';
 import { respondWithObject } from './handler.js';
-import { checkName } from './read-object.js';
+import { checkPatchedIdentity } from './read-object.js';
 import { writeOptionsOf } from './write-options.js';
 
 /** Characters of a patch that a refusal repeats. */
@@ -90,16 +90,13 @@ function invalidPatch(patch: string, problem: string): StatusError {
   return invalid({ group: '', kind: '' }, '', [{ type: 'FieldValueInvalid', field: 'patch', message }]);
 }
 
-function checkIdentity(patched: UnstructuredObject, { kind, name, namespace }: ResourceCall): void {
+function checkIdentity(patched: UnstructuredObject, call: ResourceCall): void {
+  const { kind } = call;
   const expected = { apiVersion: apiVersionOf(kind.type), kind: kind.type.kind };
   if (patched.apiVersion !== expected.apiVersion || patched.kind !== expected.kind) {
     throw badRequest(
       `the patched object would be a ${patched.apiVersion} ${patched.kind}, not a ${expected.apiVersion} ${expected.kind}`,
     );
   }
-  patched.metadata ??= { name };
-  checkName(patched, name);
-  if ((patched.metadata.namespace ?? namespace) !== namespace) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
-  }
+  checkPatchedIdentity(patched, call);
 }

@@ -57,7 +57,7 @@ export function checkNamespace(
   object: UnstructuredObject,
   { namespace }: Pick<ResourceCall, 'namespace'>,
 ): void {
-  if (object.metadata.namespace && namespace !== '' && object.metadata.namespace !== namespace) {
+  if (object.metadata?.namespace && namespace !== '' && object.metadata.namespace !== namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
 }
@@ -70,4 +70,21 @@ export function checkName(object: UnstructuredObject, name: string): void {
       `the name of the object (${object.metadata.name}) does not match the name on the URL (${name})`,
     );
   }
+}
+
+/** @throws StatusError 400 when a patch made another object's name or namespace of it (checkName in handlers/rest.go) */
+export function checkPatchedIdentity(
+  object: UnstructuredObject,
+  { name, namespace }: Pick<ResourceCall, 'name' | 'namespace'>,
+): void {
+  if (!object.metadata?.name)
+    throw badRequest(
+      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+    );
+  checkName(object, name);
+  const own = object.metadata.namespace;
+  if (own && namespace !== '' && own !== namespace)
+    throw badRequest(
+      `the namespace of the object (${own}) does not match the namespace on the request (${namespace})`,
+    );
 }

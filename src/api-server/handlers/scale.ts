@@ -15,7 +15,7 @@ import { applyManagerOf } from './field-manager.js';
 import { getState } from './get.js';
 import type { ResourceCall } from './handler.js';
 import { normalizePatched } from './patch.js';
-import { checkName } from './read-object.js';
+import { checkName, checkNamespace, checkPatchedIdentity } from './read-object.js';
 import { sentAttributes } from './sent-attributes.js';
 import { writeOptionsOf } from './write-options.js';
 
@@ -74,7 +74,7 @@ async function writeOf(context: RegistryContext, call: ResourceCall, mapping: Sc
     // An apply knows its manager itself.
     return { change, options: { ...writeOptionsOf(call), manager: undefined } };
   }
-  const change = type ? patched(context, body, type) : await replacement(context, call, body);
+  const change = type ? patched(context, call, body, type) : await replacement(context, call, body);
   return { change, options: writeOptionsOf(call) };
 }
 
@@ -91,6 +91,7 @@ async function readScale(
     fieldValidation: fieldValidationOf(call.request.query),
   });
   object.metadata ??= { name: '' };
+  checkNamespace(object, call);
   checkName(object, call.name);
   return object;
 }
@@ -100,11 +101,17 @@ async function replacement(context: RegistryContext, call: ResourceCall, body: B
   return () => ({ scale });
 }
 
-function patched({ schemas }: RegistryContext, body: Buffer, type: Exclude<PatchType, 'apply'>): ScaleChange {
+function patched(
+  { schemas }: RegistryContext,
+  call: ResourceCall,
+  body: Buffer,
+  type: Exclude<PatchType, 'apply'>,
+): ScaleChange {
   const patch = body.toString();
   return (current) => {
     const scale = applyPatch(current, { type, patch, schemas, schema: SCALE_SCHEMA });
     normalizePatched(scale, patch, schemas, SCALE_SCHEMA);
+    checkPatchedIdentity(scale, call);
     return { scale };
   };
 }

@@ -13,6 +13,7 @@ import { sentAttributes } from './sent-attributes.js';
 import { callerOf, isDryRun } from './write-options.js';
 import { getState } from './get.js';
 import type { ResourceCall } from './handler.js';
+import { checkNamespace } from './read-object.js';
 
 const TYPE = {
   group: 'authentication.k8s.io',
@@ -56,10 +57,11 @@ export async function handleTokenRequest(context: RegistryContext, call: Resourc
   const request = object as TokenRequest;
   const { caller, warned } = callerOf(call);
   const dryRun = isDryRun(call.request.query);
+  checkNamespace(request, call);
   complete(request, call);
   const attributes = sentAttributes(call, TOKEN_REQUEST, request, { dryRun, caller });
   await context.admission.mutateSent(attributes);
-  checkName(request, call);
+  checkIdentity(request, call);
   const { object: account } = await getState(context, call);
   const { boundObjectRef, expirationSeconds = DEFAULT_SECONDS } = request.spec ?? {};
   const audiences = request.spec?.audiences?.length ? request.spec.audiences : [ISSUER];
@@ -91,13 +93,14 @@ function complete(request: TokenRequest, { name, namespace }: ResourceCall): voi
   request.spec = { ...request.spec, expirationSeconds: request.spec?.expirationSeconds ?? DEFAULT_SECONDS };
 }
 
-function checkName({ metadata }: TokenRequest, { name, namespace }: ResourceCall): void {
+function checkIdentity(request: TokenRequest, call: ResourceCall): void {
+  const { metadata } = request;
+  const { name } = call;
   if (metadata?.name && metadata.name !== name)
-    throw invalid(TYPE, metadata.name, [
+    throw invalid(TYPE, name, [
       invalidField('metadata.name', metadata.name, 'must match the service account name if specified'),
     ]);
-  if (metadata?.namespace && metadata.namespace !== namespace)
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  checkNamespace(request, call);
 }
 
 function expirationErrors(seconds: number): FieldError[] {

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApiServer } from './api-server-harness.js';
+import type { Body, RunningApiServer } from './api-server-harness.js';
+
+const CORE = '/api/v1/namespaces/default';
+const DEPLOYMENT = '/apis/apps/v1/namespaces/default/deployments/web';
+const MERGE = { 'content-type': 'application/merge-patch+json' };
+
+const OTHER_NAMESPACE =
+  'the namespace of the provided object does not match the namespace sent on the request';
+const otherName = (name: string): string =>
+  `the name of the object (other) does not match the name on the URL (${name})`;
+
+let api: RunningApiServer;
+
+beforeAll(async () => {
+  api = await startApiServer();
+  const made = async (path: string, object: object): Promise<void> => {
+    const { body, status } = await api.call('POST', path, object);
+    expect(status, JSON.stringify(body)).toBe(201);
+  };
+  const containers = [{ name: 'c', image: 'i' }];
+  for (const name of ['p', 'other']) {
+    await made(`${CORE}/pods`, { metadata: { name }, spec: { containers } });
+    await made(`${CORE}/serviceaccounts`, { metadata: { name } });
+  }
+  await made('/api/v1/namespaces', { metadata: { name: 'team' } });
+  await made(DEPLOYMENT.replace('/web', ''), {
+    metadata: { name: 'web' },
+    spec: {
+      selector: { matchLabels: { a: 'b' } },
+      template: { metadata: { labels: { a: 'b' } }, spec: { containers } },
+    },
+  });
+});
+afterAll(() => api.stop());
+
+/** Where it is sent, what goes with it, its own name, and the refusals of another name, of no name and of another namespace. */
+const CASES: [method: string, path: string, fields: Body, refusals: (string | undefined)[]][] = [
+  ['POST', `${CORE}/pods/p/binding`, { target: { kind: 'Node', name: 'n' } }, [
+    'name in URL does not match name in Binding object',
+    'name in URL does not match name in Binding object',
+    OTHER_NAMESPACE,
+  ]],
+  ['POST', `${CORE}/pods/p/eviction`, {}, [
+    'name in URL does not match name in Eviction object',
+    'name in URL does not match name in Eviction object',
+    OTHER_NAMESPACE,
+  ]],
+  ['POST', `${CORE}/serviceaccounts/p/token`, { spec: {} }, [
+    'TokenRequest.authentication.k8s.io "p" is invalid: metadata.name: Invalid value: "other": must match the service account name if specified',
+    undefined,
+    OTHER_NAMESPACE,
+  ]],
+  ['PUT', `${DEPLOYMENT}/scale`, { spec: { replicas: 7 } }, [otherName('web'), undefined, OTHER_NAMESPACE]],
+  ['PATCH', `${DEPLOYMENT}/scale`, { spec: { replicas: 7 } }, [
+    otherName('web'),
+    'the name of the object (web based on URL) was undeterminable: name must be provided',
+    'the namespace of the object (team) does not match the namespace on the request (default)',
+  ]],
+  ['PATCH', `${DEPLOYMENT}/status`, {}, [
+    otherName('web'),
+    'the name of the object (web based on URL) was undeterminable: name must be provided',
+    'the namespace of the object (team) does not match the namespace on the request (default)',
+  ]],
+  ['PUT', `${CORE}/pods/p/status`, {}, [otherName('p'), undefined, OTHER_NAMESPACE]],
+  ['PUT', '/api/v1/namespaces/team/finalize', {}, [otherName('team'), undefined, undefined]],
+]; // prettier-ignore
+
+describe('What is sent to a subresource', () => {
+  it.each(CASES)('names no other object: %s %s', async (method, path, fields, refusals) => {
+    const name = path.split('/').at(-2)!;
+    const isPatch = method === 'PATCH';
+    const bodies = [{ name: 'other' }, isPatch ? { name: null } : {}, { name, namespace: 'team' }];
+    for (const [index, metadata] of bodies.entries()) {
+      const refusal = refusals[index];
+      if (refusal === undefined) continue;
+      const sent = { ...fields, metadata };
+      const { body, status } = await api.call(method, `${path}?dryRun=All`, sent, isPatch ? MERGE : {});
+      expect({ message: body.message, status }).toEqual({
+        message: refusal,
+        status: refusal.includes('is invalid') ? 422 : 400,
+      });
+    }
+  });
+
+  it('asks for a token without a name, for itself', async () => {
+    const { body, status } = await api.call('POST', `${CORE}/serviceaccounts/p/token`, { spec: {} });
+    expect([status, body.metadata.name]).toEqual([201, 'p']);
+  });
+
+  it('has changed nothing', async () => {
+    expect((await api.call('GET', DEPLOYMENT)).body.spec.replicas).toBe(1);
+    expect((await api.call('GET', `${CORE}/pods`)).body.items).toHaveLength(2);
+  });
+});
+
+describe('The addresses of a load balancer', () => {
+  const status = { loadBalancer: { ingress: [{ ip: '203.0.113.9', ipMode: 'VIP' }] } };
+
+  it.each(['ClusterIP', 'NodePort', 'ExternalName'])('are refused for a %s Service', async (type) => {
+    const name = type.toLowerCase();
+    const spec =
+      type === 'ExternalName' ? { type, externalName: 'a.example' } : { type, ports: [{ port: 80 }] };
+    const made = await api.call('POST', `${CORE}/services`, { metadata: { name }, spec, status });
+    expect([made.status, made.body.status?.loadBalancer?.ingress]).toEqual([201, undefined]);
+    const path = `${CORE}/services/${name}/status`;
+    for (const [method, body, headers] of [
+      ['PATCH', { status }, MERGE],
+      ['PUT', { ...made.body, status }, {}],
+    ] as const) {
+      const answer = await api.call(method, path, body, headers);
+      expect(answer.status).toBe(422);
+      expect(answer.body.message).toBe(
+        `Service "${name}" is invalid: status.loadBalancer.ingress: Forbidden: may only be used when \`spec.type\` is 'LoadBalancer'`,
+      );
+    }
+    const conditions = { status: { conditions: [] } };
+    expect((await api.call('PATCH', path, conditions, MERGE)).status).toBe(200);
+  });
+
+  it('are taken for a LoadBalancer Service', async () => {
+    const spec = { type: 'LoadBalancer', ports: [{ port: 80 }] };
+    await api.call('POST', `${CORE}/services`, { metadata: { name: 'lb' }, spec });
+    const { body } = await api.call('PATCH', `${CORE}/services/lb/status`, { status }, MERGE);
+    expect(body).toMatchObject({ status });
+  });
+});
+
+describe('Labels of Pod Security on a namespace', () => {
+  const LABEL = 'pod-security.kubernetes.io/enforce';
+  const WARNING = `299 - "metadata.labels: ${LABEL} is stored, but this server does not enforce Pod Security Standards"`;
+  const warningOf = ({ headers }: { headers: { get(name: string): string | null } }): string | null =>
+    headers.get('warning');
+
+  it('are stored with a warning to those who set or change them, and to nobody else', async () => {
+    const labels = { [LABEL]: 'restricted' };
+    const made = await api.call('POST', '/api/v1/namespaces', { metadata: { name: 'strict', labels } });
+    expect([made.status, warningOf(made)]).toEqual([201, WARNING]);
+    expect(made.body.metadata.labels).toMatchObject(labels);
+    const path = '/api/v1/namespaces/strict';
+    const patch = (patched: object) => api.call('PATCH', path, { metadata: { labels: patched } }, MERGE);
+    expect(warningOf(await patch({ team: 'a' }))).toBeNull();
+    expect(warningOf(await patch({ [LABEL]: 'baseline' }))).toBe(WARNING);
+    expect(warningOf(await patch({ [LABEL]: null }))).toBeNull();
+    expect(
+      warningOf(await api.call('POST', '/api/v1/namespaces', { metadata: { name: 'plain' } })),
+    ).toBeNull();
+  });
+});
