@@ -7,7 +7,7 @@ import { defineKind } from '../../define-kind.js';
 import { checkDns1035Label } from '../../validation/syntax.js';
 import { defaultService, keepAllocated, withPlainAddresses } from './service.defaults.js';
 import { SERVICE_RESERVATIONS } from './service.reservations.js';
-import { validateService, validateServiceUpdate } from './service.validation.js';
+import { validateService, validateServiceStatus, validateServiceUpdate } from './service.validation.js';
 
 export type Service = IService & UnstructuredObject;
 
@@ -38,6 +38,7 @@ export const SERVICE_KIND = defineKind<Service>({
   validate: ({ spec }, errors) => validateService(spec ?? {}, errors),
   validateUpdate(object, old, subresource, errors) {
     if (subresource === '') validateServiceUpdate(object.spec ?? {}, old.spec ?? {}, errors);
+    if (subresource === 'status') validateServiceStatus(object, errors);
   },
   selectableFields: ({ spec }) => ({
     'spec.clusterIP': spec?.clusterIP ?? '',

@@ -1,3 +1,4 @@
+import type { IService } from 'kubernetes-models/v1/Service';
 import type { IServicePort } from 'kubernetes-models/v1/ServicePort';
 import type { IServiceSpec } from 'kubernetes-models/v1/ServiceSpec';
 import type { FieldError } from '../../kind-definition.js';
@@ -222,4 +223,12 @@ export function validateServiceUpdate(spec: IServiceSpec, old: IServiceSpec, err
   )
     errors.push(invalid('spec.loadBalancerClass', spec.loadBalancerClass, 'may not change once set'));
   validateService(spec, errors);
+}
+
+/** Only a load balancer has addresses of one. Source: ValidateLoadBalancerStatus. */
+export function validateServiceStatus({ spec, status }: Readonly<IService>, errors: FieldError[]): void {
+  if (spec?.type === 'LoadBalancer' || !status?.loadBalancer?.ingress?.length) return;
+  errors.push(
+    forbidden('status.loadBalancer.ingress', "may only be used when `spec.type` is 'LoadBalancer'"),
+  );
 }
