@@ -53,6 +53,7 @@ async function plant(storage: Storage): Promise<string[]> {
 } // prettier-ignore
 
 const USER = { token: 'of-jane', username: 'jane', uid: 'jane', groups: [] };
+const TABLE = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
 const AS_JANE = { authorization: `Bearer ${USER.token}` };
 
 describe.each([
@@ -112,6 +113,56 @@ describe('what is no object at all in Redis', () => {
     expect((await server.call('GET', '/readyz?verbose')).text).toContain('[!]objects: 1 in the store');
     expect((await server.call('DELETE', `${ROLES}/bad`)).status).toBe(200);
     expect((await server.call('GET', `${ROLES}/bad`)).status).toBe(404);
+    await server.stop();
+  }); // prettier-ignore
+});
+
+describe('what is no object, of a kind that the server does not follow', () => {
+  const MAPS = '/api/v1/namespaces/default/configmaps';
+
+  it.each([
+    ['an unfinished text', '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"bad"'],
+    ['text that goes wrong later', '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"bad"},"data":{"a":}}'],
+    ['no metadata', '{"apiVersion":"v1","kind":"ConfigMap"}'],
+    ['another type', '5'],
+    ['nothing', ''],
+  ])('costs itself: lists, watches and the others of its kind go on: %s', async (_name, text) => {
+    const keyPrefix = `broken-${randomUUID()}:`;
+    const server = await startApiServer({ storage: new RedisStorage({ url: inject('redisUrl'), keyPrefix }), users: [USER] });
+    const { body } = await server.call('POST', MAPS, { metadata: { name: 'good' } });
+    const redis = new Redis(inject('redisUrl'));
+    const base = `${keyPrefix}{storage}:`;
+    await redis.hset(`${base}objects:configmaps`, 'default\0bad', `${body.metadata.resourceVersion} ${text}`);
+    await redis.zadd(`${base}index:configmaps`, 0, 'default\0bad');
+    redis.disconnect();
+    const role = { metadata: { name: 'maps' }, rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list'] }] };
+    await server.call('POST', ROLES, role);
+    await server.call('POST', ROLES.replace('roles', 'rolebindings'), {
+      metadata: { name: 'maps' },
+      roleRef: { apiGroup: RBAC, kind: 'Role', name: 'maps' },
+      subjects: [{ kind: 'User', name: 'jane', apiGroup: RBAC }],
+    });
+
+    for (const headers of [{}, AS_JANE, { accept: 'application/yaml' }, TABLE]) {
+      const listed = await server.call('GET', MAPS, undefined, headers);
+      expect(listed.status).toBe(200);
+      expect(listed.text).toContain('good');
+      expect(listed.text).not.toContain('bad');
+    }
+    expect((await server.call('GET', '/api/v1/configmaps?limit=1')).body.items).toHaveLength(1);
+    const verbose = async (): Promise<string> => (await server.call('GET', '/readyz?verbose')).text;
+    expect(await verbose()).toContain('[!]objects: 1 in the store');
+
+    const after = `watch=true&timeoutSeconds=2&resourceVersion=${body.metadata.resourceVersion}`;
+    const watches = ['', '&labelSelector=a!=b'].map((rest) => server.call('GET', `${MAPS}?${after}${rest}`));
+    const streaming = server.call('GET', `${MAPS}?watch=true&timeoutSeconds=2&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`);
+    expect((await server.call('DELETE', `${MAPS}/bad`)).status).toBe(200);
+    expect(await verbose()).not.toContain('[!]objects');
+    await server.call('POST', MAPS, { metadata: { name: 'later' } });
+    for (const answer of await Promise.all([...watches, streaming])) {
+      expect(answer.text).toContain('"later"');
+      expect(answer.text).not.toContain('ERROR');
+    }
     await server.stop();
   }); // prettier-ignore
 });

@@ -1,8 +1,16 @@
+import { errorMessage } from '../../base/errors/index.js';
 import type { KubernetesObject } from '../../base/kubernetes/index.js';
 import { isStorageUnreadable } from './errors.js';
 import { FollowedObjects, FollowedResource } from './followed-resource.js';
 import type { FollowDependencies } from './followed-resource.js';
-import type { Storage, StorageEvent, StorageKey, StorageWatchOptions, StoredObject } from './storage.js';
+import type {
+  Storage,
+  StorageEvent,
+  StorageKey,
+  StorageList,
+  StorageWatchOptions,
+  StoredObject,
+} from './storage.js';
 import { UnreadableObjects } from './unreadable-objects.js';
 import type { UnreadableListener } from './unreadable-objects.js';
 
@@ -59,7 +67,7 @@ export class FollowedResources {
       recall: (key) => inner.recall(key),
       list: (resource, options) => this.list(resource, options),
       watch: (options, signal) =>
-        this.followed.has(options.resource) ? this.watch(options, signal) : inner.watch(options, signal),
+        this.watch(options, signal, this.followed.has(options.resource) ? isReadable : isReadableRemoval),
       currentRevision: () => inner.currentRevision(),
       resources: () => inner.resources(),
       replaceAll: (records) => inner.replaceAll(records),
@@ -73,15 +81,29 @@ export class FollowedResources {
   /** Without what is no object at all: one would spoil the list for all readers. */
   private async list(...[resource, options]: Parameters<Storage['list']>): ReturnType<Storage['list']> {
     const list = await this.inner.list(resource, options);
+    if (!this.followed.has(resource)) return this.readableOf(resource, list);
     return this.unreadable.hasAny(resource) ? { ...list, items: list.items.filter(isObject) } : list;
+  }
+
+  /** Nobody follows the resource, so what is no object is noticed, and noted, when it is read. */
+  private readableOf(resource: string, list: StorageList): StorageList {
+    const items = list.items.filter((stored) => {
+      const problem = problemOf(stored);
+      const { key } = stored;
+      if (key && problem !== undefined) this.unreadable.add(key, stored.revision, problem);
+      else if (key && this.unreadable.hasAny(resource)) this.unreadable.remove(key);
+      return problem === undefined;
+    });
+    return items.length < list.items.length ? { ...list, items } : list;
   }
 
   private async *watch(
     options: StorageWatchOptions,
     signal: AbortSignal,
+    isShown: (event: ObjectEvent) => boolean,
   ): AsyncIterable<readonly StorageEvent[]> {
     for await (const events of this.inner.watch(options, signal)) {
-      const readable = events.filter((event) => event.type === 'progress' || isReadable(event));
+      const readable = events.filter((event) => event.type === 'progress' || isShown(event));
       if (readable.length > 0) yield readable;
     }
   }
@@ -92,7 +114,12 @@ export class FollowedResources {
     { isRemoval = false } = {},
   ): Promise<StoredObject<T>> {
     const followed = this.followed.get(key.resource);
-    if (!followed) return write;
+    if (!followed)
+      return write.then((stored) => {
+        // Where it has been noted as unreadable.
+        this.unreadable.remove(key);
+        return stored;
+      });
     return write.then((stored) => {
       // A removal needs no look at what was there.
       followed.tell(key, isRemoval ? undefined : stored.object, stored.revision);
@@ -105,7 +132,27 @@ function isObject(stored: StoredObject): boolean {
   return canRead(() => stored.object);
 }
 
-function isReadable(event: Exclude<StorageEvent, { type: 'progress' }>): boolean {
+type ObjectEvent = Exclude<StorageEvent, { type: 'progress' }>;
+
+/** Servers write nothing but objects: only what is removed may be something else. */
+function isReadableRemoval(event: ObjectEvent): boolean {
+  return event.type !== 'deleted' || isReadable(event);
+}
+
+/** Why a text of the store is no object. Looks at all of it, and keeps nothing: a list sends texts as they are stored. */
+function problemOf(stored: StoredObject): string | undefined {
+  try {
+    if (stored.json) JSON.parse(stored.json.whole());
+    else void stored.object;
+    return undefined;
+  } catch (error) {
+    if (isStorageUnreadable(error)) return errorMessage(error);
+    if (error instanceof SyntaxError) return `what is stored is no JSON: ${error.message}`;
+    throw error;
+  }
+}
+
+function isReadable(event: ObjectEvent): boolean {
   return canRead(() => event.object) && (event.type === 'created' || canRead(() => event.previous));
 }
 
