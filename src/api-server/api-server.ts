@@ -30,6 +30,7 @@ import type { ApiResponse, CompiledServerLimits, UpgradeResponse } from './http/
 import { translateStoreFailure } from './registry/index.js';
 import { inRequestSpan } from './request-span.js';
 import { needsOf } from './routing/request-attributes.js';
+import { WEAKER_THAN_GENUINE } from './weaker-than-genuine.js';
 
 /** Reachable without a token, as a genuine server grants to everybody. */
 const PUBLIC_PATHS = new Set(['/healthz', '/livez', '/readyz', '/version']);
@@ -111,6 +112,7 @@ export class ApiServer {
       await this.api.announce(this.url);
       this.settleReady.resolve({ url: this.url });
       this.options.logger.info('the API server listens', { url: this.url });
+      this.options.logger.info('weaker than a genuine API server', { because: WEAKER_THAN_GENUINE });
       if (!signal.aborted) await once(signal, 'abort');
       await this.drain();
     } catch (error) {

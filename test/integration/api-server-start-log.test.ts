@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import {
+  ApiServer,
+  createKindRegistry,
+  createSchemaRegistry,
+  MemoryStorage,
+} from '../../src/api-server/index.js';
+import { SystemClock, SystemRandom } from '../../src/base/clock/index.js';
+import { silentLogger } from '../../src/base/logging/index.js';
+
+it('a server says once, at its start, what it does not defend', async () => {
+  const said: unknown[] = [];
+  const clock = new SystemClock();
+  const logger = {
+    ...silentLogger,
+    info: (message: string, fields?: object) => void said.push([message, fields]),
+    child: () => logger,
+  };
+  const server = new ApiServer({
+    storage: new MemoryStorage({ clock }),
+    kinds: createKindRegistry(),
+    schemas: createSchemaRegistry(),
+    clock,
+    random: new SystemRandom(),
+    logger,
+    token: 'the-token-of-the-tests',
+  });
+  const stop = new AbortController();
+  const run = server.run(stop.signal);
+  await server.ready;
+  stop.abort();
+  await run;
+  const isIt = (line: unknown): boolean =>
+    Array.isArray(line) && line[0] === 'weaker than a genuine API server';
+  const because: unknown = expect.arrayContaining([
+    'Pod Security Standards are not enforced',
+    'no audit log',
+  ]);
+  expect(said.filter(isIt)).toEqual([['weaker than a genuine API server', { because }]]);
+});
