@@ -1,7 +1,8 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SystemClock, SystemRandom } from '../base/clock/index.js';
 import { errorMessage, StartupError } from '../base/errors/index.js';
+import { claimDataFolder } from '../base/files/index.js';
 import type { Logger } from '../base/logging/index.js';
 import { ApiServer } from './api-server.js';
 import type { ApiServerMetrics } from './api-server-metrics.js';
@@ -93,10 +94,11 @@ async function writeOwnKubeconfig(
 
 async function prepareDataDir(options: CompiledApiServerProcessOptions, nowMs: number) {
   const dir = options['data-dir'];
-  await mkdir(dir, { recursive: true }).catch((error: Error) => {
-    throw new StartupError(`cannot write to the data folder ${dir}: ${error.message}`, { cause: error });
-  });
-  const token = await ensureTokenFile(options['token-file'] ?? join(dir, 'token'));
+  await claimDataFolder(dir);
+  const named = options['token-file'];
+  const token = await (named === undefined
+    ? ensureTokenFile(join(dir, 'token'))
+    : ensureTokenFile(named, { isNamed: true }));
   const tls = options.insecure ? undefined : await ensureTlsFiles({ dir, nowMs, hosts: hostsOf(options) });
   const authFile = options['token-auth-file'];
   return {

@@ -1,8 +1,8 @@
 import { X509Certificate as NodeCertificate } from 'node:crypto';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StartupError } from '../base/errors/index.js';
-import { replaceFile } from '../base/files/index.js';
+import { makeFolder, readOwnFile, replaceFile } from '../base/files/index.js';
 import { createAuthority, createServerCertificate, loadAuthority } from '../base/tls/certificates.js';
 import type { Authority } from '../base/tls/certificates.js';
 import type { KeyPair } from '../base/tls/index.js';
@@ -30,7 +30,7 @@ const RENEW_BEFORE_MS = 30 * 86_400_000;
  */
 export async function ensureTlsFiles(options: TlsFilesOptions): Promise<TlsMaterial> {
   try {
-    await mkdir(options.dir, { recursive: true });
+    await makeFolder(options.dir, { mode: 0o700 });
     const authority = await ensureAuthority(options);
     const server = await ensureServer(options, authority);
     return { ...server, ca: authority.pem.cert };
@@ -76,16 +76,11 @@ function serves(pem: string, names: readonly string[], authority: Authority): bo
 }
 
 async function readPair(dir: string, name: string): Promise<KeyPair | undefined> {
-  try {
-    const [cert, key] = await Promise.all([
-      readFile(join(dir, `${name}.crt`), 'utf8'),
-      readFile(join(dir, `${name}.key`), 'utf8'),
-    ]);
-    return { cert, key };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const [cert, key] = await Promise.all([
+    readOwnFile(join(dir, `${name}.crt`)),
+    readOwnFile(join(dir, `${name}.key`), { mode: 0o600 }),
+  ]);
+  return cert === undefined || key === undefined ? undefined : { cert, key };
 }
 
 /** Whoever is stopped in between leaves a key without a certificate, which is made anew, and never two that do not match. */

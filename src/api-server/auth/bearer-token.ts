@@ -1,7 +1,6 @@
 import { createHash, timingSafeEqual, randomBytes } from 'node:crypto';
-import { chmod, readFile } from 'node:fs/promises';
 import { StartupError } from '../../base/errors/index.js';
-import { replaceFile } from '../../base/files/index.js';
+import { UntrustedFileError, readOwnFile, replaceFile } from '../../base/files/index.js';
 
 /** Tells whether an `Authorization` header carries the token; takes the same time for every wrong one of a length. */
 export function bearerTokenCheck(token: string): (authorization: string | undefined) => boolean {
@@ -20,17 +19,23 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Reads the token that `path` holds; makes one, readable by its owner only, where there is none. */
-export async function ensureTokenFile(path: string): Promise<string> {
-  const existing = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
+/**
+ * Reads the token that `path` holds; makes one, readable by its owner only, where there is none.
+ * @param options.isNamed whether somebody has named this very file, whose owner is their choice then
+ * @throws StartupError, for one that other users may have written too
+ */
+export async function ensureTokenFile(
+  path: string,
+  options: { readonly isNamed?: boolean } = {},
+): Promise<string> {
+  const existing = await readOwnFile(path, { ...options, mode: 0o600 }).catch((error: Error) => {
+    if (error instanceof UntrustedFileError) throw error;
     throw new StartupError(`cannot read the token file ${path}: ${error.message}`, { cause: error });
   });
   if (existing !== undefined) {
     const token = existing.trim();
     if (token === '')
       throw new StartupError(`the token file ${path} is empty; without it a new token is made`);
-    await chmod(path, 0o600).catch(() => undefined);
     return token;
   }
   const token = randomBytes(32).toString('base64url');

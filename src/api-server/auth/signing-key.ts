@@ -1,8 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import { chmod, readFile } from 'node:fs/promises';
 import { StartupError } from '../../base/errors/index.js';
-import { replaceFile } from '../../base/files/index.js';
+import { readOwnFile, replaceFile } from '../../base/files/index.js';
 
 /** What a cluster signs the tokens of its service accounts with: an elliptic curve key, P-256. */
 export interface SigningKey {
@@ -17,13 +16,9 @@ export function createSigningKey(): SigningKey {
 /** Reads the key that `path` holds (PEM); makes one, readable by its owner only, where there is none. */
 export async function ensureSigningKeyFile(path: string): Promise<SigningKey> {
   try {
-    const pem = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return undefined;
-      throw error;
-    });
+    const pem = await readOwnFile(path, { mode: 0o600 });
     if (pem !== undefined) {
       const privateKey = createPrivateKey(pem);
-      await chmod(path, 0o600).catch(() => undefined);
       return { privateKey, publicKey: createPublicKey(privateKey) };
     }
     const made = createSigningKey();
@@ -31,6 +26,7 @@ export async function ensureSigningKeyFile(path: string): Promise<SigningKey> {
     await replaceFile(path, text, { mode: 0o600 });
     return made;
   } catch (error) {
+    if (error instanceof StartupError) throw error;
     const problem = error instanceof Error ? error.message : String(error);
     throw new StartupError(`cannot use the key of service account tokens ${path}: ${problem}`, {
       cause: error,

@@ -53,10 +53,12 @@ export async function writeBackupFile(
   const temporary = `${path}.${process.pid}.tmp`;
   const counter = { objects: 0 };
   try {
+    await rm(temporary, { force: true });
     await pipeline(
       Readable.from(linesOf(header, records, counter)),
       createGzip(),
-      createWriteStream(temporary, { mode: 0o600 }),
+      // Made anew: a link that is there is not written through.
+      createWriteStream(temporary, { mode: 0o600, flags: 'wx' }),
     );
     await syncFile(temporary);
     await rename(temporary, path);

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { StartupError, errorMessage } from '../../base/errors/index.js';
+import { UntrustedFileError, readNamedSecret } from '../../base/files/index.js';
 
 /** Short enough to be guessed is no token. */
 const SHORTEST_TOKEN = 16;
@@ -9,8 +9,9 @@ export function readAdminToken(file: string | undefined, option: string): string
   if (file === undefined) return null;
   let token: string;
   try {
-    token = readFileSync(file, 'utf8').trim();
+    token = readNamedSecret(file).trim();
   } catch (error) {
+    if (error instanceof UntrustedFileError) throw error;
     throw new StartupError(`cannot read ${option}: ${errorMessage(error)}`, { cause: error });
   }
   if (token.length < SHORTEST_TOKEN || /\s/.test(token))

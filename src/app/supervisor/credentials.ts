@@ -1,13 +1,16 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureTokenFile } from '../../api-server/auth/index.js';
+import { StartupError } from '../../base/errors/index.js';
+import { UntrustedFileError, readOwnFile } from '../../base/files/index.js';
 
 /** What a client of the API server needs; the server wrote it into the data folder. */
 export async function readCredentials(dataDir: string): Promise<{ caPem: string; token: string }> {
-  const [caPem, token] = await Promise.all([
-    readFile(join(dataDir, 'ca.crt'), 'utf8'),
-    readFile(join(dataDir, 'token'), 'utf8'),
-  ]);
+  const read = async (name: string): Promise<string> => {
+    const content = await readOwnFile(join(dataDir, name));
+    if (content === undefined) throw new StartupError(`${join(dataDir, name)} is missing`);
+    return content;
+  };
+  const [caPem, token] = await Promise.all([read('ca.crt'), read('token')]);
   return { caPem, token: token.trim() };
 }
 
@@ -22,11 +25,12 @@ export async function ensureAdminToken(dataDir: string): Promise<void> {
   await ensureTokenFile(adminTokenFile(dataDir));
 }
 
-/** Undefined where there is none, or where it is not ours to read. */
+/** Undefined where there is none, or where it is not ours to read. @throws UntrustedFileError */
 export async function readAdminToken(dataDir: string): Promise<string | undefined> {
   try {
-    return (await readFile(adminTokenFile(dataDir), 'utf8')).trim();
-  } catch {
+    return (await readOwnFile(adminTokenFile(dataDir)))?.trim();
+  } catch (error) {
+    if (error instanceof UntrustedFileError) throw error;
     return undefined;
   }
 }

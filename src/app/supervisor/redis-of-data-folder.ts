@@ -1,8 +1,8 @@
-import { existsSync, openSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock/index.js';
 import { StartupError } from '../../base/errors/index.js';
+import { claimDataFolder, makeFolder, openOwnLog } from '../../base/files/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import { ownRedisUrl, startRedis } from './redis-process.js';
 import type { RunState } from './run-state.js';
@@ -30,7 +30,8 @@ export async function withRedisOfDataFolder<T>(
   if (former && isAlive(former.supervisorPid)) return use(await urlOfRunning(dataDir, former.redis));
   if (!create && !existsSync(join(dataDir, 'redis')))
     throw new StartupError(`nothing is kept in ${dataDir}; name another --data-dir, or a --redis-url`);
-  await mkdir(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
+  await claimDataFolder(dataDir);
+  await makeFolder(join(dataDir, 'logs'), { mode: 0o700 });
   // Until ours runs, one that a killed run has left behind must not be forgotten.
   const claim: RunState = { version: 1, supervisorPid: process.pid, redis: former?.redis, replicas: [] };
   await writeRunState(dataDir, claim);
@@ -38,7 +39,7 @@ export async function withRedisOfDataFolder<T>(
   try {
     const redis = await startRedis({
       dataDir,
-      logFd: openSync(join(dataDir, 'logs', 'redis.log'), 'a', 0o600),
+      logFd: openOwnLog(join(dataDir, 'logs', 'redis.log')),
       clock,
       logger,
       former: former?.redis,

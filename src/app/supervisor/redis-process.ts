@@ -1,10 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn, spawnSync } from 'node:child_process';
-import { chmod, mkdir } from 'node:fs/promises';
+import { chmod } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ensureTokenFile } from '../../api-server/auth/index.js';
 import type { Clock } from '../../base/clock/index.js';
 import { StartupError } from '../../base/errors/index.js';
+import { makeFolder } from '../../base/files/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import { assertUsableRedis, describeRedis } from '../../base/redis/index.js';
 import { keepSynced } from './append-only-files.js';
@@ -54,7 +55,7 @@ export async function useRedis(url: string, clock: Clock): Promise<RedisProcess>
  */
 export async function startRedis(options: RedisProcessOptions): Promise<RedisProcess> {
   const dir = resolve(join(options.dataDir, 'redis'));
-  await mkdir(dir, { recursive: true, mode: 0o700 });
+  await makeFolder(dir, { mode: 0o700 });
   await chmod(dir, 0o700);
   await endFormerRedis(options);
   const password = await ensureTokenFile(join(options.dataDir, PASSWORD_FILE));

@@ -1,6 +1,6 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replaceFile } from '../../base/files/index.js';
+import { UntrustedFileError, readOwnFile, replaceFile } from '../../base/files/index.js';
 
 /** One running process of ours. */
 export interface RunningProcess {
@@ -26,12 +26,16 @@ export interface RunState {
 
 const FILE = 'run.json';
 
-/** The state written last, or undefined when nothing was started here (or the file is not ours to read). */
+/**
+ * The state written last, or undefined when nothing was started here (or the file is not ours to read).
+ * @throws UntrustedFileError for one that another user may have written: where it leads, the admin token is sent
+ */
 export async function readRunState(dataDir: string): Promise<RunState | undefined> {
   try {
-    const state = JSON.parse(await readFile(join(dataDir, FILE), 'utf8')) as RunState;
-    return state.version === 1 ? state : undefined;
-  } catch {
+    const state = JSON.parse((await readOwnFile(join(dataDir, FILE))) ?? 'null') as RunState | null;
+    return state?.version === 1 ? state : undefined;
+  } catch (error) {
+    if (error instanceof UntrustedFileError) throw error;
     return undefined;
   }
 }

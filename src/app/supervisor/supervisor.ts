@@ -1,9 +1,10 @@
-import { closeSync, openSync } from 'node:fs';
-import { chmod, mkdir } from 'node:fs/promises';
+import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeKubeconfig } from '../../api-server/write-kubeconfig.js';
 import type { Clock } from '../../base/clock/index.js';
 import { StartupError, errorMessage } from '../../base/errors/index.js';
+import type { DataFolder } from '../../base/files/index.js';
+import { claimDataFolder, makeFolder, openOwnLog } from '../../base/files/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import { withMemoryDefaults } from '../../base/process/index.js';
 import { describeRedis } from '../../base/redis/index.js';
@@ -56,6 +57,7 @@ export interface UpSummary {
 export class Supervisor {
   private readonly children: SupervisedProcess[] = [];
   private readonly logFds: number[] = [];
+  private folder: DataFolder = { isShared: true };
   private redis: RedisProcess | undefined;
   private apiServer: SupervisedProcess | undefined;
   private state: RunState = { version: 1, supervisorPid: process.pid, replicas: [] };
@@ -126,8 +128,8 @@ export class Supervisor {
   private async claimDataDir(): Promise<RunState | undefined> {
     const dataDir = this.options.up['data-dir'];
     try {
-      await mkdir(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
-      await chmod(dataDir, 0o700);
+      this.folder = await claimDataFolder(dataDir);
+      await makeFolder(join(dataDir, 'logs'), { mode: 0o700 });
       const former = await readRunState(dataDir);
       if (former && former.supervisorPid !== process.pid && isAlive(former.supervisorPid)) {
         throw new StartupError(
@@ -285,7 +287,7 @@ export class Supervisor {
   }
 
   private openLog(name: string): number {
-    const fd = openSync(join(this.options.up['data-dir'], 'logs', `${name}.log`), 'a', 0o600);
+    const fd = openOwnLog(join(this.options.up['data-dir'], 'logs', `${name}.log`));
     this.logFds.push(fd);
     return fd;
   }

@@ -1,1 +1,11 @@
+export { assertOwnDataFolder, claimDataFolder } from './data-folder.js';
+export type { DataFolder } from './data-folder.js';
+export { makeFolder } from './make-folder.js';
+export {
+  UntrustedFileError,
+  assertOwnFolder,
+  openOwnLog,
+  readNamedSecret,
+  readOwnFile,
+} from './own-files.js';
 export { replaceFile } from './replace-file.js';

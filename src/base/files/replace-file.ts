@@ -14,7 +14,8 @@ export async function replaceFile(
   const draft = `${path}.${process.pid}.tmp`;
   try {
     await rm(draft, { force: true });
-    await writeFile(draft, content, { mode, flush: true });
+    // Made anew: what another process puts there meanwhile, a link say, is not written through.
+    await writeFile(draft, content, { mode, flag: 'wx', flush: true });
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true }).catch(() => undefined);

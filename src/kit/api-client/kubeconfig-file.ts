@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { YAMLMap, YAMLSeq } from 'yaml';
 import { parse, parseDocument } from 'yaml';
@@ -156,6 +156,8 @@ export function writeOidcTokens(
   entry.setIn(['user', 'auth-provider', 'config', 'id-token'], tokens.idToken);
   entry.setIn(['user', 'auth-provider', 'config', 'refresh-token'], tokens.refreshToken);
   const draft = `${target}.${process.pid}.tmp`;
-  writeFileSync(draft, document.toString(), { mode: statSync(target).mode });
+  rmSync(draft, { force: true });
+  // Made anew: a link that is there is not written through.
+  writeFileSync(draft, document.toString(), { mode: statSync(target).mode, flag: 'wx' });
   renameSync(draft, target);
 }

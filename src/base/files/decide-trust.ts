@@ -1,0 +1,77 @@
+/** What the system says of a file or folder. */
+export interface FileFacts {
+  readonly uid: number;
+  readonly gid: number;
+  /** With the bits of its sort or without. */
+  readonly mode: number;
+}
+
+/** Who this process is. */
+export interface ProcessOwner {
+  readonly uid: number;
+  readonly groups: ReadonlySet<number>;
+}
+
+/**
+ * Where a file or folder is: `volume`, the root of a volume of this container; `in-volume`, below it; else `machine`. A volume comes from
+ * the one who started the container: Kubernetes hands an empty one over as root's with mode 0777, and opens others to a group that
+ * the process is in (`fsGroup`), files included.
+ */
+export type Place = 'machine' | 'volume' | 'in-volume';
+
+/** `foreign`: another user owns it. `writable`: other users may change it. `link`: a symbolic link of another user. */
+export type Distrust = 'foreign' | 'writable' | 'link';
+
+const ROOT = 0;
+const GROUP_WRITES = 0o020;
+const OTHERS_WRITE = 0o002;
+const STICKY = 0o1000;
+const GROUP_READS = 0o050;
+const OTHERS_READ = 0o005;
+
+/**
+ * Whether a folder can only hold what this user, or root, has put there. A folder of root's that everybody may write to counts as the
+ * root of a volume alone.
+ */
+export function judgeFolder(folder: FileFacts, self: ProcessOwner, place: Place): Distrust | undefined {
+  if (!isOwned(folder, self, place)) return 'foreign';
+  const isEmptyDir = place === 'volume' && folder.uid === ROOT && (folder.mode & STICKY) === 0;
+  if (isEmptyDir) return undefined;
+  return isOpen(folder, self, place) ? 'writable' : undefined;
+}
+
+/** Whether the content of a file can only come from this user, or from root. */
+export function judgeFile(file: FileFacts, self: ProcessOwner, place: Place): Distrust | undefined {
+  return isOwned(file, self, place) ? judgeNamedFile(file, self, place) : 'foreign';
+}
+
+/** The same of a file that somebody has named on purpose, whose owner is their choice. */
+export function judgeNamedFile(file: FileFacts, self: ProcessOwner, place: Place): Distrust | undefined {
+  return isOpen(file, self, place) ? 'writable' : undefined;
+}
+
+/** Whether a symbolic link can only lead to where this user, or root, wanted it to. Its mode means nothing. */
+export function judgeLink(link: FileFacts, self: ProcessOwner): Distrust | undefined {
+  return link.uid === self.uid || link.uid === ROOT ? undefined : 'link';
+}
+
+/** Whether other users share a folder: it belongs to another user, or others may look into it. */
+export function isShared(folder: FileFacts, { uid }: ProcessOwner): boolean {
+  if (folder.uid !== uid || (folder.mode & OTHERS_READ) !== 0) return true;
+  return (folder.mode & GROUP_READS) !== 0 && !isGroupOfOwner(folder);
+}
+
+function isOwned({ gid, uid }: FileFacts, self: ProcessOwner, place: Place): boolean {
+  return uid === self.uid || uid === ROOT || (place !== 'machine' && self.groups.has(gid));
+}
+
+function isOpen(file: FileFacts, { groups }: ProcessOwner, place: Place): boolean {
+  if ((file.mode & OTHERS_WRITE) !== 0) return true;
+  if ((file.mode & GROUP_WRITES) === 0 || isGroupOfOwner(file)) return false;
+  return place === 'machine' || !groups.has(file.gid);
+}
+
+/** Linux distributions give each user a group of the same number, in which nobody else is; many let it write by default. */
+function isGroupOfOwner({ gid, uid }: FileFacts): boolean {
+  return gid === uid;
+}

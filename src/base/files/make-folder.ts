@@ -1,0 +1,48 @@
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+
+/**
+ * Makes a folder and those above it that are missing. Node's own `recursive` never ends where a folder cannot be made and the system says
+ * that its parent is missing, as below /proc, and reports a read-only file system as a missing folder.
+ * @returns whether the folder was made now
+ * @throws the system's error
+ */
+export async function makeFolder(
+  path: string,
+  { mode = 0o777 }: { readonly mode?: number } = {},
+): Promise<boolean> {
+  const missing: string[] = [];
+  for (let at = resolve(path); !(await isThere(at)); at = dirname(at)) missing.unshift(at);
+  let isMade = false;
+  for (const folder of missing) isMade = await makeOne(folder, mode);
+  if (missing.length === 0 && !(await stat(path)).isDirectory())
+    throw Object.assign(new Error(`ENOTDIR: ${path} is not a folder`), { code: 'ENOTDIR' });
+  return isMade;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** False where another process was faster. */
+async function makeOne(folder: string, mode: number): Promise<boolean> {
+  try {
+    await mkdir(folder, { mode });
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && (await stat(folder)).isDirectory()) return false;
+    // Its parent was there a moment ago: the system makes no folders in it.
+    if (code === 'ENOENT')
+      throw Object.assign(new Error(`no folder can be made in ${dirname(folder)}`, { cause: error }), {
+        code,
+      });
+    throw error;
+  }
+}

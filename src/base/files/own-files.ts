@@ -1,0 +1,136 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import type { Stats } from 'node:fs';
+import { lstat, open, realpath, stat } from 'node:fs/promises';
+import { StartupError } from '../errors/index.js';
+import type { Distrust, ProcessOwner } from './decide-trust.js';
+import { placeOf, processOwner } from './process-owner.js';
+import { judgeFile, judgeFolder, judgeLink, judgeNamedFile } from './decide-trust.js';
+
+/** A file or folder that other users of the machine can have prepared. */
+export class UntrustedFileError extends StartupError {}
+
+/**
+ * What the system says of a folder, itself and not a link to it.
+ * @throws UntrustedFileError; the system's error where there is none
+ */
+export async function assertOwnFolder(path: string): Promise<Stats> {
+  const self = processOwner();
+  const real = await realpath(await withoutLink(path, self));
+  const facts = await stat(real);
+  if (!facts.isDirectory()) throw new StartupError(`${path} is not a folder`);
+  assertTrusted(path, facts, self && judgeFolder(facts, self, placeOf(real)));
+  return facts;
+}
+
+export interface ReadOwnFileOptions {
+  /** What the file is left with, where others had more rights to it. @default as it is */
+  readonly mode?: number;
+  /** Whether somebody has named this very file, so that links in its path and its owner are their choice. @default false */
+  readonly isNamed?: boolean;
+}
+
+/**
+ * The content of a file of ours; undefined where there is none.
+ * @throws UntrustedFileError; the system's error
+ */
+export async function readOwnFile(
+  path: string,
+  { isNamed = false, mode }: ReadOwnFileOptions = {},
+): Promise<string | undefined> {
+  const self = processOwner();
+  const followed = await (isNamed ? path : withoutLink(path, self).catch(unlessMissing));
+  const real = followed === undefined ? undefined : await realpath(followed).catch(unlessMissing);
+  if (real === undefined) return undefined;
+  const file = await openExisting(real);
+  if (!file) return undefined;
+  try {
+    const facts = await file.stat();
+    if (!facts.isFile()) throw new UntrustedFileError(`${path} is not a regular file`);
+    const judge = isNamed ? judgeNamedFile : judgeFile;
+    assertTrusted(path, facts, self && judge(facts, self, placeOf(real)));
+    if (mode !== undefined && (facts.mode & 0o777 & ~mode) !== 0)
+      await file.chmod(mode).catch(() => undefined);
+    return await file.readFile('utf8');
+  } finally {
+    await file.close();
+  }
+}
+
+/** Opens a file of ours to write at its end; makes it for this user alone. @throws UntrustedFileError; the system's error */
+export function openOwnLog(path: string): number {
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
+  const fd = openNotFollowing(path, O_WRONLY | O_APPEND | O_CREAT | (O_NOFOLLOW ?? 0));
+  const self = processOwner();
+  const facts = fstatSync(fd);
+  try {
+    assertTrusted(path, facts, self && judgeFile(facts, self, placeOf(realpathSync(path))));
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+/** The content of a file that somebody has named, which is not to be one that others may change. @throws UntrustedFileError */
+export function readNamedSecret(path: string): string {
+  const fd = openSync(path, 'r');
+  try {
+    const self = processOwner();
+    const facts = fstatSync(fd);
+    assertTrusted(
+      path,
+      facts,
+      self && facts.isFile() ? judgeNamedFile(facts, self, placeOf(realpathSync(path))) : undefined,
+    );
+    return readFileSync(fd, 'utf8');
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** @throws UntrustedFileError that says what to do */
+export function assertTrusted(path: string, facts: Stats, distrust: Distrust | undefined): void {
+  if (distrust !== undefined) throw new UntrustedFileError(explain(path, facts, distrust));
+}
+
+/** Where `path` leads; a link is followed where it is ours. */
+async function withoutLink(path: string, self: ProcessOwner | undefined): Promise<string> {
+  const facts = await lstat(path);
+  if (!facts.isSymbolicLink()) return path;
+  assertTrusted(path, facts, self && judgeLink(facts, self));
+  return realpath(path);
+}
+
+function openExisting(path: string) {
+  return open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)).catch(unlessMissing);
+}
+
+function openNotFollowing(path: string, flags: number): number {
+  try {
+    return openSync(path, flags, 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ELOOP') throw error;
+    throw new UntrustedFileError(`${path} is a symbolic link, which is not written through: remove it`, {
+      cause: error,
+    });
+  }
+}
+
+/** For a rejection: passes over what is not there. */
+export function unlessMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code === 'ENOENT') return undefined;
+  throw error;
+}
+
+function explain(path: string, { gid, mode, uid }: Stats, distrust: Distrust): string {
+  const rights = `mode ${(mode & 0o7777).toString(8).padStart(4, '0')}`;
+  const us = process.geteuid?.();
+  switch (distrust) {
+    case 'foreign':
+      return `${path} belongs to user ${uid}, and this process runs as user ${us}: who made it knows what is in it. Use a folder of your own, or, if you trust its content, chown it to user ${us}`;
+    case 'writable':
+      return `${path} (user ${uid}, group ${gid}, ${rights}) can be changed by other users. Make sure that its content is yours and run chmod go-w on it, or use another folder`;
+    case 'link':
+      return `${path} is a symbolic link that user ${uid} made, and this process runs as user ${us}: remove it, or use a folder of your own`;
+  }
+}
