@@ -73,6 +73,7 @@ async function measure({ waits }: Variant): Promise<Cost> {
     name: 'bench-delays',
     kubeconfig: up.kubeconfig,
     coordination: memoryCoordination(),
+    onlyProcess: true,
     logger: silentLogger,
   });
   manager.add(createDeploymentController({ waits }), createReplicaSetController({ waits }));

@@ -57,7 +57,7 @@ class Wrong implements Reconciler<Deployment> {
 }
 
 export const module = RollkeeperModule.forRootAsync({ useFactory: () => ({ name: 'stranger' }) });
-export const manager = createManager({ name: 'stranger', coordination: memoryCoordination(new FakeClock()) });
+export const manager = createManager({ name: 'stranger', coordination: memoryCoordination(new FakeClock()), onlyProcess: true });
 export const cluster: Promise<TestCluster> = startTestCluster({ nodes: 0, controllers: ['deployment', websites] });
 export const suites = [runWorkQueueContract, Wrong];
 `;

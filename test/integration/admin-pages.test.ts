@@ -67,7 +67,9 @@ describe('the admin pages of a controller that is not one of ours', () => {
       identity,
       prefix: where.prefix,
       kubeconfig: api.kubeconfig.path,
-      ...(where.inMemory ? { coordination: memoryCoordination() } : { redisUrl: inject('redisUrl') }),
+      ...(where.inMemory
+        ? { coordination: memoryCoordination(), onlyProcess: true }
+        : { redisUrl: inject('redisUrl') }),
       logger: {
         ...silentLogger,
         info: (message: string, fields?: LogFields) => {

@@ -21,6 +21,8 @@ import {
   updateStatus,
   watch,
 } from '../../src/kit/index.js';
+import { EVENTS } from '../../src/base/kubernetes/index.js';
+import type { KubernetesObject } from '../../src/base/kubernetes/index.js';
 import { redisCoordination } from '../../src/kit/redis.js';
 import type { TestCluster } from '../../src/test-cluster/index.js';
 import { startTestCluster } from '../../src/test-cluster/index.js';
@@ -73,12 +75,12 @@ function newDeployment(name: string, replicas = 2): Deployment {
   return { ...rest, metadata: { name, namespace: 'default' } };
 }
 
-const coordinations: { name: string; make: () => CoordinationFactory }[] = [
-  { name: 'memory', make: () => memoryCoordination() },
-  { name: 'Redis', make: () => redisCoordination(inject('redisUrl')) },
+const coordinations: { name: string; make: () => CoordinationFactory; onlyProcess: boolean }[] = [
+  { name: 'memory', make: () => memoryCoordination(), onlyProcess: true },
+  { name: 'Redis', make: () => redisCoordination(inject('redisUrl')), onlyProcess: false },
 ];
 
-describe.each(coordinations)('two replicas of an operator on $name', ({ make }) => {
+describe.each(coordinations)('two replicas of an operator on $name', ({ make, onlyProcess }) => {
   /** Gives each Deployment one pod of its own, and counts it in the status. */
   const syncs: { key: string; by: string; seen: number }[] = [];
   const running = new Set<string>();
@@ -108,7 +110,7 @@ describe.each(coordinations)('two replicas of an operator on $name', ({ make }) 
     });
 
   it('bring every object to its state, whichever of them is there', async () => {
-    const shared = { coordination: make(), prefix: randomUUID() };
+    const shared = { coordination: make(), prefix: randomUUID(), onlyProcess };
     const names = Array.from({ length: 20 }, (_, index) => `web-${index}-${randomUUID().slice(0, 4)}`);
     const isDone = async (name: string) =>
       (await api.client.get<Deployment>(Deployment, { namespace: 'default', name })).status?.replicas === 1;
@@ -142,7 +144,7 @@ describe.each(coordinations)('two replicas of an operator on $name', ({ make }) 
 });
 
 describe('a controller of the kit', () => {
-  const memory = () => ({ coordination: memoryCoordination() });
+  const memory = () => ({ coordination: memoryCoordination(), onlyProcess: true });
 
   it('is woken by what its watches map', async () => {
     const name = `mapped-${randomUUID().slice(0, 4)}`;
@@ -233,6 +235,7 @@ describe('a manager', () => {
   it('serves probes and metrics while it runs', async () => {
     const { manager, running, ...replica } = await startReplica([anything], {
       coordination: memoryCoordination(),
+      onlyProcess: true,
       probes: { port: 0 },
     });
     const url = await waitFor('the probes', () => manager.probesUrl);
@@ -262,19 +265,19 @@ describe('a manager', () => {
     createManager({ name: 'test', kubeconfig: api.kubeconfig.path, logger: silentLogger, ...options });
 
   it.each<{ option: string; options: Partial<CreateManagerOptions> }>([
-    { option: 'name', options: { name: 'Not A Word', coordination: memoryCoordination() } },
+    { option: 'name', options: { name: 'Not A Word' } },
     { option: 'redisUrl', options: { redisUrl: 'http://localhost' } },
-    { option: 'prefix', options: { prefix: 'a b', coordination: memoryCoordination() } },
+    { option: 'prefix', options: { prefix: 'a b' } },
     {
       option: 'leaderElection.leaseDurationMs',
-      options: { leaderElection: { leaseDurationMs: 1 }, coordination: memoryCoordination() },
+      options: { leaderElection: { leaseDurationMs: 1 } },
     },
   ])('names the option that is wrong: $option', async ({ option, options }) => {
     await expect(manage(options)).rejects.toMatchObject({ code: 'INVALID_OPTION', option });
   });
 
   it('takes each name once, something to do, and no controller once it runs', async () => {
-    const manager = await manage({ coordination: memoryCoordination() });
+    const manager = await manage({ coordination: memoryCoordination(), onlyProcess: true });
     const signal = AbortSignal.abort();
     await expect(manager.run(signal)).rejects.toThrow('nothing to do');
     manager.add(anything);
@@ -282,6 +285,41 @@ describe('a manager', () => {
     await manager.run(signal);
     expect(() => manager.add({ ...anything, name: 'other' })).toThrow('before the manager runs');
     await expect(manager.run(signal)).rejects.toMatchObject({ code: 'ILLEGAL_STATE' });
+  });
+
+  it('refuses a coordination that cannot see other processes, unless there are none', async () => {
+    const coordination = memoryCoordination();
+    await expect(manage({ coordination })).rejects.toMatchObject({ option: 'coordination' });
+    const leaderElection = { lock: 'leases' as const };
+    expect(await manage({ coordination, leaderElection })).toMatchObject({ reconcileOn: 'leader' });
+    await expect(manage({ coordination, leaderElection, reconcileOn: 'all' })).rejects.toMatchObject({
+      option: 'reconcileOn',
+    });
+    expect(await manage({ coordination, onlyProcess: true })).toMatchObject({ reconcileOn: 'all' });
+  });
+
+  it('tells of its leadership by events about the Lease, wherever the lease is', async () => {
+    const warnings: string[] = [];
+    const replica = await startReplica([anything], {
+      coordination: memoryCoordination(),
+      onlyProcess: true,
+      name: 'told',
+      logger: {
+        ...silentLogger,
+        warn: (message) => void warnings.push(message),
+        error: (message) => void warnings.push(message),
+      },
+    });
+    await waitFor('a leader', () => replica.manager.isLeader);
+    type SeenEvent = KubernetesObject & { involvedObject: { name?: string }; reason: string };
+    const eventsSeen = async () =>
+      (await api.client.list<SeenEvent>(EVENTS)).items.filter(
+        ({ involvedObject }) => involvedObject.name === 'told',
+      );
+    await waitFor('an event', async () => (await eventsSeen()).length > 0);
+    await replica.stop();
+    expect((await eventsSeen()).map(({ reason }) => reason)).toContain('LeaderElection');
+    expect(warnings).toEqual([]);
   });
 
   it('keeps its lease in the API where that is asked for', async () => {

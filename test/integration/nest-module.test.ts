@@ -88,6 +88,7 @@ describe('a Nest application with the kit', () => {
     kubeconfig: api.kubeconfig.path,
     logger: silentLogger,
     coordination: memoryCoordination(),
+    onlyProcess: true,
     cache: { freeze: true },
   });
 

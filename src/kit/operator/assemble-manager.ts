@@ -57,7 +57,7 @@ export function assembleManager(
   health: HealthRegistry,
   parts: ManagerParts,
 ): Assembly {
-  const { caughtUpTimeoutMs, client, clock, identity, logger, name, random, reconcileOn = 'all' } = parts;
+  const { caughtUpTimeoutMs, client, clock, identity, logger, name, random, reconcileOn } = parts;
   const { meter } = parts.metrics;
   const { tracer } = parts.tracing;
   const queueParts = {
@@ -133,7 +133,9 @@ function aroundAll({ around, extensions }: ManagerParts): NonNullable<ManagerPar
     );
 }
 
-type Candidate = Pick<ElectionDependencies, 'lock' | 'witness' | 'candidacy'> & { close(): void };
+type Candidate = Pick<ElectionDependencies, 'lock' | 'witness' | 'candidacy' | 'leaseObject'> & {
+  close(): void;
+};
 
 /** Who this replica is in the election. */
 function candidateOf(
@@ -155,7 +157,8 @@ function candidateOf(
       })
     : undefined;
   const lock = new LeaseResourceLock({ client, identity: ofThisLife, clock, candidacy, namespace, name });
-  return { lock, witness, candidacy, close: () => lock.close() };
+  const leaseObject = () => lock.lease;
+  return { lock, witness, candidacy, leaseObject, close: () => lock.close() };
 }
 
 function readabilityByName(managed: ManagedController) {

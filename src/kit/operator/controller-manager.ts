@@ -105,7 +105,7 @@ export class ControllerManager {
 
   /** Who works on keys. */
   get reconcileOn(): 'all' | 'leader' {
-    return this.parts.reconcileOn ?? 'all';
+    return this.parts.reconcileOn;
   }
 
   /** Where the probes are served, once they are. */

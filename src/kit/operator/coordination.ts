@@ -38,4 +38,14 @@ export interface CoordinationParts {
 }
 
 /** Makes it when the manager knows its parts. */
-export type CoordinationFactory = (parts: CoordinationParts) => Coordination;
+export interface CoordinationFactory {
+  (parts: CoordinationParts): Coordination;
+  /**
+   * How far it reaches: `network`, every process that is given the same, or `process`: it cannot see another process, whose managers
+   * would lead and work on the same keys side by side. A manager is refused such a one unless something else keeps them apart.
+   * @default 'network'
+   */
+  readonly reach?: CoordinationReach;
+}
+
+export type CoordinationReach = 'network' | 'process';

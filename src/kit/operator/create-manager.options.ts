@@ -17,6 +17,7 @@ import { compileLeaderElectionOptions } from '../leader-election/index.js';
 import type { Runnable } from '../manager/index.js';
 import type { Metrics, Tracing } from '../telemetry/index.js';
 import type { CoordinationFactory } from './coordination.js';
+import { decideReconcileOn } from './decide-reconcile-on.js';
 import type { ManagerExtensionFactory, ReconcilerWrapper } from './manager-extension.js';
 import type { ProbeServerOptions } from './probe-server.js';
 
@@ -63,8 +64,16 @@ export interface CreateManagerOptions {
      */
     readonly coordinated?: boolean;
   };
-  /** Whether `all` replicas work on keys or only the `leader`. @default 'all' */
+  /**
+   * Whether `all` replicas work on keys or only the `leader`.
+   * @default 'all'; 'leader' where the coordination cannot see other processes and the lease can
+   */
   readonly reconcileOn?: 'all' | 'leader';
+  /**
+   * That no other process runs a manager of this name: asked for where neither the coordination nor the lease can see other
+   * processes (`memoryCoordination()`), because two would lead side by side. @default false
+   */
+  readonly onlyProcess?: boolean;
   /** Where `/livez`, `/readyz`, `/healthz` and `/metrics` are served. @default nowhere */
   readonly probes?: ProbeServerOptions;
   /** How long running keys may go on after a stop, milliseconds. @default 3000 */
@@ -91,7 +100,7 @@ export interface CreateManagerOptions {
   readonly rootCa?: string;
   /** Which objects are worked on, by their labels, for controllers that heed it. @default all */
   readonly selects?: LabelMatcher;
-  /** In place of the Redis of `redisUrl`; for tests, `memoryCoordination()` of `rollkeeper/testing`. */
+  /** In place of the Redis of `redisUrl`; for tests, `memoryCoordination()` of `rollkeeper/testing`, with `onlyProcess`. */
   readonly coordination?: CoordinationFactory;
   /** For tests. @default the system's */
   readonly clock?: Clock;
@@ -118,6 +127,8 @@ const schema = z.object({
     .string()
     .regex(/^[\w.-]+$/, 'must be letters, digits, dots, hyphens and underscores')
     .optional(),
+  reconcileOn: z.enum(['all', 'leader'], 'must be all or leader').optional(),
+  onlyProcess: z.boolean().default(false),
   drainTimeoutMs: milliseconds(3000),
   caughtUpTimeoutMs: milliseconds(5000),
 });
@@ -153,6 +164,12 @@ export function compileManagerOptions(options: CreateManagerOptions, env: NodeJS
     ...compiled,
     identity,
     prefix: compiled.prefix ?? name,
+    reconcileOn: decideReconcileOn({
+      reach: options.coordination?.reach,
+      lock: place.lock,
+      reconcileOn: options.reconcileOn,
+      onlyProcess: compiled.onlyProcess,
+    }),
     place: { ...place, name: place.name ?? name },
     election: compileLeaderElectionOptions(election),
     clock: options.clock ?? new SystemClock(),

@@ -6,18 +6,15 @@ import type {
   LeadershipTransition,
   LeaseCandidacy,
   LeaseResourceLock,
-  ResourceLock,
 } from '../leader-election/index.js';
 import { LeaderElector } from '../leader-election/index.js';
 import type { Elector } from '../manager/index.js';
 
 type Work = Parameters<Elector['run']>[0];
 
-export interface ElectionDependencies extends Omit<
-  LeaderElectorDependencies,
-  'lock' | 'callbacks' | 'onTransition'
-> {
-  readonly lock: ResourceLock & Partial<Pick<LeaseResourceLock, 'lease'>>;
+export interface ElectionDependencies extends Omit<LeaderElectorDependencies, 'callbacks' | 'onTransition'> {
+  /** The Lease as it was read last, where the lock is one. @default none: events go by its name alone */
+  readonly leaseObject?: (() => LeaseResourceLock['lease']) | undefined;
   /** Stands for the lease for as long as we campaign. @default nobody has to stand */
   readonly candidacy?: LeaseCandidacy | undefined;
   readonly events: EventRecorder;
@@ -84,11 +81,11 @@ export class Election implements Elector {
 
   /** Of our own transitions, as client-go's `LeaseLock.RecordEvent`; those of others they record themselves. */
   private recordEvent({ epoch, who, why }: LeadershipTransition): void {
-    const { events, lease, lock } = this.dependencies;
+    const { events, lease, leaseObject, lock } = this.dependencies;
     if (who !== lock.identity) return;
     const reference = { apiVersion: apiVersionOf(LEASES), kind: LEASES.kind, metadata: { ...lease } };
     const what = why === 'started leading' ? 'became leader' : why.replace(/^stopped:/, 'stopped leading:');
-    events.record(lock.lease ?? reference, {
+    events.record(leaseObject?.() ?? reference, {
       type: 'Normal',
       reason: 'LeaderElection',
       message: `${who} ${what} (epoch ${epoch})`,

@@ -4,18 +4,19 @@ import { SystemClock } from '../../base/clock/index.js';
 import { MemoryActorStore, StoredActorRuntime } from '../actor/index.js';
 import { MemoryLease, MemoryResourceLock } from '../leader-election/index.js';
 import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../work-queue/index.js';
-import type { Coordination, CoordinationFactory } from './coordination.js';
+import type { Coordination, CoordinationFactory, CoordinationParts } from './coordination.js';
 
 /**
  * Queues, actors and the lease in this process's memory, for `createManager({ coordination })`: no Redis is needed. Managers
- * that are given the same one are replicas of one operator.
+ * that are given the same one are replicas of one operator. It knows nothing of other processes, so the manager has to be the
+ * only one (`onlyProcess`), or the lease has to be where all processes see it (`leaderElection: { lock: 'leases' }`).
  * @param clock the managers' too
  */
 export function memoryCoordination(clock: Clock = new SystemClock()): CoordinationFactory {
   const store = new MemoryActorStore(clock);
   const lease = new MemoryLease(clock);
   const queues = new Map<string, MemoryWorkQueue>();
-  return ({ drainTimeoutMs, logger, metrics }): Coordination => ({
+  const make = ({ drainTimeoutMs, logger, metrics }: CoordinationParts): Coordination => ({
     name: 'memory',
     actors: new StoredActorRuntime({ store, newOwner: randomUUID, clock, logger }),
     lockOf: (identity) => new MemoryResourceLock(lease, identity),
@@ -30,4 +31,5 @@ export function memoryCoordination(clock: Clock = new SystemClock()): Coordinati
     // The others may go on.
     close: () => Promise.resolve(),
   });
+  return Object.assign(make, { reach: 'process' as const });
 }
