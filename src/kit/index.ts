@@ -5,7 +5,13 @@
  */
 import '../base/process/require-node.js';
 
-export type { Coordination, CoordinationFactory, CoordinationParts, CoordinationReach } from './operator/coordination.js';
+export type {
+  ClusterClaims,
+  Coordination,
+  CoordinationFactory,
+  CoordinationParts,
+  CoordinationReach,
+} from './operator/coordination.js';
 export { ControllerManager } from './operator/controller-manager.js';
 export { createManager } from './operator/create-manager.js';
 export type { CreateManagerOptions } from './operator/create-manager.options.js';

@@ -1,5 +1,5 @@
 import type { Logger } from '../base/logging/index.js';
-import { createRedisConnection } from '../base/redis/index.js';
+import { createRedisConnection, literalPattern, removeMatchingKeys } from '../base/redis/index.js';
 
 export { redisCoordination } from '../kit/redis.js';
 
@@ -9,23 +9,11 @@ export interface RedisPlace {
   readonly keyPrefix: string;
 }
 
-const SCAN_COUNT = 1000;
-
 /** Removes every key of the place. */
 export async function clearRedis({ keyPrefix, redisUrl }: RedisPlace, logger: Logger): Promise<void> {
   const redis = createRedisConnection({ url: redisUrl, connectionName: 'rollkeeper-test-cluster', logger });
-  // What a pattern would take for more than itself.
-  const match = `*${keyPrefix.replace(/[\\*?[\]]/g, '\\$&')}*`;
   try {
-    const servers = 'nodes' in redis ? redis.nodes('master') : [redis];
-    for (const server of servers) {
-      let cursor = '0';
-      do {
-        const [next, keys] = await server.scan(cursor, 'MATCH', match, 'COUNT', SCAN_COUNT);
-        cursor = next;
-        for (const key of keys) await server.unlink(key);
-      } while (cursor !== '0');
-    }
+    await removeMatchingKeys(redis, `*${literalPattern(keyPrefix)}*`);
   } finally {
     await redis.quit().catch(() => redis.disconnect());
   }

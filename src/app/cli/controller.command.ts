@@ -16,6 +16,14 @@ export function registerControllerCommand(program: Command): void {
   addApiOptions(command, "the API to work on (default: kubectl's rules, down to the pod's service account)")
     .description('run one replica of the controllers against a Kubernetes API')
     .option('--key-prefix <prefix>', 'keeps installations on one Redis apart (default: rollkeeper)')
+    .option(
+      '--cluster-identity <word>',
+      'what the cluster is known by, whose keys those are (default: the UID of its namespace kube-system)',
+    )
+    .option(
+      '--replaces-cluster <word>',
+      'the identity of a cluster that is gone, or has become this one: its keys become those of this cluster',
+    )
     .option('--identity <name>', "this replica's unique name (default: host name and process id)")
     .option('--namespaces <list>', 'work in these alone, each watched by itself (default: all)')
     .option(

@@ -44,6 +44,7 @@ export class ReplicaManagerOptions {
       ...{ client, clock, identity, logger, metrics, random, tracing },
       name: 'rollkeeper',
       prefix: options['key-prefix'],
+      cluster: { identity: options['cluster-identity'], replaces: options['replaces-cluster'] },
       coordination: redisCoordination(options['redis-url'], 'redis-url'),
       clientOf: (definition) => this.clients.clientFor(definition),
       rootCa: this.connection.tls.ca?.toString(),

@@ -49,6 +49,11 @@ const flag = (fallback: boolean) =>
 
 const milliseconds = (fallback: number) => wholeNumber(1, LONGEST_MS).default(fallback);
 
+const clusterIdentity = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,253}$/, 'must be one word of at most 253 characters')
+  .optional();
+
 const schema = z.object({
   kubeconfig: z.string().min(1, 'must name a file').optional(),
   context: z.string().min(1).optional(),
@@ -57,6 +62,8 @@ const schema = z.object({
     .string()
     .regex(/^[\w.-]+$/, 'must be letters, digits, dots, hyphens and underscores')
     .default('rollkeeper'),
+  'cluster-identity': clusterIdentity,
+  'replaces-cluster': clusterIdentity,
   identity: z.string().min(1).max(253),
   namespaces: z.string().optional(),
   selector: z.string().optional(),
@@ -105,6 +112,8 @@ const schema = z.object({
  *
  * - `kubeconfig`, `context`: the API to work on; without a file, kubectl's own rules, down to the pod's service account
  * - `redis-url`: the Redis that all replicas share; `key-prefix` (default `rollkeeper`) keeps installations apart
+ * - `cluster-identity`: what the cluster is known by, default the UID of its namespace `kube-system`: the keys in Redis are of one cluster,
+ *   and a replica that works for another one ends with an error; `replaces-cluster`: a former identity, whose keys become this cluster's
  * - `identity`: this replica's name in leases, logs and spans; unique
  * - `namespaces`: only these, comma-separated, each listed and watched by itself, so that Roles in them are all the rights
  *   that are needed; `selector`: only Deployments with such labels, with all that they own, and ReplicaSets of nobody else's

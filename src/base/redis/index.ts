@@ -2,6 +2,7 @@ export { assertUsableRedis } from './check-redis.js';
 export type { CheckRedisOptions } from './check-redis.js';
 export { LuaScript } from './lua-script.js';
 export type { LuaArgument, LuaCall } from './lua-script.js';
+export { literalPattern, removeMatchingKeys } from './matching-keys.js';
 export { hashTagOf, runInOneStep } from './one-step.js';
 export { createRedisConnection } from './redis-connection.js';
 export type { RedisConnection, RedisConnectionOptions } from './redis-connection.js';

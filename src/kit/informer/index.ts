@@ -1,3 +1,4 @@
+export { Backoff } from './backoff.js';
 export { deepFreeze, SharedInformer } from './shared-informer.js';
 export { cacheNameOf } from './cached-type.js';
 export type { ObjectPart, PartialType, WholeType } from './cached-type.js';

@@ -24,6 +24,7 @@ import {
   observeReadability,
 } from '../telemetry/index.js';
 import { assembleController } from './assemble-controller.js';
+import { ClusterGuard } from './cluster-guard.js';
 import type { Coordination, CoordinationFactory } from './coordination.js';
 import type { CompiledManagerOptions } from './create-manager.options.js';
 import type { ElectionDependencies } from './election.js';
@@ -45,6 +46,8 @@ export interface Assembly {
   readonly manager: Manager;
   readonly controllers: readonly ManagedController[];
   readonly coordination: Coordination;
+  /** Absent: the coordination knows nothing of clusters. */
+  readonly guard: ClusterGuard | undefined;
   readonly election: Election;
   /** Ends the connections of its own. */
   close(): Promise<void>;
@@ -103,6 +106,10 @@ export function assembleManager(
     metrics: createLeaderElectionMetrics(meter, 'leader'),
     ...{ events, clock, random, logger },
   });
+  const { claims } = coordination;
+  const guard =
+    claims &&
+    new ClusterGuard({ claims, client, keyPrefix: parts.prefix, ...parts.cluster, clock, random, logger });
   const eventLoop = new EventLoopMonitor(clock);
   const extended = parts.extensions.flatMap(({ background = [] }) => background);
   const manager = new Manager({
@@ -110,7 +117,7 @@ export function assembleManager(
     elector: election,
     controllers,
     actors: coordination.actors,
-    background: [events, eventLoop, ...(parts.background ?? []), ...extended],
+    background: [events, eventLoop, ...(guard ? [guard] : []), ...(parts.background ?? []), ...extended],
     ...{ reconcileOn, clock, logger, tracer },
   });
   registerChecks(health, {
@@ -121,7 +128,7 @@ export function assembleManager(
     await Promise.all(controllers.map(({ queue }) => queue.close()));
     await coordination.close();
   };
-  return { manager, controllers, coordination, election, close };
+  return { manager, controllers, coordination, guard, election, close };
 }
 
 /** Everything that is put around a reconciler, the manager's own innermost. */

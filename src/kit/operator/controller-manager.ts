@@ -135,11 +135,12 @@ export class ControllerManager {
   }
 
   /**
-   * Resolves once the queues, locks and the lease can be used; `run` waits for the same.
+   * Resolves once the queues, locks and the lease can be used; `run` waits for the same, and for the API to say that they are its
+   * cluster's, which is not waited for here.
    * @throws StartupError with the one line that a person is shown
    */
   waitUntilUsable(signal: AbortSignal): Promise<void> {
-    this.usable ??= this.assembled().coordination.waitUntilUsable(signal);
+    this.usable ??= this.untilUsable(signal);
     return this.usable;
   }
 
@@ -151,7 +152,7 @@ export class ControllerManager {
   async run(signal: AbortSignal): Promise<void> {
     if (this.state !== 'created') throw new IllegalStateError('a manager runs once');
     const { clock, extensions, logger, probes } = this.parts;
-    const { manager } = this.assembled();
+    const { guard, manager } = this.assembled();
     const { health, metrics } = this;
     const server = probes && new ProbeServer(probes, { health, metrics, clock });
     try {
@@ -164,6 +165,7 @@ export class ControllerManager {
       for (const extension of extensions) await extension.start?.(this);
       await this.waitUntilUsable(signal);
       for (const extension of extensions) extension.usable?.();
+      await guard?.enter(signal);
       await manager.run(signal);
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -187,6 +189,12 @@ export class ControllerManager {
     for (const end of ends)
       if (end.status === 'rejected')
         logger.warn('a part did not close cleanly', { error: end.reason as unknown });
+  }
+
+  private async untilUsable(signal: AbortSignal): Promise<void> {
+    const { coordination, guard } = this.assembled();
+    await coordination.waitUntilUsable(signal);
+    await guard?.enterSoon(signal);
   }
 
   private assembled(): Assembly {

@@ -5,6 +5,19 @@ import type { Logger } from '../../base/logging/index.js';
 import type { HolderWitness, ResourceLock } from '../leader-election/index.js';
 import type { WorkQueueMetrics } from '../work-queue/index.js';
 
+/** Of which cluster an installation's keys are, by that cluster's identity. */
+export interface ClusterClaims {
+  /** Undefined: no cluster's yet, as those of releases that kept no record of it. */
+  owner(): Promise<string | undefined>;
+  /** Makes the keys the cluster's where they are no other's. Resolves with whose they are then. */
+  claim(cluster: string): Promise<string>;
+  /**
+   * Makes the keys of `former` the cluster's, without what was remembered of objects of the former one. Resolves with whose they are
+   * then: another's where they were not the former's.
+   */
+  replace(former: string, cluster: string, signal: AbortSignal): Promise<string>;
+}
+
 /** What the replicas of one installation share: queues, the actors' locks and memory, the leader's lease. */
 export interface Coordination {
   /** A lower-case word: `redis`. Names the health check. */
@@ -20,6 +33,11 @@ export interface Coordination {
    * @param identity as for `lockOf`
    */
   witnessOf?(identity: string): HolderWitness;
+  /**
+   * Whose the installation's keys are. Two clusters on the same keys would take each other's, and find "gone" what exists.
+   * @default nothing is known of it, and nobody is refused
+   */
+  readonly claims?: ClusterClaims;
   /** Resolves once it can be used. @throws StartupError with the one line that a person is shown */
   waitUntilUsable(signal: AbortSignal): Promise<void>;
   /** Rejects while it does not answer. */

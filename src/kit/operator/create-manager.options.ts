@@ -46,6 +46,16 @@ export interface CreateManagerOptions {
     InformerFactoryOptions,
     'namespaces' | 'selections' | 'trims' | 'freeze' | 'resyncPeriodMs'
   >;
+  /** Which cluster the keys in Redis are of: a manager that works for another one is refused. */
+  readonly cluster?: {
+    /**
+     * What the cluster is known by; the same on all replicas.
+     * @default the UID of its namespace `kube-system`, where the account may get that; otherwise nothing is guarded
+     */
+    readonly identity?: string;
+    /** Another identity, whose keys become this cluster's: of a cluster that is gone, or had that one before. @default none */
+    readonly replaces?: string;
+  };
   readonly leaderElection?: LeaderElectionOptions & {
     /**
      * Where the lease is: in Redis, or a `coordination.k8s.io` Lease of the operator's name. `none`: nowhere; this replica leads from its
@@ -133,6 +143,12 @@ const schema = z.object({
   caughtUpTimeoutMs: milliseconds(5000),
 });
 
+const clusterIdentity = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,253}$/, 'must be one word of at most 253 characters')
+  .optional();
+const cluster = z.object({ identity: clusterIdentity, replaces: clusterIdentity });
+
 const electionPlace = z.object({
   lock: z.enum(['redis', 'leases', 'none'], 'must be redis, leases or none').default('redis'),
   namespace: z.string().min(1).default('default'),
@@ -170,6 +186,7 @@ export function compileManagerOptions(options: CreateManagerOptions, env: NodeJS
       reconcileOn: options.reconcileOn,
       onlyProcess: compiled.onlyProcess,
     }),
+    cluster: compileOptions(cluster, options.cluster ?? {}, 'cluster'),
     place: { ...place, name: place.name ?? name },
     election: compileLeaderElectionOptions(election),
     clock: options.clock ?? new SystemClock(),

@@ -4,7 +4,7 @@ import { SystemClock } from '../../base/clock/index.js';
 import { MemoryActorStore, StoredActorRuntime } from '../actor/index.js';
 import { MemoryLease, MemoryResourceLock } from '../leader-election/index.js';
 import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../work-queue/index.js';
-import type { Coordination, CoordinationFactory, CoordinationParts } from './coordination.js';
+import type { ClusterClaims, Coordination, CoordinationFactory, CoordinationParts } from './coordination.js';
 
 /**
  * Queues, actors and the lease in this process's memory, for `createManager({ coordination })`: no Redis is needed. Managers
@@ -16,8 +16,10 @@ export function memoryCoordination(clock: Clock = new SystemClock()): Coordinati
   const store = new MemoryActorStore(clock);
   const lease = new MemoryLease(clock);
   const queues = new Map<string, MemoryWorkQueue>();
+  const claims = new MemoryClusterClaims();
   const make = ({ drainTimeoutMs, logger, metrics }: CoordinationParts): Coordination => ({
     name: 'memory',
+    claims,
     actors: new StoredActorRuntime({ store, newOwner: randomUUID, clock, logger }),
     lockOf: (identity) => new MemoryResourceLock(lease, identity),
     queueOf: (name) => {
@@ -32,4 +34,23 @@ export function memoryCoordination(clock: Clock = new SystemClock()): Coordinati
     close: () => Promise.resolve(),
   });
   return Object.assign(make, { reach: 'process' as const });
+}
+
+/** Nothing of a former cluster outlives the process, so a replacement has nothing to forget. */
+export class MemoryClusterClaims implements ClusterClaims {
+  private current: string | undefined;
+
+  async owner(): Promise<string | undefined> {
+    return this.current;
+  }
+
+  async claim(cluster: string): Promise<string> {
+    this.current ??= cluster;
+    return this.current;
+  }
+
+  async replace(former: string, cluster: string): Promise<string> {
+    if (this.current === former) this.current = cluster;
+    return this.claim(cluster);
+  }
 }

@@ -9,6 +9,7 @@ import { BullMqWorkQueueConsumer } from '../work-queue/bullmq-consumer.js';
 import { BullMqWorkQueue } from '../work-queue/bullmq-work-queue.js';
 import { assertRedisUrl, assertUsableRedis, parseRedisUrl } from '../../base/redis/index.js';
 import type { Coordination, CoordinationFactory, CoordinationParts } from './coordination.js';
+import { RedisClusterClaims } from './redis-cluster-claims.js';
 
 /** How long a Redis that is not there at the start is waited for. */
 const REDIS_TIMEOUT_MS = 30_000;
@@ -26,6 +27,7 @@ export function redisCoordination(redisUrl: string, option = 'redisUrl'): Coordi
 class RedisCoordination implements Coordination {
   readonly name = 'redis';
   readonly actors: RedisActorRuntime;
+  readonly claims: RedisClusterClaims;
   /** Shared by the lease and the witness. */
   private readonly lease: RedisLeaseLinksOptions;
   private readonly links: RedisLeaseLinks;
@@ -42,6 +44,7 @@ class RedisCoordination implements Coordination {
     this.actors = new RedisActorRuntime({ redisUrl, keyPrefix, clock, logger });
     this.lease = { url: redisUrl, keyPrefix: `${keyPrefix}:`, name: 'leader', logger };
     this.links = new RedisLeaseLinks(this.lease);
+    this.claims = new RedisClusterClaims({ redis: () => this.links.commands, keyPrefix, clock });
     this.closings.push(
       () => this.actors.close(),
       () => this.links.close(),
