@@ -1,4 +1,5 @@
 import { errorMessage } from '../../base/errors/index.js';
+import { parseJson } from '../../base/kubernetes/index.js';
 import type { KubernetesObject } from '../../base/kubernetes/index.js';
 import { isStorageUnreadable } from './errors.js';
 import { FollowedObjects, FollowedResource } from './followed-resource.js';
@@ -142,7 +143,7 @@ function isReadableRemoval(event: ObjectEvent): boolean {
 /** Why a text of the store is no object. Looks at all of it, and keeps nothing: a list sends texts as they are stored. */
 function problemOf(stored: StoredObject): string | undefined {
   try {
-    if (stored.json) JSON.parse(stored.json.whole());
+    if (stored.json) parseJson(stored.json.whole());
     else void stored.object;
     return undefined;
   } catch (error) {
