@@ -285,7 +285,7 @@ describe('RedisStorage', () => {
   it('goes on reading while Redis cannot write to its disk, and refuses writes', async () => {
     const storage = start();
     const kept = await storage.create(pod('a'), object('a'));
-    const [, dir = ''] = (await admin.config('GET', 'dir'));
+    const [, dir = ''] = await admin.config('GET', 'dir');
     await rm(dir, { recursive: true });
     await admin.config('SET', 'save', '3600 1');
     await admin.bgsave();

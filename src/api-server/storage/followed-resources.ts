@@ -51,6 +51,7 @@ export class FollowedResources {
   /** Reads them all. Before the first request. */
   async load(): Promise<void> {
     await Promise.all([...this.followed.values()].map((resource) => resource.load()));
+    for (const resource of this.followed.keys()) this.unreadable.report(resource);
   }
 
   /** Follows them all until aborted. */

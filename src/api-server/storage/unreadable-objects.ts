@@ -32,6 +32,11 @@ export class UnreadableObjects {
     return this.known.has(resource);
   }
 
+  /** Reports how many a resource has, so that a metric shows 0 from the start. */
+  report(resource: string): void {
+    this.changed(resource, this.known.get(resource)?.size ?? 0);
+  }
+
   has({ resource, namespace, name }: StorageKey): boolean {
     return this.known.get(resource)?.has(`${namespace}/${name}`) ?? false;
   }

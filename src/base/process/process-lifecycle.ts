@@ -1,7 +1,13 @@
 import type { TimerHandle } from '../clock/index.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SystemClock } from '../clock/index.js';
-import { ExpectedError, InvalidOptionError, ShutdownError, errorMessage, isCancellation } from '../errors/index.js';
+import {
+  ExpectedError,
+  InvalidOptionError,
+  ShutdownError,
+  errorMessage,
+  isCancellation,
+} from '../errors/index.js';
 
 /** What a process tells the supervisor that started it. */
 export type ChildMessage =

@@ -6,7 +6,7 @@ type WorkingReplicas = 'all' | 'leader';
 export interface ReconcileOnFacts {
   /** Of the coordination. @default 'network' */
   readonly reach?: CoordinationReach | undefined;
-  readonly lock: 'redis' | 'leases';
+  readonly lock: 'redis' | 'leases' | 'none';
   /** As asked for. */
   readonly reconcileOn?: WorkingReplicas | undefined;
   /** Whether the user says that no other process runs such a manager. */
