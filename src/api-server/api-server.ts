@@ -250,7 +250,7 @@ export class ApiServer {
   }
 
   private tellUnread(requests: readonly ApiRequest[], length: number): void {
-    const watches = requests.filter((request) => request.flag('watch')).length;
+    const watches = requests.filter(({ isWatch }) => isWatch).length;
     this.options.logger.warn('ended answers that their clients did not read while others needed the room', {
       watches,
       others: requests.length - watches,

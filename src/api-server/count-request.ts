@@ -51,9 +51,9 @@ function describeRequest(request: ApiRequest, kinds: KindRegistry): ServedReques
   const path = tryParse(request.path);
   const kind = path && kinds.find(path.group, path.version, path.resource);
   if (!path || !kind) return nothing;
-  const { group, name, namespace, resource, subresource, version } = path;
+  const { group, name, namespace, prefix, resource, subresource, version } = path;
   return {
-    verb: verbOf(method, name, request),
+    verb: prefix === 'watch' ? 'WATCH' : verbOf(method, name, request),
     group,
     version,
     resource,
@@ -63,9 +63,8 @@ function describeRequest(request: ApiRequest, kinds: KindRegistry): ServedReques
 }
 
 function verbOf(method: string, name: string, request: ApiRequest): string {
-  if (method === 'GET' && request.flag('watch')) return 'WATCH';
   if (name !== '') return method;
-  if (method === 'GET') return 'LIST';
+  if (method === 'GET') return request.flag('watch') ? 'WATCH' : 'LIST';
   return method === 'DELETE' ? 'DELETECOLLECTION' : method;
 }
 

@@ -126,8 +126,8 @@ describe('reviews', () => {
           user: 'eve',
           resourceAttributes: { namespace: 'other', verb: 'get', resource: 'pods' },
         }),
-        400,
-        'spec.resourceAttributes.namespace must match namespace: default',
+        422,
+        'LocalSubjectAccessReview.authorization.k8s.io "" is invalid: spec.resourceAttributes.namespace: Invalid value: "other": must match metadata.namespace',
       ],
       [
         review(`${AUTHORIZATION}/selfsubjectrulesreviews`, 'SelfSubjectRulesReview', {}),

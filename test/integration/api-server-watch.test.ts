@@ -204,12 +204,14 @@ describe('a watch', () => {
     const pods = await ownPods();
     await server.call('POST', pods, aPod('one'));
     await server.call('POST', pods, aPod('two'));
-    const watching = await open(`${pods}/two?watch=true`);
+    const watching = await open(`${pods.replace('/v1/', '/v1/watch/')}/two`);
     expect(summary(await watching.take(1))).toEqual([['ADDED', 'two']]);
     await server.call('PATCH', `${pods}/one`, { metadata: { labels: { a: 'b' } } }, MERGE);
     await server.call('PATCH', `${pods}/two`, { metadata: { labels: { a: 'b' } } }, MERGE);
     expect(summary(await watching.take(1))).toEqual([['MODIFIED', 'two']]);
     watching.close();
+    const { text } = await server.call('GET', `${pods}/two?watch=true`);
+    expect(JSON.parse(text).kind, 'the parameter is for collections').toBe('Pod');
   });
 
   it('ends cleanly when the server stops', async () => {

@@ -32,7 +32,7 @@ interface WireEvent {
 
 const WIRE_TYPES = { created: 'ADDED', updated: 'MODIFIED', deleted: 'DELETED' } as const;
 
-/** `GET` of a collection with `watch=true`, or of one object. */
+/** `GET` of a collection with `watch=true`; of a collection or one object below `/api/v1/watch`. */
 export async function handleWatch(context: RegistryContext, call: ResourceCall): Promise<ApiResponse> {
   const { query } = call.request;
   const selection = parseSelection(query, call.kind, call.name);

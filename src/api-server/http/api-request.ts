@@ -12,6 +12,9 @@ const LARGE_BODY_BYTES = 16 * 1024;
 /** Bodies beyond this many bytes are worked on one after the other, so that others get their turn in between. */
 const HEAVY_BODY_BYTES = 64 * 1024;
 
+/** `/api/v1/watch/...`, `/apis/apps/v1/watch/...` */
+const OLD_WATCH_PATH = /^\/+(?:api|apis\/+[^/]+)\/+[^/]+\/+watch\/+[^/]/;
+
 /** What a request needs of the server that it came to. */
 export interface RequestHost {
   /** A signal that aborts when the client has gone or the server stops. Called once at most. */
@@ -38,6 +41,8 @@ export class ApiRequest implements Holder {
   readonly headers: IncomingHttpHeaders;
   /** Who asks; the server says so before anybody works on the request. */
   user: UserInfo = ANONYMOUS;
+  /** It may be answered for as long as the client likes. */
+  readonly isWatch: boolean;
   private readonly room: ByteBudget<ApiRequest>;
   private ownSignal: AbortSignal | undefined;
   private body: Promise<Buffer> | undefined;
@@ -52,7 +57,8 @@ export class ApiRequest implements Holder {
     this.path = mark < 0 ? url : url.slice(0, mark);
     this.query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
     this.headers = message.headers;
-    this.room = host.roomFor(this.flag('watch'));
+    this.isWatch = this.flag('watch') || OLD_WATCH_PATH.test(this.path);
+    this.room = host.roomFor(this.isWatch);
   }
 
   /** Aborts when the client has gone or the server stops. */

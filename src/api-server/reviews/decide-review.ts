@@ -56,6 +56,7 @@ export interface Reviewer {
 
 /** A review as it was sent. */
 export interface Review {
+  readonly metadata?: { readonly namespace?: string };
   readonly spec?: ReviewSpec;
 }
 
@@ -87,7 +88,7 @@ interface ReviewSpec {
  */
 export async function decideReview(
   type: ReviewType,
-  { spec = {} }: Review,
+  { metadata, spec = {} }: Review,
   reviewer: Reviewer,
   { namespace = '', self }: { readonly namespace?: string; readonly self: UserInfo },
 ): Promise<object> {
@@ -103,8 +104,15 @@ export async function decideReview(
       refuseIfAny(type, attributeErrors(spec));
       return reviewAccess(self, spec, reviewer);
     default:
-      refuseIfAny(type, [...attributeErrors(spec), ...subjectErrors(spec), ...localErrors(type, spec)]);
-      if (type.namespaced) checkNamespace(spec, namespace);
+      if (metadata?.namespace && metadata.namespace !== namespace)
+        throw badRequest(
+          'the namespace of the provided object does not match the namespace sent on the request',
+        );
+      refuseIfAny(type, [
+        ...attributeErrors(spec),
+        ...subjectErrors(spec),
+        ...(type.namespaced ? localErrors(spec, namespace) : []),
+      ]);
       return reviewAccess(userOf(spec), spec, reviewer);
   }
 }
@@ -174,15 +182,19 @@ function subjectErrors({ groups = [], user = '' }: ReviewSpec): FieldError[] {
   return [invalidField('spec.user', user, 'at least one of user or group must be specified')];
 }
 
-function localErrors({ namespaced }: ReviewType, { nonResourceAttributes }: ReviewSpec): FieldError[] {
-  if (!namespaced || !nonResourceAttributes) return [];
-  const problem = 'disallowed on this kind of request';
-  return [invalidField('spec.nonResourceAttributes', nonResourceAttributes, problem)];
-}
-
-function checkNamespace({ resourceAttributes }: ReviewSpec, namespace: string): void {
-  if (resourceAttributes?.namespace === namespace) return;
-  throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
+function localErrors(
+  { nonResourceAttributes, resourceAttributes }: ReviewSpec,
+  namespace: string,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  if (nonResourceAttributes) {
+    const problem = 'disallowed on this kind of request';
+    errors.push(invalidField('spec.nonResourceAttributes', nonResourceAttributes, problem));
+  }
+  const { namespace: asked = '' } = resourceAttributes ?? {};
+  if (resourceAttributes && asked !== namespace)
+    errors.push(invalidField('spec.resourceAttributes.namespace', asked, 'must match metadata.namespace'));
+  return errors;
 }
 
 function refuseIfAny(type: ReviewType, errors: readonly FieldError[]): void {

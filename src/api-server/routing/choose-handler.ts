@@ -52,8 +52,18 @@ const SUBRESOURCES: Readonly<Record<string, ByMethod>> = {
 export function chooseHandler(call: ResourceCall): Handler {
   const handler = ownField(methodsOf(call), call.request.method);
   if (!handler) throw methodNotAllowed();
-  const reading = handler === handleList || (handler === handleGet && call.subresource === '');
-  return reading && call.request.flag('watch') ? handleWatch : handler;
+  return handler === handleList && call.request.flag('watch') ? handleWatch : handler;
+}
+
+/**
+ * The same below `/api/v1/watch`, the old way to watch a collection or one object.
+ * @throws StatusError 404, 405
+ */
+export function chooseWatchHandler(call: ResourceCall): Handler {
+  if (call.subresource !== '') throw unknownPath();
+  const { GET } = methodsOf(call);
+  if (!GET || call.request.method !== 'GET') throw methodNotAllowed();
+  return handleWatch;
 }
 
 function methodsOf(call: ResourceCall): ByMethod {

@@ -33,6 +33,24 @@ it.each([
       name: 'd',
     },
   ],
+  ['GET', '/api/v1/namespaces/shop/pods/p?watch=true', { ...pods, verb: 'get', name: 'p' }],
+  ['GET', '/api/v1/watch/namespaces/shop/pods/p', { ...pods, verb: 'watch', name: 'p' }],
+  [
+    'DELETE',
+    '/api/v1/watch/namespaces/shop/pods?fieldSelector=metadata.name%3Dp',
+    { ...pods, verb: 'watch' },
+  ],
+  ['GET', '/api/v1/proxy/namespaces/shop/pods/p/x', { ...pods, verb: 'proxy', name: 'p', subresource: 'x' }],
+  [
+    'GET',
+    '/api/v1/namespaces/shop/pods/../../a/secrets',
+    { ...pods, verb: 'get', name: '..', subresource: '..' },
+  ],
+  [
+    'GET',
+    '/api/v1/namespaces/shop/namespaces/a',
+    { ...pods, verb: 'get', resource: 'namespaces', name: 'a' },
+  ],
   ['PUT', '/api/v1/namespaces/shop', { ...pods, verb: 'update', resource: 'namespaces', name: 'shop' }],
   [
     'PUT',

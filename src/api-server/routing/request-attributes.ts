@@ -36,15 +36,19 @@ export function attributesOf(request: ApiRequest): AccessAttributes {
   const { method, path, query } = request;
   const found = path.startsWith('/api') ? parseResourcePath(path) : undefined;
   if (!found) return { path, verb: method.toLowerCase() };
-  const { group, name, resource, subresource } = found;
-  let verb = VERBS[method] ?? '';
-  if (name === '' && verb === 'get') verb = request.flag('watch') ? 'watch' : 'list';
-  else if (name === '' && verb === 'delete') verb = 'deletecollection';
-  else if (verb === 'get' && subresource === '' && request.flag('watch')) verb = 'watch';
+  const { group, name, prefix, resource, subresource } = found;
+  const verb = prefix || verbOf(request, name);
   // A namespace is in itself: who may read all in it may read it.
-  const namespace = resource === 'namespaces' && group === '' ? name : found.namespace;
+  const namespace = found.namespace || (resource === 'namespaces' ? name : '');
   // A right on one name allows lists and watches of that name. It must not allow a creation or the deletion of a collection.
-  const isRead = name === '' && (verb === 'list' || verb === 'watch');
+  const isRead = name === '' && prefix === '' && (verb === 'list' || verb === 'watch');
   const selected = isRead ? requiredName(query.get('fieldSelector')) : undefined;
   return { verb, group, resource, subresource, namespace, name: selected ?? name };
+}
+
+function verbOf(request: ApiRequest, name: string): string {
+  const verb = VERBS[request.method] ?? '';
+  if (name !== '') return verb;
+  if (verb === 'get') return request.flag('watch') ? 'watch' : 'list';
+  return verb === 'delete' ? 'deletecollection' : verb;
 }

@@ -24,7 +24,7 @@ import type { Reviewer } from '../reviews/decide-review.js';
 import { findReviewType } from '../reviews/decide-review.js';
 import { handleReview } from '../reviews/handle-review.js';
 import { checkView } from '../table.js';
-import { chooseHandler } from './choose-handler.js';
+import { chooseHandler, chooseWatchHandler } from './choose-handler.js';
 import { attributesOf } from './request-attributes.js';
 import { parseResourcePath } from './resource-path.js';
 import { errorMessage } from '../../base/errors/index.js';
@@ -90,12 +90,14 @@ export class Router {
   private async routeApi(request: ApiRequest): Promise<ApiResponse> {
     const path = parseResourcePath(request.path);
     if (!path) return this.discover(request);
-    const review = findReviewType(path);
+    if (path.rest.length > 0 || path.prefix === 'proxy') throw unknownPath();
+    const isWatch = path.prefix === 'watch';
+    const review = isWatch ? undefined : findReviewType(path);
     if (review) {
       const { schemas } = this.context;
       return handleReview({ ...path, type: review, request }, { reviewer: this.reviewer, schemas });
     }
-    const metrics = findMetricsKind(path);
+    const metrics = isWatch ? undefined : findMetricsKind(path);
     if (metrics) return handleMetrics(this.context, { ...path, kind: metrics, request });
     const kind =
       this.context.kinds.find(path.group, path.version, path.resource) ??
@@ -106,7 +108,8 @@ export class Router {
     const accept = negotiate(request.headers.accept);
     checkView({ accept, request });
     const call = { request, kind, namespace, name, subresource, accept };
-    return chooseHandler(call)(this.guarded(contextOf(this.context, kind), request), call);
+    const handler = isWatch ? chooseWatchHandler(call) : chooseHandler(call);
+    return handler(this.guarded(contextOf(this.context, kind), request), call);
   }
 
   /** What somebody who may not do everything has to obey beyond the right to the request. */
