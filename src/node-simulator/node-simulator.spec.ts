@@ -30,12 +30,14 @@ import { compileNodeSimulatorOptions } from './node-simulator.options.js';
 let clock: FakeClock;
 let cluster: FakeCluster;
 let events: MemoryEventRecorder;
+let schedulerEvents: MemoryEventRecorder;
 let stoppers: (() => Promise<void>)[] = [];
 
 beforeEach(() => {
   clock = new FakeClock();
   cluster = new FakeCluster(clock);
   events = new MemoryEventRecorder();
+  schedulerEvents = new MemoryEventRecorder();
 });
 
 afterEach(async () => {
@@ -54,6 +56,7 @@ function make(options: NodeSimulatorOptions = {}) {
       volumes: informers.informerFor<PersistentVolume>(PERSISTENT_VOLUMES),
       classes: informers.informerFor<StorageClass>(STORAGE_CLASSES),
       events,
+      schedulerEvents,
       clock,
       logger: silentLogger,
     },
@@ -228,7 +231,11 @@ describe('NodeSimulator', () => {
         message: '0/1 nodes are available: 1 Too many pods.',
       },
     ]);
-    expect(events.lines).toEqual(['Warning FailedScheduling 0/1 nodes are available: 1 Too many pods.']);
+    expect(events.lines).toEqual([]);
+    expect(schedulerEvents.lines).toEqual([
+      'Normal Scheduled Successfully assigned default/first to node-0',
+      'Warning FailedScheduling 0/1 nodes are available: 1 Too many pods.',
+    ]);
     await cluster.delete(PODS, { namespace: 'default', name: 'first' });
     await clock.advance(100);
     expect(isReady('second')).toBe(true);

@@ -35,6 +35,8 @@ export interface NodeSimulatorDependencies {
   readonly volumes: Informer<PersistentVolume>;
   readonly classes: Informer<StorageClass>;
   readonly events: EventRecorder;
+  /** What the scheduler tells, in its own name. */
+  readonly schedulerEvents: EventRecorder;
   /** The time that nodes and pods live by. */
   readonly clock: Clock;
   /** For pauses of our own: after a failed write, before pods are scheduled again. @default clock */
@@ -79,6 +81,7 @@ export class NodeSimulator {
     this.newest = new WrittenPods(pods.lister);
     this.scheduler = new PodScheduler({
       ...dependencies,
+      events: dependencies.schedulerEvents,
       nodes: nodes.lister,
       nodeNames: [...this.nodeIndexes.keys()],
       loads: this.loads,

@@ -2,7 +2,7 @@ import type { ApiClient } from '../kit/api-client/index.js';
 import { isNotFound } from '../kit/api-client/index.js';
 import type { Clock } from '../base/clock/index.js';
 import { toRfc3339 } from '../base/clock/index.js';
-import type { EventRecorder } from '../kit/events/index.js';
+import type { EventNote, EventRecorder } from '../kit/events/index.js';
 import type { Lister } from '../kit/informer/index.js';
 import type { DeepReadonly, KubernetesObject, Node, Pod } from '../base/kubernetes/index.js';
 import { PODS, keyOf, sameJson } from '../base/kubernetes/index.js';
@@ -25,6 +25,12 @@ export interface PodSchedulerDependencies {
   readonly storage: StorageView;
   readonly events: EventRecorder;
   readonly clock: Clock;
+}
+
+/** In kube-scheduler's words. */
+function scheduledNote({ metadata }: ReadablePod, node: string): EventNote {
+  const message = `Successfully assigned ${metadata.namespace}/${metadata.name} to ${node}`;
+  return { type: 'Normal', reason: 'Scheduled', message };
 }
 
 /** Plays the scheduler: puts a pending pod on one of our nodes, or says why none takes it. */
@@ -63,6 +69,7 @@ export class PodScheduler {
       loads.remove(key);
       throw error;
     }
+    this.dependencies.events.record(pod, scheduledNote(pod, node));
     return { ...pod, spec: { ...pod.spec, nodeName: node } };
   }
 

@@ -33,6 +33,8 @@ export interface SimulatedNodesDependencies {
 }
 
 const COMPONENT = 'rollkeeper-node';
+/** Whose part is played where pods get their nodes. */
+const SCHEDULER = 'default-scheduler';
 
 /** The {@link NodeSimulator} with what it needs around it: its caches, and somebody who writes its events. */
 export class SimulatedNodes {
@@ -59,11 +61,12 @@ export class SimulatedNodes {
       ...shared,
       clock: machineClock,
       component: COMPONENT,
-      host: COMPONENT,
     });
     const { claims, classes, pods, nodes, events, volumes } = this;
+    const caches = { pods, nodes, claims, volumes, classes };
+    const schedulerEvents = events.as(SCHEDULER);
     this.simulator = new NodeSimulator(
-      { ...shared, clock, pauses: machineClock, pods, nodes, claims, volumes, classes, events },
+      { ...shared, ...caches, clock, pauses: machineClock, events, schedulerEvents },
       options,
     );
   }

@@ -53,7 +53,7 @@ export class Controllers {
     const { client, clock, coordination, logger, random, rootCa } = dependencies;
     const shared = { client, clock, random, logger };
     this.factory = new InformerFactory({ ...shared, trims: trimsFor(definitions) });
-    const events = new ApiEventRecorder({ ...shared, component: COMPONENT, host: IDENTITY });
+    const events = new ApiEventRecorder({ ...shared, component: COMPONENT });
     const parts: SharedParts = {
       identity: IDENTITY,
       clientOf: () => client,

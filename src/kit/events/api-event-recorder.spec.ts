@@ -27,7 +27,6 @@ function aRecorder(options: EventRecorderOptions = {}) {
   const recorder = new ApiEventRecorder({
     client: cluster,
     component: 'replicaset-controller',
-    host: 'replica-1',
     clock,
     random: new SeededRandom(1),
     logger,
@@ -62,9 +61,9 @@ describe('ApiEventRecorder', () => {
         count: 1,
         firstTimestamp: '2026-01-01T00:00:00Z',
         lastTimestamp: '2026-01-01T00:00:00Z',
-        source: { component: 'replicaset-controller', host: 'replica-1' },
+        source: { component: 'replicaset-controller' },
         reportingComponent: 'replicaset-controller',
-        reportingInstance: 'replica-1',
+        reportingInstance: '',
       },
     ]);
     stop.abort();

@@ -28,8 +28,11 @@ export interface EventObject extends KubernetesObject {
 export interface EventSource {
   /** For example `rollkeeper`. */
   readonly component: string;
-  /** The machine or replica. */
-  readonly host: string;
+  /**
+   * The node, where it matters on which one it happened, as a kubelet says it.
+   * @default none, as Kubernetes' controllers have it: which machine recorded tells nothing about the object
+   */
+  readonly host?: string;
 }
 
 /** Cluster-scoped objects have their events here. */
@@ -60,9 +63,9 @@ export function newEvent(input: {
     count: 1,
     firstTimestamp: time,
     lastTimestamp: time,
-    source: { component: source.component, host: source.host },
+    source: { component: source.component, ...(source.host !== undefined && { host: source.host }) },
     reportingComponent: source.component,
-    reportingInstance: source.host,
+    reportingInstance: source.host ?? '',
   };
 }
 

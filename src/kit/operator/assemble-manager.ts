@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { VERSION } from '../../base/version.js';
 import type { ApiClient } from '../api-client/index.js';
 import type { ControllerDefinition } from '../controller/index.js';
@@ -76,7 +75,6 @@ export function assembleManager(
   const events = new ApiEventRecorder({
     client,
     component: name,
-    host: hostname(),
     clock,
     random,
     logger,
