@@ -1,3 +1,4 @@
+import { TEMPLATE_HASH_INDEX, templateHashIndex } from '../controllers/replicaset/related-pods.js';
 import { ORPHAN_INDEX, orphanIndex } from '../controllers/shared/index.js';
 import { IllegalStateError } from '../base/errors/index.js';
 import type { IndexFunction, Lister } from '../kit/informer/informer.js';
@@ -9,6 +10,7 @@ import type { ClusterEvent, FakeCluster } from './fake-cluster.js';
 const INDEXES: Readonly<Record<string, IndexFunction<KubernetesObject>>> = {
   [OWNER_UID_INDEX]: (object) => (object.metadata.ownerReferences ?? []).map(({ uid }) => uid),
   [ORPHAN_INDEX]: orphanIndex,
+  [TEMPLATE_HASH_INDEX]: templateHashIndex as IndexFunction<KubernetesObject>,
 };
 
 /** A cache of one type that shows a {@link FakeCluster} as late as the test wants. */

@@ -1,13 +1,13 @@
 import type { Clock, RandomSource } from '../../base/clock/index.js';
 import type { Decision, Lister } from '../../kit/index.js';
-import { OWNER_UID_INDEX } from '../../kit/index.js';
 import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
-import { controllerOf, isControlledBy, keyOf } from '../../base/kubernetes/index.js';
+import { keyOf } from '../../base/kubernetes/index.js';
 import type { DoomedPod } from '../shared/index.js';
 import { choosePodNames, counted, podNamePrefix, podsToDelete } from '../shared/index.js';
 import type { PodIntents } from './pod-intents.js';
 import type { RejectionBackoff } from './rejection-backoff.js';
 import { decideRejectionBackoff } from './rejection-backoff.js';
+import { relatedPods } from './related-pods.js';
 import type { CompiledReplicaSetControllerOptions } from './replicaset.options.js';
 
 type ReadablePod = DeepReadonly<Pod>;
@@ -138,31 +138,11 @@ function chooseVictims(
   { clock, pods, replicaSets }: PodDecisionDependencies,
 ): DoomedPod[] {
   if (count === 0) return [];
-  const related = relatedPods(replicaSet, replicaSets, pods);
+  const related = count < active.length ? relatedPods(replicaSet, replicaSets, pods) : [];
   return podsToDelete({ pods: active, related, count, nowMs: clock.now() }).map(({ metadata }) => ({
     uid: metadata.uid ?? '',
     name: metadata.name,
   }));
-}
-
-/**
- * The pods of every ReplicaSet that has the same controller as `replicaSet`, itself included: during a rollout
- * the old and the new pods of one Deployment on a node stand in for each other. None for a ReplicaSet on its own,
- * as in Kubernetes' `getIndirectlyRelatedPods`.
- */
-function relatedPods(
-  replicaSet: DeepReadonly<ReplicaSet>,
-  replicaSets: Lister<ReplicaSet>,
-  pods: Lister<Pod>,
-): readonly DeepReadonly<Pod>[] {
-  const controller = controllerOf(replicaSet);
-  if (!controller) return [];
-  return replicaSets
-    .byIndex(OWNER_UID_INDEX, controller.uid)
-    .filter((sibling) => controllerOf(sibling)?.uid === controller.uid)
-    .flatMap((sibling) =>
-      pods.byIndex(OWNER_UID_INDEX, sibling.metadata.uid ?? '').filter((pod) => isControlledBy(pod, sibling)),
-    );
 }
 
 interface Described {

@@ -27,6 +27,7 @@ import {
 } from '../shared/index.js';
 import { isReplicaSetDue, watchReplicaSets } from './watch-replicasets.js';
 import { limitToSelected } from './limit-to-selected.js';
+import { TEMPLATE_HASH_INDEX, templateHashIndex } from './related-pods.js';
 import { ReplicaSetReconciler } from './reconcile.js';
 import { REPLICA_FAILURE } from './status.js';
 import type { ReplicaSetControllerOptions } from './replicaset.options.js';
@@ -64,6 +65,7 @@ function build(
   // Sooner than the backoff; where it may not be read, the backoff remains.
   const quotas = informers.informerFor<ResourceQuota>(RESOURCE_QUOTAS, { optional: true });
   pods.addIndex(ORPHAN_INDEX, orphanIndex);
+  pods.addIndex(TEMPLATE_HASH_INDEX, templateHashIndex);
   replicaSets.addIndex(SELECTOR_INDEX, selectorIndex);
   replicaSets.addIndex(TEMPLATE_INDEX, (replicaSet) =>
     hasPods(replicaSet) ? templateIndex(replicaSet) : [],

@@ -116,7 +116,7 @@ export class ReplicaSetReconciler implements SyncReconciler {
     return decideFollowUp({
       replicaSet,
       active,
-      terminating: this.serverKeepsTerminatingReplicas ? terminating : [],
+      terminating: this.serverKeepsTerminatingReplicas ? terminating : undefined,
       failure,
       nowMs: this.clock.now(),
     });
@@ -161,7 +161,8 @@ export class ReplicaSetReconciler implements SyncReconciler {
         subresource: 'status',
         signal: context.signal,
       });
-      if (status.terminatingReplicas && written.status?.terminatingReplicas === undefined) {
+      const { terminatingReplicas } = written.status ?? {};
+      if (status.terminatingReplicas !== undefined && terminatingReplicas === undefined) {
         this.serverKeepsTerminatingReplicas = false;
       }
       return undefined;

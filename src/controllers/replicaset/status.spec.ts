@@ -53,9 +53,12 @@ describe('decideStatus', () => {
 });
 
 describe('isSameStatus', () => {
-  it('takes a missing count for 0, and sees every other difference', () => {
+  it('takes a missing count for 0, but not that of terminating pods, and sees every other difference', () => {
     const status = decide();
-    expect(isSameStatus({ replicas: 0, observedGeneration: 1 }, status)).toBe(true);
+    expect(isSameStatus({ replicas: 0, observedGeneration: 1, terminatingReplicas: 0 }, status)).toBe(true);
+    expect(isSameStatus({ replicas: 0, observedGeneration: 1 }, status)).toBe(false);
+    const old = decide({ terminating: undefined });
+    expect(isSameStatus({ replicas: 0, observedGeneration: 1 }, old)).toBe(true);
     expect(isSameStatus(undefined, status)).toBe(false);
     expect(isSameStatus(status, decide({ failure }))).toBe(false);
     expect(isSameStatus(status, { ...status, terminatingReplicas: 1 })).toBe(false);

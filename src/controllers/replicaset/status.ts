@@ -25,7 +25,8 @@ export interface ManageFailure {
 interface StatusInput {
   readonly replicaSet: DeepReadonly<ReplicaSet>;
   readonly active: readonly ReadablePod[];
-  readonly terminating: readonly ReadablePod[];
+  /** Absent where the server does not keep their number. */
+  readonly terminating: readonly ReadablePod[] | undefined;
   readonly failure: ManageFailure | undefined;
   readonly nowMs: number;
 }
@@ -46,13 +47,16 @@ export function decideStatus(input: StatusInput): ReplicaSetStatus {
     fullyLabeledReplicas: active.filter(isFullyLabeled).length,
     readyReplicas: active.filter((pod) => isPodReady(pod)).length,
     availableReplicas: active.filter((pod) => isPodAvailable(pod, minReadySeconds, nowMs)).length,
-    terminatingReplicas: input.terminating.length,
+    ...(input.terminating && { terminatingReplicas: input.terminating.length }),
     observedGeneration: replicaSet.metadata.generation ?? 0,
     ...(conditions.length > 0 && { conditions }),
   };
 }
 
-/** Whether writing `next` over `current` would change anything that a reader can tell. */
+/**
+ * Whether writing `next` over `current` would change anything that a reader can tell. No number of terminating pods is not 0 of
+ * them: without it, as a controller before Kubernetes 1.33 leaves it, the Deployment cannot give one either.
+ */
 export function isSameStatus(
   current: DeepReadonly<ReplicaSetStatus> | undefined,
   next: DeepReadonly<ReplicaSetStatus>,
@@ -62,11 +66,11 @@ export function isSameStatus(
     'fullyLabeledReplicas',
     'readyReplicas',
     'availableReplicas',
-    'terminatingReplicas',
     'observedGeneration',
   ] as const;
   return (
     counts.every((field) => (current?.[field] ?? 0) === (next[field] ?? 0)) &&
+    current?.terminatingReplicas === next.terminatingReplicas &&
     sameConditions(current?.conditions ?? [], next.conditions ?? [])
   );
 }

@@ -219,7 +219,8 @@ describe('what wakes a ReplicaSet', () => {
     expect(requests.splice(0).slice(-1)).toMatchObject([{ onlyIfNeeded: true }]);
     expect(built.needsSync?.('default/web')).toBe(true);
     const { generation: observedGeneration = 0 } = owner.metadata;
-    const status = { replicas: 2, fullyLabeledReplicas: 2, observedGeneration };
+    const counts = { replicas: 2, fullyLabeledReplicas: 2, terminatingReplicas: 0 };
+    const status = { ...counts, observedGeneration };
     await cluster.update<ReplicaSet>(REPLICA_SETS, { ...owner, status });
     expect(built.needsSync?.('default/web')).toBe(false);
     await change(first, (pod) => (pod.status = { phase: 'Running', conditions: READY }));

@@ -1,0 +1,45 @@
+import type { Lister } from '../../kit/index.js';
+import { NAMESPACE_INDEX, OWNER_UID_INDEX } from '../../kit/index.js';
+import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
+import { controllerOf, tryCompileLabelSelector } from '../../base/kubernetes/index.js';
+import { POD_TEMPLATE_HASH } from '../shared/index.js';
+
+type ReadablePod = DeepReadonly<Pod>;
+
+/** Name of the index that finds pods by namespace and hash of their template. */
+export const TEMPLATE_HASH_INDEX = 'template-hashes';
+
+export function templateHashIndex({ metadata }: ReadablePod): readonly string[] {
+  const hash = metadata.labels?.[POD_TEMPLATE_HASH];
+  return hash === undefined ? [] : [`${metadata.namespace ?? ''}/${hash}`];
+}
+
+/**
+ * The pods that the ReplicaSets with the same controller as `replicaSet` select, itself included: during a rollout
+ * the old and the new pods of one Deployment on a node stand in for each other. Whose pods they are does not matter. None for
+ * a ReplicaSet on its own, as in Kubernetes' `getIndirectlyRelatedPods`.
+ */
+export function relatedPods(
+  replicaSet: DeepReadonly<ReplicaSet>,
+  replicaSets: Lister<ReplicaSet>,
+  pods: Lister<Pod>,
+): readonly ReadablePod[] {
+  const controller = controllerOf(replicaSet);
+  if (!controller) return [];
+  const siblings = replicaSets
+    .byIndex(OWNER_UID_INDEX, controller.uid)
+    .filter((sibling) => controllerOf(sibling)?.uid === controller.uid);
+  return [...new Set(siblings.flatMap((sibling) => selectedPods(sibling, pods)))];
+}
+
+function selectedPods({ metadata, spec }: DeepReadonly<ReplicaSet>, pods: Lister<Pod>): ReadablePod[] {
+  const selects = tryCompileLabelSelector(spec.selector);
+  if (!selects) return [];
+  const { namespace = '' } = metadata;
+  const hash = spec.selector.matchLabels?.[POD_TEMPLATE_HASH];
+  const candidates =
+    hash === undefined
+      ? pods.byIndex(NAMESPACE_INDEX, namespace)
+      : pods.byIndex(TEMPLATE_HASH_INDEX, `${namespace}/${hash}`);
+  return candidates.filter((pod) => selects(pod.metadata.labels));
+}
