@@ -150,7 +150,7 @@ export class DeploymentHarness {
     const replicaSets = new LaggingCache<ReplicaSet>(cluster, REPLICA_SETS);
     const pods = new LaggingCache<Pod>(cluster, PODS);
     const events = new MemoryEventRecorder();
-    const rules = compileDeploymentControllerOptions();
+    const { rules } = compileDeploymentControllerOptions();
     const queue = new MemoryWorkQueue({ name: CONTROLLER, clock });
     const client = this.breakingClient();
     const caches = [

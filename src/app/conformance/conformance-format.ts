@@ -13,6 +13,8 @@ export interface ConformanceFormat {
   close?(): Promise<void>;
   /** Runs the case. Resolves with one line per difference: none where all is as recorded. */
   run(recorded: RecordedCase): Promise<readonly string[]>;
+  /** Of a case that differs: by which of our rules it does so on purpose; none where it should not. */
+  deliberate?(recorded: RecordedCase): Promise<readonly string[]>;
 }
 
 /** A value of JSON. */

@@ -2,7 +2,7 @@ import type { ConformanceFormat, RecordedCase } from './conformance-format.js';
 import { deploymentCases } from './deployment-cases.js';
 import { disruptionCases } from './disruption-cases.js';
 import type { ReplicaSetCase } from './replicaset-cases.js';
-import { isReplicaSetCase, runReplicaSetCase } from './replicaset-cases.js';
+import { isReplicaSetCase, rulesOf, runReplicaSetCase } from './replicaset-cases.js';
 import { statefulSetCases } from './statefulset-cases.js';
 import { validationAnswers } from './validation-answers.js';
 
@@ -10,6 +10,10 @@ const replicaSetCases: ConformanceFormat = {
   name: 'replicaset',
   matches: isReplicaSetCase,
   run: (recorded: RecordedCase) => runReplicaSetCase(recorded as unknown as ReplicaSetCase),
+  async deliberate(recorded) {
+    const testCase = recorded as unknown as ReplicaSetCase;
+    return rulesOf(testCase, await runReplicaSetCase(testCase));
+  },
 };
 
 /** All formats of recordings that we know. */

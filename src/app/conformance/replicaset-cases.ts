@@ -2,7 +2,16 @@ import { ApiStatusError } from '../../kit/api-client/api-status-error.js';
 import { toRfc3339 } from '../../base/clock/index.js';
 import { createReplicaSetController } from '../../controllers/replicaset/index.js';
 import type { DeepReadonly, Pod, ReplicaSet } from '../../base/kubernetes/index.js';
-import { isControlledBy, parseJson, PODS, REPLICA_SETS, stringifyJson } from '../../base/kubernetes/index.js';
+import {
+  PODS,
+  REPLICA_SETS,
+  controllerOf,
+  isControlledBy,
+  isEmptySelector,
+  parseJson,
+  stringifyJson,
+  tryCompileLabelSelector,
+} from '../../base/kubernetes/index.js';
 import type { AttemptedWrite } from './in-memory-api.js';
 import { InMemoryApi } from './in-memory-api.js';
 import { ReconcilerRun } from './run-reconciler.js';
@@ -17,6 +26,8 @@ export interface ReplicaSetCase {
   readonly given: {
     readonly replicaSet: DeepReadonly<ReplicaSet>;
     readonly pods?: readonly DeepReadonly<Pod>[] | null;
+    /** Other ReplicaSets in the store. */
+    readonly siblings?: readonly DeepReadonly<ReplicaSet>[];
   };
   readonly expect: {
     readonly created: number;
@@ -25,6 +36,13 @@ export interface ReplicaSetCase {
     readonly released: readonly string[];
     readonly status: unknown;
     readonly error?: boolean;
+    /** Sorted; of Kubernetes 1.36 only, as is all that follows. */
+    readonly events?: readonly string[];
+    readonly message?: string;
+    /** Creations tried, where some failed. */
+    readonly tried?: number;
+    /** Seconds. */
+    readonly requeueAfter?: number;
   };
 }
 
@@ -41,10 +59,12 @@ export function isReplicaSetCase(line: unknown): line is ReplicaSetCase {
  */
 export async function runReplicaSetCase(testCase: ReplicaSetCase): Promise<string[]> {
   const { expect, given, now } = testCase;
-  const api = new InMemoryApi(quotaOf(testCase.createFailsAfter ?? Infinity));
+  const quota = new Quota(testCase.createFailsAfter ?? Infinity);
+  const api = new InMemoryApi((write) => quota.check(write));
   const replicaSet = api.seed(REPLICA_SETS, structuredClone(given.replicaSet) as ReplicaSet);
+  for (const sibling of given.siblings ?? []) api.seed(REPLICA_SETS, structuredClone(sibling) as ReplicaSet);
   for (const pod of given.pods ?? []) api.seed(PODS, structuredClone(pod) as Pod);
-  const failed = await syncOnce(replicaSet, api, now);
+  const { error, events, requeueAfterMs } = await syncOnce(replicaSet, api, now);
   const written = (verb: AttemptedWrite['verb']): string[] =>
     api.writes
       .filter((write) => write.verb === verb && write.type === PODS)
@@ -71,37 +91,97 @@ export async function runReplicaSetCase(testCase: ReplicaSetCase): Promise<strin
       expect.released,
       patched.filter((name) => !owned.has(name) && !written('delete').includes(name)),
     ),
-    ...difference('status', normalise(expect.status), normalise(withoutNow(status, now))),
-    ...difference('error', expect.error ?? false, failed),
+    ...difference('status', normalise(expect.status), normalise(withoutNow(status, now), expect.status)),
+    ...difference('error', expect.error ?? false, error !== undefined),
+    ...(expect.events ? since136() : []),
   ];
+
+  function since136(): string[] {
+    const created = new Set(written('create'));
+    const words = events.map((event) =>
+      event.replace(/(?<=pod: )\S+$/, (name) => (created.has(name) ? '<pod>' : name)),
+    );
+    return [
+      ...difference('events', expect.events, words.sort()),
+      ...difference('message', expect.message, error),
+      ...(expect.tried === undefined ? [] : difference('tried', expect.tried, quota.tried)),
+      ...difference(
+        'requeueAfter',
+        expect.requeueAfter,
+        requeueAfterMs === undefined ? undefined : requeueAfterMs / 1000,
+      ),
+    ];
+  }
+}
+
+/** By which rules of ours a case may differ; none where it should not. */
+export function rulesOf(testCase: ReplicaSetCase, differing: readonly string[]): string[] {
+  if (cannotBe(testCase)) return ['impossible'];
+  const onlyWaits = differing.every((line) => line.startsWith('requeueAfter:'));
+  return onlyWaits && hasOddReadyTime(testCase) ? ['readyTime'] : [];
+}
+
+/** Whether a pod is ready since a time that is to come, or since none that is known. */
+function hasOddReadyTime({ given: { pods }, now }: ReplicaSetCase): boolean {
+  return (pods ?? []).some((pod) =>
+    pod.status?.conditions?.some(
+      ({ lastTransitionTime, type }) =>
+        type === 'Ready' && !(Date.parse(lastTransitionTime ?? '') <= Date.parse(now)),
+    ),
+  );
+}
+
+/** States that cannot be on a server, which the genuine controller takes as they are. */
+function cannotBe({ given: { pods, replicaSet } }: ReplicaSetCase): boolean {
+  const { selector, template } = replicaSet.spec;
+  const selects = tryCompileLabelSelector(selector);
+  const isOdd = isEmptySelector(selector) || !selects?.(template?.metadata?.labels);
+  const { uid } = replicaSet.metadata;
+  return (
+    isOdd ||
+    (pods ?? []).some((pod) => {
+      const controller = controllerOf(pod);
+      return controller?.uid === uid && controller?.kind !== REPLICA_SETS.kind;
+    })
+  );
 }
 
 /** Refuses the creation of pods after the first `limit`. */
-function quotaOf(limit: number): (write: AttemptedWrite) => void {
-  let created = 0;
-  return ({ verb }) => {
-    if (verb !== 'create' || created++ < limit) return;
+class Quota {
+  tried = 0;
+
+  constructor(private readonly limit: number) {}
+
+  check({ verb }: AttemptedWrite): void {
+    if (verb !== 'create' || this.tried++ < this.limit) return;
     throw new ApiStatusError({ code: 403, reason: 'Forbidden', message: 'exceeded quota' });
-  };
+  }
 }
 
-/** Whether the run failed. */
-async function syncOnce(replicaSet: ReplicaSet, api: InMemoryApi, now: string): Promise<boolean> {
+interface Outcome {
+  readonly events: string[];
+  /** The message, where the run failed. */
+  readonly error?: string;
+  readonly requeueAfterMs?: number;
+}
+
+async function syncOnce(replicaSet: ReplicaSet, api: InMemoryApi, now: string): Promise<Outcome> {
   // The recordings are of single runs, so the status has to follow in the run that changed the pods.
   const controller = createReplicaSetController({ statusAfterScaling: 'now' });
   const run = new ReconcilerRun(controller, api, new StandingClock(Date.parse(now)));
   const { namespace, name } = replicaSet.metadata;
+  const events = (): string[] => run.notes.map(({ type, reason, message }) => `${type} ${reason} ${message}`);
   try {
     await run.once({ namespace, name });
-    return false;
+    return { events: events(), requeueAfterMs: run.requeueAfterMs };
   } catch (error) {
-    if (error instanceof ApiStatusError) return true;
+    if (error instanceof ApiStatusError) return { events: events(), error: error.message };
     throw error;
   }
 }
 
 function difference(what: string, expected: unknown, actual: unknown): string[] {
-  const [want, have] = [stringifyJson(expected), stringifyJson(actual)];
+  const [want, have] = [stringifyJson(expected ?? null), stringifyJson(actual ?? null)];
   return want === have ? [] : [`${what}: expected ${want}, got ${have}`];
 }
 
@@ -112,14 +192,19 @@ function withoutNow(status: unknown, now: string): unknown {
 }
 
 /**
- * Sorts keys and drops what means nothing: absent, null, {}, [], and a count of 0. `terminatingReplicas` is left
- * out, since the recorded controller did not have it.
+ * Sorts keys and drops what means nothing: absent, null, {}, [], and a count of 0, but that of `terminatingReplicas`, which is
+ * left out where the recording is of a controller that did not have it.
+ * @param recorded what was recorded, where this is ours
  */
-function normalise(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(normalise);
+function normalise(value: unknown, recorded: unknown = value): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => normalise(item));
   if (typeof value !== 'object' || value === null) return value;
+  const has = (key: string): boolean =>
+    typeof recorded === 'object' && recorded !== null && Object.hasOwn(recorded, key);
+  const isTold = (key: string, field: unknown): boolean =>
+    key === 'terminatingReplicas' ? has(key) : !isNothing(field);
   const entries = Object.entries(value)
-    .filter(([key, field]) => key !== 'terminatingReplicas' && !isNothing(field))
+    .filter(([key, field]) => isTold(key, field))
     .map(([key, field]) => [key, normalise(field)] as const);
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

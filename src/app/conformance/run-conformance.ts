@@ -8,34 +8,47 @@ import { isJsonObject } from './conformance-format.js';
 export interface ConformanceTotals {
   readonly passed: number;
   readonly failed: number;
+  /** Cases that differ by a rule of ours. */
+  readonly deliberate: number;
+}
+
+/** A case that differs. */
+export interface FoundDifference {
+  readonly id: string;
+  readonly differences: readonly string[];
+  /** The rules of ours by which it does so on purpose; none where it has failed. */
+  readonly rules: readonly string[];
 }
 
 /**
- * Holds our controllers against every case in a file of JSON lines, gzipped or not, and hands each failure to
- * `report`: the case's id and what differs.
+ * Holds our controllers against every case in a file of JSON lines, gzipped or not, and hands each that differs to
+ * `report`.
  * @throws StartupError naming file and line where the file cannot be read as recordings
  */
 export async function runConformance(
   file: string,
   formats: readonly ConformanceFormat[],
-  report: (id: string, differences: readonly string[]) => void,
+  report: (found: FoundDifference) => void,
 ): Promise<ConformanceTotals> {
   let passed = 0;
   let failed = 0;
+  let deliberate = 0;
   const { setup, cases } = await readCases(file, formats);
   const used = [...new Set(cases.map(({ format }) => format))];
   try {
     for (const format of used) await format.open?.(setup);
     for (const { recorded, format } of cases) {
       const differences = await runCase(recorded, format);
+      const rules = differences.length === 0 ? [] : ((await format.deliberate?.(recorded)) ?? []);
       if (differences.length === 0) passed++;
+      else if (rules.length > 0) deliberate++;
       else failed++;
-      if (differences.length > 0) report(recorded.id, differences);
+      if (differences.length > 0) report({ id: recorded.id, differences, rules });
     }
   } finally {
     for (const format of used) await format.close?.();
   }
-  return { passed, failed };
+  return { passed, failed, deliberate };
 }
 
 /** A case in which the controller itself breaks has failed, and takes no other with it. */

@@ -17,6 +17,10 @@ const MAX_RUNS = 50;
 export class ReconcilerRun {
   /** Every event so far. */
   readonly notes: EventNote[] = [];
+  /** When the last run wanted to come back. */
+  requeueAfterMs: number | undefined;
+  /** What the last of the runs to rest ended with, if it failed. */
+  error: unknown;
   private readonly informers: InMemoryInformers;
   private readonly controller: ReturnType<ControllerDefinition['build']>;
   private readonly intents = new InMemoryIntents();
@@ -48,16 +52,25 @@ export class ReconcilerRun {
     const wasNeeded = this.controller.needsSync?.(request.key) ?? true;
     const context = { signal, client: this.api, intents: this.intents };
     const result = await carryThrough(this.controller.reconciler.reconcile(request, context));
+    this.requeueAfterMs = result.requeueAfterMs;
     if (!wasNeeded && this.api.writes.length + this.notes.length > before)
       throw new Error(`${request.key} was said to need no sync, and the sync did something`);
     return result;
   }
 
-  /** Runs until one writes nothing. Returns how many that took, the last included. */
-  async toRest(ref: ObjectRef): Promise<number> {
+  /**
+   * Runs until one writes nothing. Returns how many that took, the last included.
+   * @param options whether a run that fails is followed by the next, as in a queue, and the last one's error kept
+   */
+  async toRest(ref: ObjectRef, options: { readonly goesOn?: boolean } = {}): Promise<number> {
     for (let runs = 1; runs <= MAX_RUNS; runs++) {
       const before = this.api.writes.length;
-      await this.once(ref);
+      this.error = undefined;
+      this.requeueAfterMs = undefined;
+      await this.once(ref).catch((error: unknown) => {
+        if (!options.goesOn) throw error;
+        this.error = error;
+      });
       if (this.api.writes.length === before) return runs;
     }
     throw new Error(`did not come to rest in ${MAX_RUNS} runs`);

@@ -1,6 +1,7 @@
 import { toRfc3339 } from '../../base/clock/index.js';
 import type { ReplicaSetDraft } from '../../controllers/deployment/index.js';
 import {
+  OWN_RULES,
   RolloutDraft,
   decideRollout,
   findCondition,
@@ -63,7 +64,7 @@ export function collectFacts(input: ExplainInput): RolloutFacts {
   const newName = latestOf(draft, draft.replicaSets)?.name;
   decideRollout(draft, {
     podsOf: ({ observed }) => pods.get(observed?.metadata.uid ?? '') ?? [],
-    rules: { asKubernetes120: false },
+    rules: OWN_RULES,
   });
   const facts = draft.replicaSets
     .filter(({ observed }) => observed !== undefined)

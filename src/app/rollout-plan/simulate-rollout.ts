@@ -1,5 +1,6 @@
 import { toRfc3339 } from '../../base/clock/index.js';
 import {
+  OWN_RULES,
   RolloutDraft,
   decideRollout,
   equalIgnoringHash,
@@ -9,6 +10,7 @@ import {
   replicasOf,
   validateDeployment,
 } from '../../controllers/deployment/index.js';
+import type { ReplicaSetWrite } from '../../controllers/deployment/index.js';
 import { UnsupportedError } from '../../base/errors/index.js';
 import type { DeepReadonly, Deployment, ReplicaSet } from '../../base/kubernetes/index.js';
 
@@ -106,7 +108,7 @@ class PlannedWorld {
     const now = toRfc3339(nowMs);
     const { deployment } = this;
     const draft = new RolloutDraft({ deployment, owned: this.replicaSets, adopted: [], now, nowMs });
-    decideRollout(draft, { podsOf: () => [], rules: { asKubernetes120: false } });
+    decideRollout(draft, { podsOf: () => [], rules: OWN_RULES });
     const plan = netPlan(draft, []);
     const actions = plan.replicaSetWrites.flatMap(({ object, verb }) => this.write(verb, object));
     if (plan.status) this.deployment = { ...deployment, ...plan.status, spec: deployment.spec };
@@ -158,7 +160,7 @@ class PlannedWorld {
     return this.replicaSets.find((set) => equalIgnoringHash(set.spec.template ?? {}, template));
   }
 
-  private write(verb: 'update' | 'create' | 'delete', object: ReplicaSet): string[] {
+  private write(verb: ReplicaSetWrite['verb'], object: ReplicaSet): string[] {
     const { name } = object.metadata;
     const size = object.spec.replicas ?? 1;
     const index = this.replicaSets.findIndex(({ metadata }) => metadata.name === name);
@@ -183,7 +185,9 @@ class PlannedWorld {
       before.status?.replicas ?? 0,
       Math.min(size, before.status?.availableReplicas ?? 0),
     );
-    this.replicaSets[index] = { ...object, status };
+    const { replicas } = object.spec;
+    const written = verb === 'resize' ? { ...before, spec: { ...before.spec, replicas } } : object;
+    this.replicaSets[index] = { ...written, status };
     const sizeBefore = before.spec.replicas ?? 1;
     return sizeBefore === size ? [] : [`scale ${name} from ${sizeBefore} to ${size}`];
   }

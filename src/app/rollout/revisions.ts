@@ -3,6 +3,7 @@ import { isControlledBy } from '../../base/kubernetes/index.js';
 import { UnsupportedError } from '../../base/errors/index.js';
 import {
   ROLLBACK_DONE,
+  OWN_RULES,
   RolloutDraft,
   completeDeployment,
   isCustomDeployment,
@@ -47,7 +48,7 @@ export function rolledBack(
     ? completeDeployment(structuredClone(deployment))
     : deployment;
   const draft = new RolloutDraft({ deployment: completed, owned, adopted: [], now: '', nowMs: 0 });
-  stepRollback(draft, rolloutSetsOf(draft), revision);
+  stepRollback(draft, rolloutSetsOf(draft), revision, OWN_RULES);
   const outcome = draft.notes.at(-1);
   if (outcome?.reason !== ROLLBACK_DONE)
     throw new UnsupportedError(outcome?.message ?? 'nothing to roll back to');

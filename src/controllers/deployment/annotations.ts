@@ -1,5 +1,6 @@
 import { parseInt64 } from '../../base/kubernetes/index.js';
 import { TRACE_ANNOTATION } from '../../base/trace-context/index.js';
+import { MAX_INT32 } from './int32.js';
 
 /** Marks a ReplicaSet, and the Deployment, with the number of the rollout; what `kubectl rollout history` shows. */
 export const REVISION = 'deployment.kubernetes.io/revision';
@@ -37,11 +38,12 @@ export function int64Annotation(annotations: Annotations | undefined, name: stri
 }
 
 /**
- * The number in an annotation: `undefined` where there is none or where it is not a decimal integer, in which case
- * Kubernetes goes on as if it were absent.
+ * The size in an annotation; `undefined` where there is none that a ReplicaSet could have: no decimal digits alone, or more than
+ * an int32 holds. Kubernetes goes on as if it were absent then.
  */
-export function integerAnnotation(annotations: Annotations | undefined, name: string): number | undefined {
-  const text = annotations?.[name];
-  if (text === undefined || !/^[+-]?\d+$/.test(text)) return undefined;
-  return Number(text);
+export function sizeAnnotation(annotations: Annotations | undefined, name: string): number | undefined {
+  const text = annotations?.[name] ?? '';
+  if (!/^\d+$/.test(text)) return undefined;
+  const size = Number(text);
+  return size > MAX_INT32 ? undefined : size;
 }

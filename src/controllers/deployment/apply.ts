@@ -10,6 +10,7 @@ import type {
 import { REPLICA_SETS, controllerOf } from '../../base/kubernetes/index.js';
 import { REVISION } from './annotations.js';
 import { newCondition, withCondition } from './conditions.js';
+import type { RolloutRules } from './deployment.options.js';
 import { createErrorMessage, createErrorNote } from './events.js';
 import { isCustomDeployment, typeOfDeployment } from './deployment-api.js';
 import { POD_TEMPLATE_HASH } from '../shared/index.js';
@@ -23,6 +24,7 @@ export interface ApplyContext {
   readonly client: ApiClient;
   readonly signal: AbortSignal;
   readonly events: EventRecorder;
+  readonly rules: Pick<RolloutRules, 'collisionsTold'>;
   /** RFC 3339. */
   readonly now: string;
 }
@@ -39,10 +41,16 @@ export async function applyPlan(
   plan: DeploymentPlan,
   context: ApplyContext,
 ): Promise<ApplyOutcome> {
+  const latest = new Map<string, DeepReadonly<ReplicaSet> | undefined>();
   for (const write of plan.replicaSetWrites) {
-    const outcome = await applyReplicaSetWrite(deployment, write, context);
+    const { name } = write.object.metadata;
+    // One that was there already has a size of its own: the next pass knows it.
+    if (write.verb === 'resize' && !latest.get(name)) continue;
+    const outcome = await applyReplicaSetWrite(deployment, write, latest.get(name), context);
     if (outcome === 'collision') return outcome;
-    if (write.note && outcome === 'done') context.events.record(deployment, write.note);
+    if (outcome === 'there already') continue;
+    latest.set(name, outcome.written);
+    if (write.note) context.events.record(deployment, write.note);
   }
   let current: DeepReadonly<Deployment> = deployment;
   if (plan.deployment) {
@@ -54,16 +62,28 @@ export async function applyPlan(
   return 'done';
 }
 
+type ReplicaSetOutcome = { readonly written?: ReplicaSet } | 'there already' | 'collision';
+
+/** @param latest what the pass has written of the ReplicaSet before */
 async function applyReplicaSetWrite(
   deployment: DeepReadonly<Deployment>,
-  write: ReplicaSetWrite,
+  { object, verb }: ReplicaSetWrite,
+  latest: DeepReadonly<ReplicaSet> | undefined,
   context: ApplyContext,
-): Promise<ApplyOutcome | 'there already'> {
+): Promise<ReplicaSetOutcome> {
   const { client, signal } = context;
-  if (write.verb === 'create') return createReplicaSet(deployment, write.object, context);
-  if (write.verb === 'update') await updateReplicaSet(client, write.object, signal);
-  else await deleteReplicaSet(write.object, context);
-  return 'done';
+  if (verb === 'create') return createReplicaSet(deployment, object, context);
+  if (verb === 'delete') {
+    await deleteReplicaSet(object, context);
+    return {};
+  }
+  const wanted = verb === 'resize' ? resized(latest, object) : object;
+  return { written: await updateReplicaSet(client, wanted, signal) };
+}
+
+/** All but the size was written before. */
+function resized(latest: DeepReadonly<ReplicaSet> | undefined, { spec }: ReplicaSet): ReplicaSet {
+  return { ...latest, spec: { ...latest?.spec, replicas: spec.replicas } } as ReplicaSet;
 }
 
 /** Only as we saw it: one that was scaled up meanwhile stays. */
@@ -81,11 +101,10 @@ async function createReplicaSet(
   deployment: DeepReadonly<Deployment>,
   replicaSet: ReplicaSet,
   context: ApplyContext,
-): Promise<ApplyOutcome | 'there already'> {
+): Promise<ReplicaSetOutcome> {
   const { client, signal } = context;
   try {
-    await client.create(REPLICA_SETS, replicaSet, { signal });
-    return 'done';
+    return { written: await client.create(REPLICA_SETS, replicaSet, { signal }) };
   } catch (error) {
     if (isAlreadyExists(error)) return resolveCollision(deployment, replicaSet, context);
     if (!isNamespaceTerminating(error)) await reportCreateError(deployment, replicaSet, error, context);
@@ -98,7 +117,7 @@ async function resolveCollision(
   deployment: DeepReadonly<Deployment>,
   wanted: ReplicaSet,
   context: ApplyContext,
-): Promise<ApplyOutcome | 'there already'> {
+): Promise<ReplicaSetOutcome> {
   const { client, signal } = context;
   const existing = await client.get<ReplicaSet>(REPLICA_SETS, wanted.metadata, { signal });
   const isOurs = controllerOf(existing)?.uid === deployment.metadata.uid;
@@ -120,13 +139,13 @@ async function resolveCollision(
 async function countCollision(
   deployment: DeepReadonly<Deployment>,
   wanted: ReplicaSet,
-  { client, signal, events, now }: ApplyContext,
+  { client, signal, events, now, rules }: ApplyContext,
 ): Promise<'collision'> {
   const { name } = wanted.metadata;
   const before = deployment.status?.collisionCount ?? 0;
-  const isFirst = before === 0;
+  const isQuiet = before === 0 || !rules.collisionsTold;
   const error = new NameTakenError(`a ReplicaSet "${name}" that is not its own has the name`);
-  const isTold = !isFirst && hasProgressDeadline(deployment.spec);
+  const isTold = !isQuiet && hasProgressDeadline(deployment.spec);
   const status = {
     ...deployment.status,
     ...(isTold ? { conditions: createErrorConditions(deployment, name, error, now) } : {}),
@@ -136,7 +155,7 @@ async function countCollision(
     subresource: 'status',
     signal,
   });
-  if (isFirst) return 'collision';
+  if (isQuiet) return 'collision';
   events.record(deployment, createErrorNote(name, error.message));
   throw error;
 }

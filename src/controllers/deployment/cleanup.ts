@@ -1,7 +1,6 @@
 import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
-import { byCreation, isUpToDate } from './draft.js';
+import { isUpToDate } from './draft.js';
 import { byRevision } from './revision.js';
-import type { RolloutRules } from './deployment.options.js';
 
 /** The API's largest int32 stands for "keep all". */
 const KEEP_ALL = 2 ** 31 - 1;
@@ -10,16 +9,11 @@ const KEEP_ALL = 2 ** 31 - 1;
  * Deletes those of the old ReplicaSets beyond `revisionHistoryLimit` that served longest ago. One that still has pods,
  * or whose size its controller has not seen yet, stays, and is not replaced by another.
  */
-export function cleanUpHistory(
-  draft: RolloutDraft,
-  old: readonly ReplicaSetDraft[],
-  rules: RolloutRules,
-): void {
+export function cleanUpHistory(draft: RolloutDraft, old: readonly ReplicaSetDraft[]): void {
   const limit = draft.spec.revisionHistoryLimit ?? KEEP_ALL;
   if (limit === KEEP_ALL) return;
   const candidates = old.filter(({ observed }) => observed?.metadata.deletionTimestamp === undefined);
-  const order = rules.asKubernetes120 ? byCreation : byRevision;
-  const surplus = [...candidates].sort(order).slice(0, Math.max(0, candidates.length - limit));
+  const surplus = [...candidates].sort(byRevision).slice(0, Math.max(0, candidates.length - limit));
   for (const replicaSet of surplus) if (isIdle(replicaSet)) draft.delete(replicaSet);
 }
 

@@ -46,23 +46,24 @@ function takeStep(draft: RolloutDraft, { podsOf, rules }: DecisionContext): void
   const take = (branch: RolloutBranch): void => void (draft.branch ??= branch);
   if (draft.observed.metadata.deletionTimestamp !== undefined) {
     take('deletion');
-    return setStatus(draft, syncRevision(draft));
+    return setStatus(draft, syncRevision(draft, rules));
   }
   syncPausedCondition(draft);
-  const sets = syncRevision(draft);
+  const sets = syncRevision(draft, rules);
   if (draft.spec.paused) {
     take('paused');
-    return stepScale(draft, sets, rules);
+    stepScale(draft, sets, rules);
+    return;
   }
   const rollbackTo = requestedRollback(draft.annotations);
   if (rollbackTo !== undefined) {
     take('rollback');
-    return stepRollback(draft, sets, rollbackTo);
+    return stepRollback(draft, sets, rollbackTo, rules);
   }
   if (isScalingEvent(draft, sets)) {
     take('scale');
-    stepScale(draft, sets, rules);
-    if (!rules.asKubernetes120) noteNewTotal(draft, sets);
+    const isAll = stepScale(draft, sets, rules);
+    if (isAll && rules.scalingEnds) noteNewTotal(draft, sets);
     return;
   }
   if (isRollingUpdate(draft.spec)) {
@@ -73,9 +74,10 @@ function takeStep(draft: RolloutDraft, { podsOf, rules }: DecisionContext): void
   stepRecreate(draft, sets, podsOf, rules);
 }
 
-function stepScale(draft: RolloutDraft, sets: RolloutSets, rules: RolloutRules): void {
-  scaleToSpec(draft, sets, rules);
+function stepScale(draft: RolloutDraft, sets: RolloutSets, rules: RolloutRules): boolean {
+  const isAll = scaleToSpec(draft, sets, rules);
   if (draft.spec.paused && requestedRollback(draft.annotations) === undefined)
-    cleanUpHistory(draft, sets.old, rules);
+    cleanUpHistory(draft, sets.old);
   setStatus(draft, sets);
+  return isAll;
 }

@@ -95,7 +95,7 @@ function build(
   replicaSets.addIndex(ORPHAN_INDEX, orphanIndex);
   const caches = { deployments: deployments.lister, replicaSets: replicaSets.lister, pods: pods.lister };
   const handlers = new DeploymentEventHandlers({ deployments, replicaSets, pods }, options.waits);
-  const reconciler = new DeploymentReconciler({ ...caches, events, clock, rules: options });
+  const reconciler = new DeploymentReconciler({ ...caches, events, clock, rules: options.rules });
   return {
     reconciler,
     watch: (enqueue) => {

@@ -1,6 +1,7 @@
 import type { Decision } from '../../kit/index.js';
 import { sumAvailable, totalReplicas } from './draft.js';
 import type { RolloutDraft } from './draft.js';
+import { OWN_RULES } from './deployment.options.js';
 import { maxSurge, maxTotalReplicas, maxUnavailable, minAvailable } from './limits.js';
 import type { DeploymentPlan, ReplicaSetWrite } from './plan.js';
 
@@ -22,7 +23,7 @@ export function describeDecision(draft: RolloutDraft, plan: DeploymentPlan): Dec
         (sum, { observed }) => sum + (observed ? (observed.spec.replicas ?? 1) : 0),
         0,
       ),
-      'rollkeeper.observed.available': sumAvailable(draft.living),
+      'rollkeeper.observed.available': sumAvailable(draft.living, OWN_RULES),
       'rollkeeper.wanted.total': totalReplicas(draft.living),
       ...(plan.status ? { 'rollkeeper.status_write': true } : {}),
     },

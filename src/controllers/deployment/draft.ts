@@ -32,8 +32,17 @@ export interface ReplicaSetDraft {
   replicas: number;
   minReadySeconds: number;
   annotations: Record<string, string>;
+  /** What is written along with the next other change. */
+  laterAnnotations?: Record<string, string>;
   ownerReferences: readonly DeepReadonly<OwnerReference>[];
   deleted: boolean;
+}
+
+/** One size that a step decided. */
+export interface SizeStep {
+  readonly replicaSet: ReplicaSetDraft;
+  readonly from: number;
+  readonly to: number;
 }
 
 /** The ways that a pass can take, in the order in which they are looked at. */
@@ -74,6 +83,8 @@ export class RolloutDraft implements Draft {
   annotations: Record<string, string>;
   status: DeepReadonly<DeploymentStatus>;
   readonly notes: EventNote[] = [];
+  /** Every size that was decided, in order: 0 to its first size for a ReplicaSet that the pass creates. */
+  readonly sizeSteps: SizeStep[] = [];
   /** The way that the pass took first, for those who look on. */
   branch: RolloutBranch | undefined;
   /** The new ReplicaSet, when a Recreate starts it in this pass. */
@@ -92,7 +103,8 @@ export class RolloutDraft implements Draft {
     this.sets = [
       ...input.owned.map((replicaSet) => draftOf(replicaSet, replicaSet.metadata.ownerReferences ?? [])),
       ...input.adopted.map((replicaSet) =>
-        draftOf(replicaSet, [...(replicaSet.metadata.ownerReferences ?? []), reference]),
+        // In front, where the API puts it for a controller that adopts by a patch.
+        draftOf(replicaSet, [reference, ...(replicaSet.metadata.ownerReferences ?? [])]),
       ),
     ].sort(byCreation);
   }
@@ -145,6 +157,7 @@ export class RolloutDraft implements Draft {
   add(replicaSet: ReplicaSetDraft): void {
     this.sets.push(replicaSet);
     this.sets.sort(byCreation);
+    this.sizeSteps.push({ replicaSet, from: 0, to: replicaSet.replicas });
     this.changes++;
   }
 
@@ -159,10 +172,16 @@ export class RolloutDraft implements Draft {
     this.changes++;
   }
 
+  /** As `annotate`, but only together with another change. */
+  annotateLater(replicaSet: ReplicaSetDraft, annotations: Record<string, string>): void {
+    replicaSet.laterAnnotations = annotations;
+  }
+
   setMinReadySeconds(replicaSet: ReplicaSetDraft, seconds: number): void {
     if (replicaSet.minReadySeconds === seconds) return;
     replicaSet.minReadySeconds = seconds;
     this.changes++;
+    this.annotate(replicaSet, { ...replicaSet.annotations, ...replicaSet.laterAnnotations });
   }
 
   /**
@@ -173,10 +192,14 @@ export class RolloutDraft implements Draft {
     const size = clampToInt32(wanted);
     const resized = replicaSet.replicas !== size;
     if (resized) {
+      this.sizeSteps.push({ replicaSet, from: replicaSet.replicas, to: size });
       replicaSet.replicas = size;
       this.changes++;
     }
-    this.annotate(replicaSet, { ...replicaSet.annotations, ...sizeAnnotations(this.spec) });
+    const { annotations, laterAnnotations } = replicaSet;
+    const noted = { ...annotations, ...sizeAnnotations(this.spec) };
+    const isWritten = resized || !semanticEqual(noted, annotations);
+    if (isWritten) this.annotate(replicaSet, { ...laterAnnotations, ...noted });
     return resized;
   }
 }
@@ -255,19 +278,23 @@ export interface CompleteRolloutSets extends RolloutSets {
 }
 
 /** The pods that are known to be available; none while the status answers to an earlier size. */
-export function available(replicaSet: ReplicaSetDraft): number {
-  return isObserved(replicaSet) ? (replicaSet.status.availableReplicas ?? 0) : 0;
+export function available(replicaSet: ReplicaSetDraft, { floor }: Pick<RolloutRules, 'floor'>): number {
+  return floor && !isObserved(replicaSet) ? 0 : (replicaSet.status.availableReplicas ?? 0);
 }
 
-export function sumAvailable(replicaSets: readonly ReplicaSetDraft[]): number {
-  return replicaSets.reduce((sum, replicaSet) => sum + available(replicaSet), 0);
+export function sumAvailable(
+  replicaSets: readonly ReplicaSetDraft[],
+  rules: Pick<RolloutRules, 'floor'>,
+): number {
+  return replicaSets.reduce((sum, replicaSet) => sum + available(replicaSet, rules), 0);
 }
 
 /**
  * The available pods that stay, whatever the ReplicaSet controller has just done: while a ReplicaSet shrinks, its
  * status still tells of pods that are on their way out. Growing again in this pass does not bring them back.
  */
-export function lastingAvailable(replicaSet: ReplicaSetDraft, rules: RolloutRules): number {
-  if (rules.asKubernetes120) return available(replicaSet);
-  return Math.min(available(replicaSet), replicaSet.replicas, replicaSet.observed?.spec.replicas ?? 1);
+export function lastingAvailable(replicaSet: ReplicaSetDraft, rules: Pick<RolloutRules, 'floor'>): number {
+  const known = available(replicaSet, rules);
+  if (!rules.floor) return known;
+  return Math.min(known, replicaSet.replicas, replicaSet.observed?.spec.replicas ?? 1);
 }

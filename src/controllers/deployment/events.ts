@@ -9,11 +9,11 @@ import {
   SELECTING_ALL,
 } from './reasons.js';
 
-/** What people read about a Deployment's events, worded as Kubernetes 1.20 does. */
+/** What people read about a Deployment's events, worded as Kubernetes 1.36 does. */
 
 export function scaledNote(name: string, from: number, to: number): EventNote {
   const direction = to > from ? 'up' : 'down';
-  return normal(SCALING_REPLICA_SET, `Scaled ${direction} replica set ${name} to ${to}`);
+  return normal(SCALING_REPLICA_SET, `Scaled ${direction} replica set ${name} from ${from} to ${to}`);
 }
 
 export function rolledBackNote(deployment: string, revision: bigint): EventNote {

@@ -7,6 +7,7 @@ import { aDeployment } from '../../testing/deployment-builder.js';
 import { propertyRuns } from '../../testing/property-runs.js';
 import { DESIRED_REPLICAS, MAX_REPLICAS } from './annotations.js';
 import { decideRollout } from './decide.js';
+import { OWN_RULES } from './deployment.options.js';
 import { RolloutDraft } from './draft.js';
 import { MAX_INT32 } from './int32.js';
 import { maxTotalReplicas, replicasOf } from './limits.js';
@@ -58,7 +59,7 @@ describe(`a pass over extreme sizes (SEED=${runs.seed})`, () => {
 function check(drawn: Scenario): void {
   const draft = draftOf(drawn);
   const before = draft.replicaSets.reduce((total, { replicas }) => total + replicas, 0);
-  decideRollout(draft, { podsOf: () => [], rules: { asKubernetes120: false } });
+  decideRollout(draft, { podsOf: () => [], rules: OWN_RULES });
   const after = draft.replicaSets.map(({ replicas }) => replicas);
   const { conditions: _conditions, ...counts } = draft.status;
   for (const count of [...after, ...Object.values(counts)]) expect(isInt32(count), `${count}`).toBe(true);

@@ -9,7 +9,8 @@ export {
 } from './deployment-api.js';
 export type { DeploymentApi } from './deployment-api.js';
 export { createDeploymentController, deploymentController, deploymentControllerName } from './definition.js';
-export type { DeploymentControllerOptions } from './deployment.options.js';
+export { KUBERNETES_RULES, OWN_RULES } from './deployment.options.js';
+export type { DeploymentControllerOptions, RolloutRules } from './deployment.options.js';
 export { RolloutDraft, isObserved } from './draft.js';
 export type { ReplicaSetDraft } from './draft.js';
 export {

@@ -13,10 +13,10 @@ export interface Int32Arithmetic {
 /**
  * Sums are exact here, whatever their size; what is written is clamped, because counts are int32 in the API's types.
  * Kubernetes' sums wrap around instead: 2 replicas and a `maxSurge` of 2147483647 make a ceiling of -2147483647 there, and
- * a rollout that never moves. Of that only what a recorded division by zero shows is repeated (see RolloutRules).
+ * a rollout that never moves.
  */
-export function int32Arithmetic({ asKubernetes120 }: RolloutRules): Int32Arithmetic {
-  return asKubernetes120 ? WRAPPING : EXACT;
+export function int32Arithmetic({ surgeCap }: RolloutRules): Int32Arithmetic {
+  return surgeCap ? EXACT : WRAPPING;
 }
 
 /** As a field of the API can hold it. */
@@ -24,7 +24,7 @@ export function clampToInt32(value: number): number {
   return Math.min(value, MAX_INT32);
 }
 
-export const EXACT: Int32Arithmetic = { sum: (value) => value, round: roundHalfAway };
+const EXACT: Int32Arithmetic = { sum: (value) => value, round: roundHalfAway };
 
 const WRAPPING: Int32Arithmetic = {
   sum: (value) => value | 0,

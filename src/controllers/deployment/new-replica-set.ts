@@ -6,40 +6,47 @@ import { findCondition, newCondition, withCondition } from './conditions.js';
 import { isCustomDeployment } from './deployment-api.js';
 import type { ReplicaSetDraft, RolloutDraft, CompleteRolloutSets, RolloutSets } from './draft.js';
 import { sizeAnnotations, totalReplicas } from './draft.js';
-import { EXACT } from './int32.js';
+import type { RolloutRules } from './deployment.options.js';
+import type { Int32Arithmetic } from './int32.js';
+import { int32Arithmetic } from './int32.js';
 import { isRollingUpdate, maxTotalReplicas } from './limits.js';
-import { equalIgnoringHash, podTemplateHash } from './pod-template.js';
+import { customTemplateHash, equalIgnoringHash, podTemplateHash } from './pod-template.js';
 import { hasProgressDeadline } from './progress.js';
 import { FOUND_NEW_REPLICA_SET, NEW_REPLICA_SET_CREATED } from './reasons.js';
-import { newReplicaSetAnnotations, nextRevision } from './revision.js';
+import { newReplicaSetAnnotations, nextRevision, servedRevision } from './revision.js';
 
 /**
  * Finds the new ReplicaSet and brings its annotations, its `minReadySeconds` and the Deployment's revision up to
  * date; once in a step. Of several with the Deployment's template the oldest counts, so that everybody picks the same one.
  */
-export function syncRevision(draft: RolloutDraft): RolloutSets {
+export function syncRevision(draft: RolloutDraft, rules: RolloutRules): RolloutSets {
   const sets = rolloutSetsOf(draft);
   if (!sets.latest) return sets;
   const { latest } = sets;
   const before = draft.version;
-  const annotations = newReplicaSetAnnotations(draft.annotations, latest.annotations, nextRevision(sets.old));
-  draft.annotate(latest, annotations);
+  const revision = nextRevision(sets.old, rules);
+  const annotations = newReplicaSetAnnotations(draft.annotations, latest.annotations, revision);
+  // Where the revision cannot be read, Kubernetes writes nothing for the annotations' sake alone.
+  if (servedRevision(latest.annotations) === undefined) draft.annotateLater(latest, annotations);
+  else draft.annotate(latest, annotations);
   draft.setMinReadySeconds(latest, draft.spec.minReadySeconds ?? 0);
   // A step that changes the ReplicaSet leaves the Deployment to the next, and so the order of the conditions.
   if (draft.version !== before) return sets;
-  const revision = latest.annotations[REVISION];
-  if (revision !== undefined) draft.setAnnotation(REVISION, revision);
+  noteRevision(draft, latest, rules);
   noteProgress(draft, FOUND_NEW_REPLICA_SET, `Found new replica set "${latest.name}"`, { onlyFirst: true });
   return sets;
 }
 
 /** Creates the new ReplicaSet where there is none: as large as the limits allow at once. */
-export function withNewReplicaSet(draft: RolloutDraft, sets: RolloutSets): CompleteRolloutSets {
+export function withNewReplicaSet(
+  draft: RolloutDraft,
+  sets: RolloutSets,
+  rules: RolloutRules,
+): CompleteRolloutSets {
   if (sets.latest) return { ...sets, latest: sets.latest };
-  const created = newReplicaSet(draft, sets.old);
+  const created = newReplicaSet(draft, sets.old, rules);
   draft.add(created);
-  const revision = created.annotations[REVISION];
-  if (revision !== undefined) draft.setAnnotation(REVISION, revision);
+  noteRevision(draft, created, rules);
   noteProgress(draft, NEW_REPLICA_SET_CREATED, `Created new replica set "${created.name}"`, {
     onlyFirst: false,
   });
@@ -54,7 +61,7 @@ export function allowedNewSize(
   draft: RolloutDraft,
   current: number,
   all: readonly ReplicaSetDraft[],
-  { sum } = EXACT,
+  { sum }: Int32Arithmetic,
 ): number {
   if (!isRollingUpdate(draft.spec)) return draft.replicas;
   const [most, now] = [maxTotalReplicas(draft.spec), totalReplicas(all)];
@@ -79,13 +86,28 @@ export function latestOf(
   const { template } = draft.spec;
   const equal = replicaSets.find((replicaSet) => equalIgnoringHash(replicaSet.template, template));
   if (equal || !isCustomDeployment(draft.observed)) return equal;
-  const hash = podTemplateHash(template, draft.status.collisionCount);
+  const hash = customTemplateHash(template, draft.status.collisionCount);
   return replicaSets.find(({ labels }) => labels[POD_TEMPLATE_HASH] === hash);
 }
 
-function newReplicaSet(draft: RolloutDraft, old: readonly ReplicaSetDraft[]): ReplicaSetDraft {
+/** The Deployment has the revision of its new ReplicaSet. */
+function noteRevision(
+  draft: RolloutDraft,
+  { annotations }: ReplicaSetDraft,
+  { lastRevision }: RolloutRules,
+): void {
+  const revision = annotations[REVISION] ?? (lastRevision ? undefined : '');
+  if (revision !== undefined) draft.setAnnotation(REVISION, revision);
+}
+
+function newReplicaSet(
+  draft: RolloutDraft,
+  old: readonly ReplicaSetDraft[],
+  rules: RolloutRules,
+): ReplicaSetDraft {
   const { spec } = draft;
-  const hash = podTemplateHash(spec.template, draft.status.collisionCount);
+  const hashOf = isCustomDeployment(draft.observed) ? customTemplateHash : podTemplateHash;
+  const hash = hashOf(spec.template, draft.status.collisionCount);
   const labels = { ...spec.template.metadata?.labels, [POD_TEMPLATE_HASH]: hash };
   return {
     name: `${draft.name}-${hash}`,
@@ -93,10 +115,10 @@ function newReplicaSet(draft: RolloutDraft, old: readonly ReplicaSetDraft[]): Re
     selector: selectorWithHash(spec.selector, hash),
     template: withLabels(spec.template, labels),
     status: {},
-    replicas: allowedNewSize(draft, 0, old),
+    replicas: allowedNewSize(draft, 0, old, int32Arithmetic(rules)),
     minReadySeconds: spec.minReadySeconds ?? 0,
     annotations: {
-      ...newReplicaSetAnnotations(draft.annotations, {}, nextRevision(old)),
+      ...newReplicaSetAnnotations(draft.annotations, {}, nextRevision(old, rules)),
       ...sizeAnnotations(spec),
     },
     ownerReferences: [newControllerRef(draft.observed)],

@@ -2,17 +2,19 @@ import type { EventNote } from '../../kit/index.js';
 import type { DeepReadonly, Deployment, OwnerReference, ReplicaSet } from '../../base/kubernetes/index.js';
 import { apiVersionOf, REPLICA_SETS, semanticEqual } from '../../base/kubernetes/index.js';
 import { REVISION } from './annotations.js';
-import type { ReplicaSetDraft, RolloutDraft } from './draft.js';
+import type { ReplicaSetDraft, RolloutDraft, SizeStep } from './draft.js';
 import { scaledNote } from './events.js';
 
 /** A write to one ReplicaSet, and the event that tells of it once it is done. */
 export interface ReplicaSetWrite {
-  readonly verb: 'update' | 'create' | 'delete';
+  /** `resize`: of what an earlier write of the plan has made of the ReplicaSet, the size alone. */
+  readonly verb: 'update' | 'create' | 'delete' | 'resize';
+  /** As it is after the write. */
   readonly object: ReplicaSet;
   readonly note?: EventNote;
 }
 
-/** The net outcome of a pass as the fewest writes that bring it about. */
+/** The outcome of a pass as the writes that bring it about. */
 export interface DeploymentPlan {
   /** In the order in which they must happen. */
   readonly replicaSetWrites: readonly ReplicaSetWrite[];
@@ -25,9 +27,13 @@ export interface DeploymentPlan {
 }
 
 /**
- * Compares the draft with what was observed. The order keeps every instant within the limits: what goes down first,
- * then what keeps its size, then what comes up or is created. Down first cannot break the floor, because the floor
- * counts nothing that comes up in the same pass; up last cannot break the ceiling, because the room is there by then.
+ * Compares the draft with what was observed. Sizes are written in the order of the steps that decided them, so that each
+ * size that people know of a rollout is there to be seen, and each instant is one that a step found within the limits.
+ *
+ * Where the steps take a ReplicaSet up and down again, or down and up, the pods between would be made to be deleted. There
+ * each ReplicaSet is written once, what goes down first, then what keeps its size, then what comes up: down first cannot break
+ * the floor, because that counts nothing that comes up in the same pass; up last cannot break the ceiling, because the room
+ * is there by then.
  */
 export function netPlan(draft: RolloutDraft, released: readonly DeepReadonly<ReplicaSet>[]): DeploymentPlan {
   const deployment = draftedDeployment(draft);
@@ -36,7 +42,7 @@ export function netPlan(draft: RolloutDraft, released: readonly DeepReadonly<Rep
   return {
     replicaSetWrites: [
       ...released.map((replicaSet) => releaseWrite(replicaSet, draft.observed.metadata.uid)),
-      ...draft.replicaSets.flatMap((set) => replicaSetWrite(set, namespace)).sort((a, b) => a.rank - b.rank),
+      ...replicaSetWrites(draft, namespace),
     ],
     deployment: needsOwnWrite ? deployment : undefined,
     notes: draft.notes,
@@ -66,24 +72,58 @@ function statusDiffers(draft: RolloutDraft, options: { revisionWritten: boolean 
   return draft.annotations[REVISION] !== draft.observed.metadata.annotations?.[REVISION];
 }
 
-interface RankedWrite extends ReplicaSetWrite {
-  readonly rank: number;
+function replicaSetWrites(draft: RolloutDraft, namespace: string | undefined): ReplicaSetWrite[] {
+  const steps = draft.sizeSteps.filter(({ replicaSet }) => !replicaSet.deleted);
+  const sizes = goesOneWay(steps) ? steps : netSteps(steps);
+  const resized = new Set(sizes.map(({ replicaSet }) => replicaSet));
+  const others = draft.replicaSets.filter((replicaSet) => !resized.has(replicaSet));
+  return [
+    ...others.flatMap((set) => (set.deleted ? [] : annotation(set))),
+    ...sizeWrites(sizes, namespace),
+    ...others.flatMap(({ deleted, observed }) => (deleted && observed ? [deletion(observed)] : [])),
+  ];
 }
 
-function replicaSetWrite(draft: ReplicaSetDraft, namespace: string | undefined): RankedWrite[] {
+function goesOneWay(steps: readonly SizeStep[]): boolean {
+  const ups = new Set(steps.flatMap(({ from, replicaSet, to }) => (to > from ? [replicaSet] : [])));
+  return steps.every(({ from, replicaSet, to }) => to >= from || !ups.has(replicaSet));
+}
+
+/** What comes of the steps of each ReplicaSet, what goes down first. */
+function netSteps(steps: readonly SizeStep[]): SizeStep[] {
+  const net = new Map<ReplicaSetDraft, SizeStep>();
+  for (const { from, replicaSet, to } of steps)
+    net.set(replicaSet, { replicaSet, from: net.get(replicaSet)?.from ?? from, to });
+  const changed = [...net.values()].filter(({ from, replicaSet, to }) => from !== to || !replicaSet.observed);
+  return changed.sort((a, b) => Number(a.to > a.from) - Number(b.to > b.from));
+}
+
+/** The first write of a ReplicaSet takes along whatever else has changed about it. */
+function sizeWrites(steps: readonly SizeStep[], namespace: string | undefined): ReplicaSetWrite[] {
+  const begun = new Set<ReplicaSetDraft>();
+  return steps.map(({ from, replicaSet, to }) => {
+    const { observed } = replicaSet;
+    const sized = { ...replicaSet, replicas: to };
+    const object = observed ? updated(sized, observed) : created(sized, namespace);
+    const verb = begun.has(replicaSet) ? 'resize' : observed ? 'update' : 'create';
+    begun.add(replicaSet);
+    return { verb, object, note: from === to ? undefined : scaledNote(replicaSet.name, from, to) };
+  });
+}
+
+/** Of one that keeps its size. */
+function annotation(draft: ReplicaSetDraft): ReplicaSetWrite[] {
   const { observed } = draft;
-  if (!observed) return draft.deleted ? [] : [creation(draft, namespace)];
-  if (draft.deleted) return [{ verb: 'delete', object: observed as ReplicaSet, rank: 4 }];
-  if (!differs(draft, observed)) return [];
-  const before = observed.spec.replicas ?? 1;
-  const rank = draft.replicas < before ? 1 : draft.replicas === before ? 2 : 3;
-  const note = draft.replicas === before ? undefined : scaledNote(draft.name, before, draft.replicas);
-  return [{ verb: 'update', object: updated(draft, observed), note, rank }];
+  if (!observed || !differs(draft, observed)) return [];
+  return [{ verb: 'update', object: updated(draft, observed) }];
+}
+
+function deletion(observed: DeepReadonly<ReplicaSet>): ReplicaSetWrite {
+  return { verb: 'delete', object: observed as ReplicaSet };
 }
 
 function differs(draft: ReplicaSetDraft, observed: DeepReadonly<ReplicaSet>): boolean {
   return (
-    draft.replicas !== (observed.spec.replicas ?? 1) ||
     draft.minReadySeconds !== (observed.spec.minReadySeconds ?? 0) ||
     !semanticEqual(draft.annotations, observed.metadata.annotations) ||
     !semanticEqual(draft.ownerReferences, observed.metadata.ownerReferences)
@@ -98,17 +138,16 @@ function updated(draft: ReplicaSetDraft, observed: DeepReadonly<ReplicaSet>): Re
   return { ...observed, metadata, spec: { ...spec, ...seconds, replicas } } as ReplicaSet;
 }
 
-function creation(draft: ReplicaSetDraft, namespace: string | undefined): RankedWrite {
+function created(draft: ReplicaSetDraft, namespace: string | undefined): ReplicaSet {
   const { name, labels, annotations, ownerReferences, selector, template, replicas, minReadySeconds } = draft;
   const [owner] = ownerReferences as OwnerReference[];
   const seconds = minReadySeconds === 0 ? {} : { minReadySeconds };
-  const object = {
+  return {
     apiVersion: apiVersionOf(REPLICA_SETS),
     kind: REPLICA_SETS.kind,
     metadata: { name, namespace, labels, annotations, ownerReferences: [owner] },
     spec: { replicas, ...seconds, selector, template },
   } as ReplicaSet;
-  return { verb: 'create', object, note: replicas > 0 ? scaledNote(name, 0, replicas) : undefined, rank: 3 };
 }
 
 /** Takes our reference off one that the selector selects no longer. */

@@ -1,12 +1,15 @@
 import { semanticEqual } from '../../base/kubernetes/index.js';
 import type { DeepReadonly, PodTemplateSpec } from '../../base/kubernetes/index.js';
 import { POD_TEMPLATE_HASH, stableHash } from '../shared/index.js';
+import { markedStructs, sameStructs } from './optional-structs.js';
 
 type Template = DeepReadonly<PodTemplateSpec>;
 
 /** Whether two templates ask for the same pods: equal but for the hash label that we add ourselves. */
 export function equalIgnoringHash(a: Template, b: Template): boolean {
-  return a === b || semanticEqual(withoutHash(a), withoutHash(b));
+  if (a === b) return true;
+  const [one, other] = [withoutHash(a), withoutHash(b)];
+  return semanticEqual(one, other) && sameStructs(one, other);
 }
 
 /** The template without the hash label, as a Deployment carries it. */
@@ -22,5 +25,13 @@ export function withoutHash(template: Template): PodTemplateSpec {
  * ReplicaSets are found by their template, never by the hash.
  */
 export function podTemplateHash(template: Template, collisionCount = 0): string {
+  return stableHash(markedStructs(withoutHash(template)), collisionCount);
+}
+
+/**
+ * The same, whatever empty structs a server fills in: of custom Deployments, whose ReplicaSets are found by it as well, so that it must never
+ * change.
+ */
+export function customTemplateHash(template: Template, collisionCount = 0): string {
   return stableHash(withoutHash(template), collisionCount);
 }

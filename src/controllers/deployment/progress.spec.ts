@@ -4,6 +4,7 @@ import type { Deployment, ReplicaSet } from '../../base/kubernetes/index.js';
 import { newControllerRef } from '../../base/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { decideRollout } from './decide.js';
+import { OWN_RULES } from './deployment.options.js';
 import { RolloutDraft } from './draft.js';
 import { progressCheckAfterMs } from './progress.js';
 
@@ -35,7 +36,7 @@ function stuck(minutesAgo: number, spec: Partial<Deployment['spec']> = {}): Roll
     now: toRfc3339(NOW_MS),
     nowMs: NOW_MS,
   });
-  decideRollout(draft, { podsOf: () => [], rules: { asKubernetes120: false } });
+  decideRollout(draft, { podsOf: () => [], rules: OWN_RULES });
   return draft;
 }
 
@@ -89,7 +90,7 @@ describe('the progress deadline', () => {
     replicaSet.status = { replicas: 2, observedGeneration: 1, terminatingReplicas: 3 };
     const now = toRfc3339(NOW_MS);
     const draft = new RolloutDraft({ deployment, owned: [replicaSet], adopted: [], now, nowMs: NOW_MS });
-    decideRollout(draft, { podsOf: () => [], rules: { asKubernetes120: false } });
+    decideRollout(draft, { podsOf: () => [], rules: OWN_RULES });
     expect(draft.status.terminatingReplicas).toBe(3);
     expect(stuck(1).status).not.toHaveProperty('terminatingReplicas');
   });

@@ -1,14 +1,15 @@
-import { DESIRED_REPLICAS, MAX_REPLICAS, integerAnnotation } from './annotations.js';
+import { DESIRED_REPLICAS, MAX_REPLICAS, sizeAnnotation } from './annotations.js';
 import { lastingAvailable, activeOf, byCreation, totalReplicas } from './draft.js';
 import type { ReplicaSetDraft, RolloutDraft, RolloutSets } from './draft.js';
 import { int32Arithmetic } from './int32.js';
-import { isRollingUpdate, maxTotalReplicas } from './limits.js';
+import { isRollingUpdate, maxTotalReplicas, minAvailable } from './limits.js';
 import type { RolloutRules } from './deployment.options.js';
+import { keepFloor } from './unavailable-first.js';
 
 /** Whether `spec.replicas` changed since a ReplicaSet was last sized. */
 export function isScalingEvent(draft: RolloutDraft, { all }: RolloutSets): boolean {
   return activeOf(all).some((replicaSet) => {
-    const desired = integerAnnotation(replicaSet.annotations, DESIRED_REPLICAS);
+    const desired = sizeAnnotation(replicaSet.annotations, DESIRED_REPLICAS);
     return desired !== undefined && desired !== draft.replicas;
   });
 }
@@ -16,9 +17,11 @@ export function isScalingEvent(draft: RolloutDraft, { all }: RolloutSets): boole
 /**
  * Follows a change of `spec.replicas` without moving the rollout: one active ReplicaSet takes all of it; when the
  * new one is complete the old ones go; otherwise all grow or shrink in proportion, which spreads the risk.
- * (Behaviour of `scale` in Kubernetes' `pkg/controller/deployment/sync.go`.)
+ * (Behaviour of `scale` in Kubernetes' `pkg/controller/deployment/sync.go`, but for the floor.)
+ *
+ * @returns whether that is all; `false` where a ReplicaSet has to report first how many of its pods are available
  */
-export function scaleToSpec(draft: RolloutDraft, sets: RolloutSets, rules: RolloutRules): void {
+export function scaleToSpec(draft: RolloutDraft, sets: RolloutSets, rules: RolloutRules): boolean {
   const { latest, old, all } = sets;
   const active = activeOf(all);
   if (active.length <= 1) {
@@ -27,8 +30,9 @@ export function scaleToSpec(draft: RolloutDraft, sets: RolloutSets, rules: Rollo
   } else if (latest && isSaturated(draft, latest, rules)) {
     for (const replicaSet of activeOf(old).reverse()) draft.scale(replicaSet, 0);
   } else if (isRollingUpdate(draft.spec)) {
-    scaleInProportion(draft, active, rules);
+    return scaleInProportion(draft, active, latest, rules);
   }
+  return true;
 }
 
 /** Ends a scaling event: whoever kept its size has the new total noted too, or the event would never be over. */
@@ -40,7 +44,7 @@ export function noteNewTotal(draft: RolloutDraft, { all }: RolloutSets): void {
 function isSaturated(draft: RolloutDraft, latest: ReplicaSetDraft, rules: RolloutRules): boolean {
   return (
     latest.replicas === draft.replicas &&
-    integerAnnotation(latest.annotations, DESIRED_REPLICAS) === draft.replicas &&
+    sizeAnnotation(latest.annotations, DESIRED_REPLICAS) === draft.replicas &&
     lastingAvailable(latest, rules) === draft.replicas
   );
 }
@@ -54,11 +58,32 @@ function isSaturated(draft: RolloutDraft, latest: ReplicaSetDraft, rules: Rollou
 function scaleInProportion(
   draft: RolloutDraft,
   active: readonly ReplicaSetDraft[],
+  latest: ReplicaSetDraft | undefined,
   rules: RolloutRules,
-): void {
+): boolean {
   const allowed = draft.replicas > 0 ? wholeOf(draft.replicas, maxTotalReplicas(draft.spec), rules) : 0;
-  const toAdd = allowed - totalReplicas(active);
+  const toAdd = int32Arithmetic(rules).sum(allowed - totalReplicas(active));
   const ordered = [...active].sort((a, b) => b.replicas - a.replicas || tieBreak(toAdd, a, b));
+  const shared = shareOut(draft, ordered, toAdd, rules);
+  const floor = minAvailable(draft.spec);
+  const { isAll, sizes } =
+    toAdd !== 0 && rules.floor
+      ? keepFloor({ active: ordered, sizes: shared, surplus: -toAdd, floor, latest })
+      : { sizes: shared, isAll: true };
+  for (const replicaSet of ordered) {
+    const size = sizes.get(replicaSet) ?? replicaSet.replicas;
+    // One that keeps its size has the new total noted, too, unless its turn is still to come.
+    if (isAll || size !== replicaSet.replicas) draft.scale(replicaSet, size);
+  }
+  return isAll;
+}
+
+function shareOut(
+  draft: RolloutDraft,
+  ordered: readonly ReplicaSetDraft[],
+  toAdd: number,
+  rules: RolloutRules,
+): Map<ReplicaSetDraft, number> {
   const sizes = new Map(ordered.map((replicaSet) => [replicaSet, replicaSet.replicas]));
   const { sum } = int32Arithmetic(rules);
   let added = 0;
@@ -72,8 +97,7 @@ function scaleInProportion(
     const size = sum((sizes.get(largest) ?? 0) + sum(toAdd - added));
     sizes.set(largest, Math.max(0, size));
   }
-  // Those that keep their size still get the new total noted.
-  for (const replicaSet of ordered) draft.scale(replicaSet, sizes.get(replicaSet) ?? replicaSet.replicas);
+  return sizes;
 }
 
 /**
@@ -81,14 +105,16 @@ function scaleInProportion(
  * gets more than `replicas`; Kubernetes fills it all the same, so that a `maxSurge` of a million becomes a million pods for
  * whoever scales in the middle of a rollout.
  */
-function wholeOf(replicas: number, maxReplicas: number, { asKubernetes120 }: RolloutRules): number {
-  return asKubernetes120 ? maxReplicas : Math.min(maxReplicas, 2 * replicas);
+function wholeOf(replicas: number, maxReplicas: number, { surgeCap }: RolloutRules): number {
+  return surgeCap ? Math.min(maxReplicas, 2 * replicas) : maxReplicas;
 }
 
-function notedWhole({ annotations }: ReplicaSetDraft, rules: RolloutRules): number | undefined {
-  const whole = integerAnnotation(annotations, MAX_REPLICAS);
-  const replicas = integerAnnotation(annotations, DESIRED_REPLICAS);
-  return whole === undefined || replicas === undefined ? whole : wholeOf(replicas, whole, rules);
+/** The whole that the size was a part of: as noted on it, else what the Deployment has. */
+function wholeBefore(draft: RolloutDraft, { annotations }: ReplicaSetDraft, rules: RolloutRules): number {
+  const whole = sizeAnnotation(annotations, MAX_REPLICAS) ?? 0;
+  const replicas = sizeAnnotation(annotations, DESIRED_REPLICAS);
+  if (whole === 0) return draft.status.replicas ?? 0;
+  return replicas === undefined ? whole : wholeOf(replicas, whole, rules);
 }
 
 function tieBreak(toAdd: number, a: ReplicaSetDraft, b: ReplicaSetDraft): number {
@@ -107,15 +133,15 @@ function proportion(
   const fair = fairShare(draft, replicaSet, rules);
   if (toAdd > 0) return Math.min(fair, left);
   // Annotations that somebody else wrote must not let one grow beyond the limit while all have to shrink.
-  return Math.max(rules.asKubernetes120 ? fair : Math.min(fair, 0), left);
+  return Math.max(rules.surgeCap ? Math.min(fair, 0) : fair, left);
 }
 
 function fairShare(draft: RolloutDraft, replicaSet: ReplicaSetDraft, rules: RolloutRules): number {
   if (draft.replicas === 0) return -replicaSet.replicas;
   const whole = wholeOf(draft.replicas, maxTotalReplicas(draft.spec), rules);
-  const wholeBefore = notedWhole(replicaSet, rules) ?? draft.status.replicas ?? 0;
-  // Below 0: a sum that wrapped around, noted by Kubernetes' controller.
-  if (wholeBefore <= 0 && !rules.asKubernetes120) return 0;
+  const before = wholeBefore(draft, replicaSet, rules);
+  // Both are lost, and no pod could be made: it keeps its size.
+  if (before === 0) return 0;
   const { round, sum } = int32Arithmetic(rules);
-  return sum(round((replicaSet.replicas * whole) / wholeBefore) - replicaSet.replicas);
+  return sum(round((replicaSet.replicas * whole) / before) - replicaSet.replicas);
 }

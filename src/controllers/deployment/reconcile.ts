@@ -78,10 +78,10 @@ export class DeploymentReconciler implements SyncReconciler {
     { mustHaveEnded, now, plan, recheckAfterMs }: DecidedPass,
     { client, signal }: SyncContext,
   ): Promise<SyncStep> {
-    const { events } = this.dependencies;
+    const { events, rules } = this.dependencies;
     await recheckOldPods(deployment, mustHaveEnded, client, signal);
     try {
-      const outcome = await applyPlan(deployment, plan, { client, signal, events, now });
+      const outcome = await applyPlan(deployment, plan, { client, signal, events, now, rules });
       return { requeueAfterMs: outcome === 'collision' ? AFTER_COLLISION_MS : recheckAfterMs };
     } catch (error) {
       // Everything in the namespace is about to go; trying again would only fail again.

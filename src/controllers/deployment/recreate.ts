@@ -30,10 +30,10 @@ export function stepRecreate(
     setRolloutStatus(draft, observed);
     return;
   }
-  const sets = withNewReplicaSet(draft, observed);
+  const sets = withNewReplicaSet(draft, observed, rules);
   if (sets.latest.replicas !== draft.replicas) draft.scale(sets.latest, draft.replicas);
   if ((sets.latest.observed?.spec.replicas ?? 0) < draft.replicas) draft.startedByRecreate = sets.latest;
-  if (complete) cleanUpHistory(draft, sets.old, rules);
+  if (complete) cleanUpHistory(draft, sets.old);
   setRolloutStatus(draft, sets);
 }
 

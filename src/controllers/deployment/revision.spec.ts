@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { OWN_RULES } from './deployment.options.js';
 import type { ReplicaSetDraft } from './draft.js';
 import {
   appendToHistory,
@@ -78,14 +79,16 @@ describe('a revision', () => {
   });
 
   it('follows the highest of the old ones, to the last digit', () => {
-    expect(nextRevision([])).toBe(1n);
-    expect(nextRevision(withRevisions('1', '3546343826724305832', '9'))).toBe(3546343826724305833n);
+    expect(nextRevision([], OWN_RULES)).toBe(1n);
+    expect(nextRevision(withRevisions('1', '3546343826724305832', '9'), OWN_RULES)).toBe(
+      3546343826724305833n,
+    );
   });
 
   it('follows those that can be read and followed, as if the others had none', () => {
-    expect(nextRevision(withRevisions('9999999999999999999', '4', undefined, 'mine'))).toBe(5n);
-    expect(nextRevision(withRevisions('9223372036854775807', '4'))).toBe(5n);
-    expect(nextRevision(withRevisions('-5'))).toBe(1n);
+    expect(nextRevision(withRevisions('9999999999999999999', '4', undefined, 'mine'), OWN_RULES)).toBe(5n);
+    expect(nextRevision(withRevisions('9223372036854775807', '4'), OWN_RULES)).toBe(5n);
+    expect(nextRevision(withRevisions('-5'), OWN_RULES)).toBe(1n);
   });
 
   it('before the newest is the second highest', () => {

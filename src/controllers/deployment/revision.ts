@@ -2,6 +2,7 @@ import { setField } from '../../base/kubernetes/index.js';
 import type { Annotations } from './annotations.js';
 import { REVISION, REVISION_HISTORY, int64Annotation, isOwnAnnotation } from './annotations.js';
 import type { ReplicaSetDraft } from './draft.js';
+import type { RolloutRules } from './deployment.options.js';
 import { byCreation } from './draft.js';
 
 /** Longest text of earlier revisions kept on a ReplicaSet; the oldest are dropped (Kubernetes has the same). */
@@ -28,8 +29,13 @@ export function revisionOf(replicaSet: ReplicaSetDraft): bigint {
  * The revision that the new ReplicaSet must have: one more than the highest of the old. The last int64 is passed over:
  * Kubernetes' sum overflows there, and leaves each later ReplicaSet without a revision.
  */
-export function nextRevision(oldReplicaSets: readonly ReplicaSetDraft[]): bigint {
-  return highest(oldReplicaSets.map(revisionOf).filter((revision) => revision < LAST)) + 1n;
+export function nextRevision(
+  oldReplicaSets: readonly ReplicaSetDraft[],
+  { lastRevision: passesOver }: Pick<RolloutRules, 'lastRevision'>,
+): bigint {
+  const revisions = oldReplicaSets.map(revisionOf);
+  if (!passesOver) return BigInt.asIntN(64, highest(revisions) + 1n);
+  return highest(revisions.filter((revision) => revision < LAST)) + 1n;
 }
 
 /** The revision before the newest; 0 where there is none. */
@@ -64,7 +70,7 @@ export function newReplicaSetAnnotations(
     if (!isOwnAnnotation(name)) setField(annotations, name, value);
   }
   const previous = current[REVISION];
-  const served = previous ? readRevision(current) : 0n;
+  const served = servedRevision(current);
   // Somebody wrote something else into it: not ours to overwrite.
   if (served === undefined || served >= revision) return annotations;
   annotations[REVISION] = String(revision);
@@ -72,6 +78,11 @@ export function newReplicaSetAnnotations(
     annotations[REVISION_HISTORY] = appendToHistory(current[REVISION_HISTORY] ?? '', previous);
   }
   return annotations;
+}
+
+/** The revision that a ReplicaSet has had so far; `undefined` where something else is written there. */
+export function servedRevision(annotations: Annotations): bigint | undefined {
+  return annotations[REVISION] ? readRevision(annotations) : 0n;
 }
 
 /** A history with the revision at its end, shortened at its beginning to the allowed length. */

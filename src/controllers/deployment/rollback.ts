@@ -1,5 +1,6 @@
 import type { Annotations } from './annotations.js';
 import { ROLLBACK_TO, int64Annotation, isOwnAnnotation } from './annotations.js';
+import type { RolloutRules } from './deployment.options.js';
 import type { ReplicaSetDraft, RolloutDraft, RolloutSets } from './draft.js';
 import { noLastRevisionNote, noSuchRevisionNote, rollbackUnchangedNote, rolledBackNote } from './events.js';
 import { withNewReplicaSet } from './new-replica-set.js';
@@ -15,8 +16,13 @@ export function requestedRollback(annotations: Annotations): bigint | undefined 
  * Gives the Deployment the template and the annotations of an earlier revision, says what came of it, and takes the
  * request away in any case. (Behaviour of Kubernetes' `pkg/controller/deployment/rollback.go`.)
  */
-export function stepRollback(draft: RolloutDraft, observed: RolloutSets, requested: bigint): void {
-  const { all } = withNewReplicaSet(draft, observed);
+export function stepRollback(
+  draft: RolloutDraft,
+  observed: RolloutSets,
+  requested: bigint,
+  rules: RolloutRules,
+): void {
+  const { all } = withNewReplicaSet(draft, observed, rules);
   const revision = requested === 0n ? lastRevision(all) : requested;
   if (revision === 0n) return giveUp(draft, noLastRevisionNote());
   const target = all.find((replicaSet) => revisionOf(replicaSet) === revision);

@@ -16,9 +16,9 @@ import type { RolloutRules } from './deployment.options.js';
  */
 export function stepRollingUpdate(draft: RolloutDraft, observed: RolloutSets, rules: RolloutRules): void {
   const complete = isRolloutComplete(draft, draft.status);
-  const sets = withNewReplicaSet(draft, observed);
+  const sets = withNewReplicaSet(draft, observed, rules);
   const moved = resizeNew(draft, sets, rules) || scaleDownOld(draft, sets, rules);
-  if (!moved && complete) cleanUpHistory(draft, sets.old, rules);
+  if (!moved && complete) cleanUpHistory(draft, sets.old);
   setRolloutStatus(draft, sets);
 }
 
@@ -45,10 +45,10 @@ function scaleDownOld(
   const newAvailable = lastingAvailable(latest, rules);
   const room = totalReplicas(all) - floor - (latest.replicas - newAvailable);
   if (active.length === 0 || room <= 0) return false;
-  const cleanedUp = cleanUpUnhealthy(draft, active, room);
+  const cleanedUp = cleanUpUnhealthy(draft, active, room, rules);
   if (cleanedUp === undefined) return false;
-  const spare = sumAvailable(active) + newAvailable - floor;
-  const limit = rules.asKubernetes120 ? spare : Math.min(spare, room - cleanedUp);
+  const spare = sumAvailable(active, rules) + newAvailable - floor;
+  const limit = rules.floor ? Math.min(spare, room - cleanedUp) : spare;
   return scaleDownInOrder(draft, active, limit) + cleanedUp > 0;
 }
 
@@ -61,12 +61,13 @@ function cleanUpUnhealthy(
   draft: RolloutDraft,
   oldestFirst: readonly ReplicaSetDraft[],
   limit: number,
+  rules: RolloutRules,
 ): number | undefined {
   let cleanedUp = 0;
   for (const replicaSet of oldestFirst) {
     if (cleanedUp >= limit) break;
-    const unhealthy = replicaSet.replicas - available(replicaSet);
-    if (unhealthy < 0 || !isObserved(replicaSet)) return undefined;
+    const unhealthy = replicaSet.replicas - available(replicaSet, rules);
+    if (unhealthy < 0 || (rules.floor && !isObserved(replicaSet))) return undefined;
     const size = Math.min(limit - cleanedUp, unhealthy);
     if (size > 0) draft.scale(replicaSet, replicaSet.replicas - size);
     cleanedUp += size;

@@ -62,10 +62,14 @@ function availability(draft: RolloutDraft, available: number): ReturnType<typeof
   return newCondition('Available', fields, draft.now);
 }
 
-/** Only where ReplicaSets report it: a controller before Kubernetes 1.33 does not. */
+/**
+ * Nothing where one ReplicaSet does not report it, since a sum of the others would be too small: a controller before Kubernetes
+ * 1.33 has written its status. One without any status has no pods yet.
+ */
 function terminating(all: readonly ReplicaSetDraft[]): Status {
-  if (all.every((replicaSet) => replicaSet.status.terminatingReplicas === undefined)) return {};
-  return { terminatingReplicas: clampToInt32(sum(all, 'terminatingReplicas')) };
+  const isSilent = ({ status }: ReplicaSetDraft): boolean =>
+    status.terminatingReplicas === undefined && (status.observedGeneration ?? 0) > 0;
+  return all.some(isSilent) ? {} : { terminatingReplicas: clampToInt32(sum(all, 'terminatingReplicas')) };
 }
 
 type Count = 'replicas' | 'readyReplicas' | 'availableReplicas' | 'terminatingReplicas';

@@ -13,6 +13,7 @@ import { newControllerRef } from '../../base/kubernetes/index.js';
 import { aDeployment } from '../../testing/deployment-builder.js';
 import { aPod } from '../../testing/pod-builder.js';
 import { decideRollout, playSteps } from './decide.js';
+import { OWN_RULES } from './deployment.options.js';
 import { RolloutDraft } from './draft.js';
 import { netPlan } from './plan.js';
 
@@ -110,7 +111,7 @@ function decide(world: World): RolloutDraft {
 }
 
 function contextOf({ pods = [] }: World): Parameters<typeof decideRollout>[1] {
-  return { podsOf: () => pods, rules: { asKubernetes120: false } };
+  return { podsOf: () => pods, rules: OWN_RULES };
 }
 
 const progressingOf = ({ status }: RolloutDraft): DeepReadonly<DeploymentCondition> | undefined =>

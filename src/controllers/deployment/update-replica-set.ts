@@ -12,14 +12,14 @@ export async function updateReplicaSet(
   client: ApiClient,
   wanted: ReplicaSet,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<ReplicaSet> {
   try {
-    await client.update(REPLICA_SETS, wanted, { signal });
+    return await client.update(REPLICA_SETS, wanted, { signal });
   } catch (error) {
     if (!isConflict(error)) throw error;
     const live = await client.get<ReplicaSet>(REPLICA_SETS, wanted.metadata, { signal });
     if (!stillStands(wanted, live)) throw error;
-    await client.update(REPLICA_SETS, onTopOf(wanted, live), { signal });
+    return client.update(REPLICA_SETS, onTopOf(wanted, live), { signal });
   }
 }
 

@@ -1,0 +1,80 @@
+import type { ReplicaSetDraft } from './draft.js';
+import { isObserved, lastingAvailable } from './draft.js';
+import { OWN_RULES } from './deployment.options.js';
+
+/** How the sizes of a rollout that is scaled down could be, and what they must leave. */
+export interface SharedOut {
+  /** Those with a size above zero, the largest first. */
+  readonly active: readonly ReplicaSetDraft[];
+  /** In proportion to what each has now. */
+  readonly sizes: ReadonlyMap<ReplicaSetDraft, number>;
+  /** How many pods there are too many; below 0 where there is room for more. */
+  readonly surplus: number;
+  /** The fewest pods that must stay available. */
+  readonly floor: number;
+  /** Those that are not the new one go first. */
+  readonly latest?: ReplicaSetDraft;
+}
+
+export interface KeptFloor {
+  readonly sizes: ReadonlyMap<ReplicaSetDraft, number>;
+  /** Whether that is all; `false` where a ReplicaSet has to report first how many of its pods are available. */
+  readonly isAll: boolean;
+}
+
+/**
+ * The sizes as they were shared out, where those leave the floor; otherwise what is not available goes first, and of what is
+ * available only what the floor does not need. The pods of a ReplicaSet whose status answers to an earlier size may all be
+ * available, or none: it keeps its size, and what it should have given is still to come.
+ *
+ * 9 → 7 pods, 7 old ones available and none of the 5 new ones, surge 2, floor 6: shared out 12 → 9 are 5 and 4, which leaves 5
+ * available. So the new one gives 3: 7 and 2.
+ */
+export function keepFloor(shared: SharedOut): KeptFloor {
+  const { active, floor, sizes } = shared;
+  const sizeOf = (replicaSet: ReplicaSetDraft): number => sizes.get(replicaSet) ?? replicaSet.replicas;
+  const kept = active.reduce((sum, set) => sum + Math.min(staying(set), sizeOf(set)), 0);
+  const takesNone = active.every((set) => set.replicas - sizeOf(set) <= notAvailable(set));
+  if (takesNone || kept >= floor) return { sizes, isAll: true };
+  return shared.surplus > 0 ? takeUnavailableFirst(shared) : onlyGrow(shared);
+}
+
+/** Where a share is smaller than what is there, although there is room for more, the others grow by less. */
+function onlyGrow({ active, sizes, surplus }: SharedOut): KeptFloor {
+  let left = -surplus;
+  const grown = active.map((replicaSet) => {
+    const more = Math.max(0, Math.min(left, (sizes.get(replicaSet) ?? 0) - replicaSet.replicas));
+    left -= more;
+    return [replicaSet, replicaSet.replicas + more] as const;
+  });
+  return { sizes: new Map(grown), isAll: true };
+}
+
+function takeUnavailableFirst({ active, floor, latest, sizes, surplus }: SharedOut): KeptFloor {
+  const taken = new Map(active.map((replicaSet) => [replicaSet, replicaSet.replicas]));
+  let left = surplus;
+  const take = (replicaSet: ReplicaSetDraft, most: number): number => {
+    const count = Math.max(0, Math.min(left, most));
+    taken.set(replicaSet, (taken.get(replicaSet) ?? 0) - count);
+    left -= count;
+    return count;
+  };
+  const oldFirst = [...active].sort((a, b) => Number(a === latest) - Number(b === latest));
+  for (const replicaSet of oldFirst) take(replicaSet, notAvailable(replicaSet));
+  let spare = active.reduce((sum, replicaSet) => sum + staying(replicaSet), 0) - floor;
+  for (const replicaSet of active.filter(isObserved)) {
+    const share = (taken.get(replicaSet) ?? 0) - (sizes.get(replicaSet) ?? 0);
+    spare -= take(replicaSet, Math.min(share, spare));
+  }
+  return { sizes: taken, isAll: left === 0 || active.every(isObserved) };
+}
+
+/** The pods that are known to be available and to stay so. */
+function staying(replicaSet: ReplicaSetDraft): number {
+  return lastingAvailable(replicaSet, OWN_RULES);
+}
+
+/** The pods that are known not to be available. */
+function notAvailable(replicaSet: ReplicaSetDraft): number {
+  return isObserved(replicaSet) ? replicaSet.replicas - staying(replicaSet) : 0;
+}

@@ -1,0 +1,79 @@
+import type { AttemptedWrite } from '../app/conformance/in-memory-api.js';
+import { IllegalStateError } from '../base/errors/index.js';
+import type { ReplicaSet } from '../base/kubernetes/index.js';
+import { REPLICA_SETS, isPodReady } from '../base/kubernetes/index.js';
+import { isRollingUpdate, maxTotalReplicas, minAvailable } from '../controllers/deployment/index.js';
+import type { WorldOptions } from './rollout-world.js';
+import { RolloutWorld } from './rollout-world.js';
+
+/**
+ * A world in which each size that the Deployment controller writes is judged, whatever has just been changed: size, template, limits, pause
+ * or strategy. Of each ReplicaSet the available pods stay, as far as its size keeps them, since its controller takes the others first.
+ *
+ * - The floor: no write takes the pods that stay below `spec.replicas - maxUnavailable` as they are now, nor, where fewer were
+ *   known to be available when the pass began, below that number. (Pods that became ready without a word in any status cannot be counted.)
+ * - The ceiling: no write makes the sizes together more than `spec.replicas + maxSurge`, and where they are more already, none
+ *   makes them more than they are.
+ */
+export class JudgedRollout extends RolloutWorld {
+  private known = 0;
+  /** How many sizes have been judged. */
+  judged = 0;
+
+  constructor(options: WorldOptions) {
+    super({
+      ...options,
+      onWrite: (write) => {
+        options.onWrite?.(write);
+        if (write.type === REPLICA_SETS && (write.verb === 'create' || write.verb === 'update'))
+          this.judge(write);
+      },
+    });
+  }
+
+  override async sync(): Promise<void> {
+    this.known = sum(this.replicaSets, (replicaSet) => Math.min(availableIn(replicaSet), sizeOf(replicaSet)));
+    await super.sync();
+  }
+
+  private judge({ object, ref }: AttemptedWrite): void {
+    const { spec } = this.deployment;
+    if (!isRollingUpdate(spec)) return;
+    this.judged++;
+    const before = this.replicaSets;
+    const others = before.filter(({ metadata }) => metadata.name !== ref.name);
+    const after = [...others, object as ReplicaSet];
+    const [staying, floor] = [this.staying(after), minAvailable(spec)];
+    if (staying < this.staying(before) && staying < Math.min(floor, this.known))
+      throw new IllegalStateError(
+        `${ref.name}: ${staying} available pods stay, the floor is ${floor}, known were ${this.known}`,
+      );
+    const [total, ceiling] = [sum(after, sizeOf), maxTotalReplicas(spec)];
+    if (total > ceiling && total > sum(before, sizeOf))
+      throw new IllegalStateError(`${ref.name}: the sizes become ${total}, the ceiling is ${ceiling}`);
+  }
+
+  private staying(replicaSets: readonly ReplicaSet[]): number {
+    return sum(replicaSets, (replicaSet) => {
+      if (replicaSet.metadata.uid === undefined) return 0;
+      const { length } = this.podsOf(replicaSet).filter(
+        (pod) => isPodReady(pod) && pod.metadata.deletionTimestamp === undefined,
+      );
+      return Math.min(length, sizeOf(replicaSet));
+    });
+  }
+}
+
+/** By a status that answers to the size that is asked for. */
+function availableIn({ metadata, status }: ReplicaSet): number {
+  const isObserved = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
+  return isObserved ? (status?.availableReplicas ?? 0) : 0;
+}
+
+function sizeOf({ spec }: ReplicaSet): number {
+  return spec.replicas ?? 1;
+}
+
+function sum(replicaSets: readonly ReplicaSet[], count: (replicaSet: ReplicaSet) => number): number {
+  return replicaSets.reduce((total, replicaSet) => total + count(replicaSet), 0);
+}
