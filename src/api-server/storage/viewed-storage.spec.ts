@@ -12,7 +12,7 @@ function viewOf(storage: MemoryStorage): ViewedStorage {
   return new ViewedStorage(storage, {
     resource: RESOURCE,
     toStored: (object) => ({ ...object, stored: true }),
-    fromStored: ({ stored: _stored, ...object }) => object as UnstructuredObject,
+    fromStored: ({ stored: _stored, ...object }) => object,
   });
 }
 

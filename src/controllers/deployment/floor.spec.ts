@@ -91,7 +91,7 @@ describe('the availability floor while the size changes in the middle of a rollo
       for (let first = 1; first <= 9; first++) {
         for (let second = 0; second <= 9; second++) {
           for (let third = 0; third <= 9; third++) {
-            const world = await stuck(first, shape as DeploymentShape);
+            const world = await stuck(first, shape);
             await scale(world, second);
             const before = world.availablePods.length;
             await scale(world, third);
