@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { propertyRuns } from '../../testing/property-runs.js';
 import { runStorageRanges } from '../../testing/storage-ranges.js';
-import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { MemoryStorage } from './memory-storage.js';
 import { ViewedStorage } from './viewed-storage.js';
 
