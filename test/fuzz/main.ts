@@ -1,10 +1,9 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FuzzRun } from './fuzz-run.js';
-import type { Finding, FuzzReport } from './fuzz-run.js';
+import type { FuzzReport } from './fuzz-run.js';
 import { FuzzedServer } from './fuzzed-server.js';
 import { ALL_SEEDS } from './seeds/index.js';
+import { writeFindings } from './write-findings.js';
 import { number, readFlags, seed as seedFlag, text, yes } from '../support/flags.js';
 
 const flags = readFlags('npm run fuzz --', {
@@ -50,18 +49,5 @@ function tell(report: FuzzReport): void {
   );
   if (unjudged.length > 0) say(`the store did not answer during: ${unjudged.join('; ')}`);
   say(`${findings.length} findings`);
-  if (findings.length > 0) say(`in full: ${writeFindings(findings)}`);
-}
-
-/** With the requests, so that each can be sent again. */
-function writeFindings(findings: readonly Finding[]): string {
-  const file = join(mkdtempSync(join(tmpdir(), 'rollkeeper-fuzz-findings-')), 'findings.json');
-  const plain = findings.map(({ request, ...rest }) => ({
-    ...rest,
-    ...(request && {
-      request: { ...request, body: request.body && Buffer.from(request.body).toString('base64') },
-    }),
-  }));
-  writeFileSync(file, JSON.stringify({ seed, findings: plain }, null, 2));
-  return file;
+  if (findings.length > 0) say(`in full: ${writeFindings(seed, findings)}`);
 }
