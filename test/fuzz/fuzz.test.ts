@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { jsonOf } from './arbitraries/texts.js';
+import { BoundedRun } from './bounded/bounded-run.js';
+import { startBoundedServer } from './bounded/start-bounded-server.js';
 import { FuzzRun } from './fuzz-run.js';
 import { FuzzedServer } from './fuzzed-server.js';
 import { SINGLE_SEEDS } from './seeds/index.js';
@@ -43,4 +45,25 @@ describe('an API server that somebody with a token attacks', () => {
       expect(judged).toBeGreaterThan(REQUESTS / 2);
     },
   );
+});
+
+describe('users with rights in one namespace', () => {
+  it('see and change nothing of another namespace, and gain no rights', { timeout: 900_000 }, async () => {
+    const lines: string[] = [`seed ${SEED}, ${REQUESTS} requests`];
+    const say = (line: string): void => void lines.push(line);
+    const server = await startBoundedServer(DIST);
+    try {
+      const { canaries, findings, outside, statuses } = await new BoundedRun(server, {
+        seed: SEED,
+        requests: REQUESTS,
+        say,
+      }).run();
+      expect(findings, lines.join('\n')).toEqual([]);
+      expect(canaries).toBeGreaterThan(200);
+      expect(outside).toBeGreaterThan(200);
+      expect(statuses.get(200)).toBeGreaterThan(REQUESTS / 50);
+    } finally {
+      await server.stop();
+    }
+  });
 });

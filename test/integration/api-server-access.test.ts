@@ -68,6 +68,29 @@ describe('who may', () => {
     return body.status.token as string;
   }
 
+  it.each([undefined, null, {}, { kind: 'Role' }, { name: 'edit' }, { kind: 'Foo', name: 'edit' }])(
+    'is told what a binding lacks whose role is %j',
+    async (roleRef) => {
+      const { body: role } = await server.call('POST', `${RBAC}/namespaces/shop/roles`, {
+        metadata: { generateName: 'binder-' },
+        rules: [{ apiGroups: ['rbac.authorization.k8s.io'], resources: ['rolebindings'], verbs: ['create'] }],
+      });
+      const { name } = role.metadata as { name: string };
+      await server.call('POST', `${RBAC}/namespaces/shop/rolebindings`, {
+        metadata: { name },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
+        subjects: [{ kind: 'User', name: 'bob', apiGroup: 'rbac.authorization.k8s.io' }],
+      });
+      const answer = await bob.call('POST', `${RBAC}/namespaces/shop/rolebindings`, {
+        metadata: { name: 'x' },
+        roleRef,
+      });
+      const expected = roleRef && 'kind' in roleRef && roleRef.kind === 'Foo' ? 404 : 422;
+      expect(answer.status).toBe(expected);
+      await server.call('DELETE', `${RBAC}/namespaces/shop/rolebindings/${name}`);
+    },
+  );
+
   it('does what their roles say, where they say it', async () => {
     expect((await jane.call('POST', DEPLOYMENTS, aDeployment('web'))).status).toBe(201);
     expect(

@@ -47,7 +47,9 @@ export function decideEscalation(write: PolicyWrite, policy: PolicyView): Escala
     const isAggregated = object.aggregationRule ?? old?.aggregationRule;
     return judge(write, isAggregated ? EVERYTHING : ((object.rules as PolicyRule[] | null) ?? []), policy);
   }
-  const roleRef = object.roleRef as IRoleRef;
+  const roleRef = object.roleRef as Partial<IRoleRef> | undefined;
+  // A binding to no role gives nothing away, and its validation, which comes later, says what it lacks.
+  if (!isWholeRoleRef(roleRef)) return ALLOWED;
   if (may('bind', { resource: `${roleRef.kind.toLowerCase()}s`, name: roleRef.name })) return ALLOWED;
   const rules = policy.rulesOf(roleRef, namespace);
   return rules ? judge(write, rules, policy) : { verdict: 'missing role', roleRef };
@@ -70,6 +72,10 @@ function judge(
   const text = `${who} is attempting to grant RBAC permissions not currently held:\n${describeRights(missing)}`;
   if (problems.length === 0) return { verdict: 'escalation', problem: text };
   return { verdict: 'escalation', problem: `${text}; resolution errors: [${problems.join(' ')}]` };
+}
+
+function isWholeRoleRef(roleRef: Partial<IRoleRef> | undefined): roleRef is IRoleRef {
+  return !!roleRef?.kind && !!roleRef.name;
 }
 
 /** Who only takes finalizers or owners off gives nothing away. */

@@ -60,7 +60,7 @@ export class BoundedRun {
     say(`${canaries} objects with canaries, ${outside.size} objects that must stay, ${rights.size} rights`);
     let hearsay = await this.listen(api);
     let sent = 0;
-    for (const batch of requestBatches(api, { seed, count: requests })) {
+    for (const batch of requestBatches(mostlyNamespaced(api), { seed, count: requests })) {
       await this.sendAll(batch, sent, hearsay);
       const isTimeToLook = Math.floor((sent + batch.length) / LOOK_EVERY) > Math.floor(sent / LOOK_EVERY);
       sent += batch.length;
@@ -168,6 +168,14 @@ export class BoundedRun {
     this.options.say(`FOUND at ${at}: ${problem}`);
     this.findings.push({ at, problem, ...(request && { request }) });
   }
+}
+
+/** Of what is in no namespace, users are refused at the door: a part of it is enough. */
+function mostlyNamespaced(api: FuzzedApi): FuzzedApi {
+  const resources = api.resources.filter(
+    ({ path }, index) => path.includes('/namespaces/') || index % 4 === 0,
+  );
+  return { ...api, resources };
 }
 
 function endOf(path: string): string {
