@@ -1,5 +1,7 @@
 import type { Deployment } from '../../../src/base/kubernetes/index.js';
 import type { HistoryEvent } from '../history.js';
+import { DecisionJudge } from './decided-sizes.js';
+import { limitsOf } from './rollout-limits.js';
 import type { StoreReplay } from './store-replay.js';
 import { isAtRest, isLiving, isReadyPod } from './store-replay.js';
 import type { Violation } from './violation.js';
@@ -7,12 +9,13 @@ import type { Violation } from './violation.js';
 /**
  * (c) At every revision: the sizes of a Deployment's ReplicaSets add up to no more than `spec.replicas` + maxSurge,
  * and no fewer than `spec.replicas` - maxUnavailable pods are ready. After the user has changed `spec.replicas` both
- * count from the first time that they hold and nothing decided before is still to come. Call after the change
- * was applied to the replay.
+ * count from the first time that they hold and nothing decided before is still to come. Until then, and always, each size that
+ * is written is judged by itself: see DecisionJudge. Call after the change was applied to the replay.
  */
 export class LimitsChecker {
   private readonly wanted = new Map<string, number>();
   private readonly settled = new Set<string>();
+  private readonly judges = new Map<string, DecisionJudge>();
   checks = 0;
 
   constructor(private readonly replay: StoreReplay) {}
@@ -24,16 +27,30 @@ export class LimitsChecker {
       return [];
     }
     const { deletionTimestamp, name, uid = '' } = deployment.metadata;
-    if (deletionTimestamp || deployment.spec.strategy?.type === 'Recreate') return [];
-    this.noteScaling(uid, deployment);
-    const problems = this.problemsOf(deployment);
-    if (!this.settled.has(uid)) {
-      if (problems.length === 0 && this.isAtRest(deployment)) this.settled.add(uid);
+    if (deletionTimestamp || deployment.spec.strategy?.type === 'Recreate') {
+      // What has been seen until then says nothing of what comes after it.
+      this.forget(uid);
       return [];
     }
+    this.noteScaling(uid, deployment);
+    const problems = [...this.judge(uid).problemsOf(event, deployment), ...this.problemsAtRest(deployment)];
     this.checks += 1;
     const at = `(revision ${event.resourceVersion})`;
     return problems.map((problem) => ({ check: 'limits', subject: name, problem: `${problem} ${at}` }));
+  }
+
+  private judge(uid: string): DecisionJudge {
+    const judge = this.judges.get(uid) ?? new DecisionJudge(this.replay);
+    this.judges.set(uid, judge);
+    return judge;
+  }
+
+  private problemsAtRest(deployment: Deployment): string[] {
+    const { uid = '' } = deployment.metadata;
+    const problems = this.problemsOf(deployment);
+    if (this.settled.has(uid)) return problems;
+    if (problems.length === 0 && this.isAtRest(deployment)) this.settled.add(uid);
+    return [];
   }
 
   private problemsOf(deployment: Deployment): string[] {
@@ -68,18 +85,6 @@ export class LimitsChecker {
   private forget(uid: string): void {
     this.wanted.delete(uid);
     this.settled.delete(uid);
+    this.judges.delete(uid);
   }
-}
-
-function limitsOf({ spec }: Deployment): { ceiling: number; floor: number } {
-  const wanted = spec.replicas ?? 1;
-  const { maxSurge = '25%', maxUnavailable = '25%' } = spec.strategy?.rollingUpdate ?? {};
-  const surge = amountOf(maxSurge, wanted, Math.ceil);
-  const unavailable = amountOf(maxUnavailable, wanted, Math.floor);
-  const floor = wanted - (surge === 0 && unavailable === 0 ? 1 : unavailable);
-  return { ceiling: wanted + surge, floor };
-}
-
-function amountOf(value: number | string, wanted: number, round: (amount: number) => number): number {
-  return typeof value === 'number' ? value : round((Number.parseFloat(value) / 100) * wanted);
 }

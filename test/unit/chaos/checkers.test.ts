@@ -40,16 +40,17 @@ function change(kind: HistoryEvent['kind'], uid: string, rest: object, deleted =
   } as KubernetesObject;
   return { kind, deleted, resourceVersion: String(revision), seenAtMs: revision, object };
 }
-const deployment = (replicas: number): HistoryEvent =>
+const deployment = (replicas: number, generation = 1, observedGeneration = generation): HistoryEvent =>
   change('Deployment', 'web', {
+    metadata: { generation },
     spec: { replicas, strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } },
-    status: { observedGeneration: 1 },
+    status: { observedGeneration },
   });
-const replicaSet = (uid: string, wanted: number, has: number): HistoryEvent =>
+const replicaSet = (uid: string, wanted: number, has: number, availableReplicas = 0): HistoryEvent =>
   change('ReplicaSet', uid, {
     metadata: { ownerReferences: ownedBy('web') },
     spec: { replicas: wanted },
-    status: { replicas: has, observedGeneration: 1 },
+    status: { replicas: has, availableReplicas, observedGeneration: 1 },
   });
 const pod = (uid: string, owner: string, deleted = false): HistoryEvent =>
   change(
@@ -106,9 +107,42 @@ describe('the checkers of a chaos run', () => {
     const rising = [deployment(2), replicaSet('old', 2, 2), pod('a', 'old'), pod('b', 'old'), deployment(2)];
     expect(rising.map(check)).toEqual([0, 0, 0, 0, 0]);
     expect(check(replicaSet('new', 1, 0)), 'one more is allowed').toBe(0);
-    expect(check(replicaSet('new', 2, 0)), 'two more are not').toBe(1);
+    expect(check(replicaSet('new', 2, 0)), 'two more are not, at rest and as a decision').toBe(2);
     expect(check(replicaSet('new', 1, 0))).toBe(0);
     expect(check(pod('b', 'old', true)), 'none may be missing').toBe(1);
+  });
+
+  it('(c) see a size that takes available pods below the floor while the size changes, and what is over the ceiling grow', () => {
+    const replay = new StoreReplay();
+    const checker = new LimitsChecker(replay);
+    const check = (event: HistoryEvent): number => {
+      replay.apply(event);
+      return checker.check(event).length;
+    };
+    const pods = ['a', 'b', 'c', 'd'].map((uid) => pod(uid, 'old'));
+    const rising = [deployment(4), replicaSet('old', 4, 4, 4), ...pods, replicaSet('new', 1, 1)];
+    expect(rising.map(check).every((found) => found === 0)).toBe(true);
+    expect(check(deployment(3, 2, 1)), 'somebody scales down to 3').toBe(0);
+    expect(check(replicaSet('old', 3, 4, 4)), 'the floor is 3').toBe(0);
+    expect(check(replicaSet('old', 2, 4, 4)), 'not 2').toBe(1);
+    expect(check(replicaSet('new', 3, 1)), '5 together, as the spec before allowed').toBe(0);
+    expect(check(deployment(3, 2)), 'the controller has seen the size').toBe(0);
+    expect(check(replicaSet('new', 4, 1)), 'and makes 5 in all 6').toBe(1);
+    expect(check(replicaSet('new', 3, 1)), 'fewer again').toBe(0);
+  });
+
+  it('(c) do not count what was not known to be available, nor a size that the controller has yet to see', () => {
+    const replay = new StoreReplay();
+    const checker = new LimitsChecker(replay);
+    const check = (event: HistoryEvent): number => {
+      replay.apply(event);
+      return checker.check(event).length;
+    };
+    const pods = ['a', 'b', 'c'].map((uid) => pod(uid, 'old'));
+    const rising = [deployment(3), replicaSet('old', 3, 3, 1), ...pods];
+    expect(rising.map(check).every((found) => found === 0)).toBe(true);
+    expect(check(replicaSet('old', 1, 3, 1)), 'one was known').toBe(0);
+    expect(check(replicaSet('old', 0, 3, 1)), 'and must stay').toBe(1);
   });
 
   it('(d) see a pod too many, but not the rest of a batch that was decided before it was scaled down', () => {
