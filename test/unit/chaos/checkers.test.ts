@@ -28,6 +28,9 @@ const term = (what: TermLine['what'], epoch: number, holder: string): TermLine =
 });
 const lead = (t: number, p: number, n: number): JournalLine => ({ e: 'lead', t, p, n });
 
+/** Between two changes: longer than a cache lags. */
+const A_WHILE_MS = 20_000;
+
 let revision = 0;
 function change(kind: HistoryEvent['kind'], uid: string, rest: object, deleted = false): HistoryEvent {
   revision += 1;
@@ -38,7 +41,7 @@ function change(kind: HistoryEvent['kind'], uid: string, rest: object, deleted =
     metadata: { name: uid, uid, generation: 1, ...metadata },
     ...body,
   } as KubernetesObject;
-  return { kind, deleted, resourceVersion: String(revision), seenAtMs: revision, object };
+  return { kind, deleted, resourceVersion: String(revision), seenAtMs: revision * A_WHILE_MS, object };
 }
 const deployment = (replicas: number, generation = 1, observedGeneration = generation): HistoryEvent =>
   change('Deployment', 'web', {
