@@ -65,6 +65,17 @@ describe('InformerFactory', () => {
     expect(server.openWatches).toBe(0);
   });
 
+  it.each([
+    { selection: { labelSelector: undefined }, isShared: true },
+    { selection: { labelSelector: '' }, isShared: true },
+    { selection: { labelSelector: 'shard=a' }, isShared: false },
+    { selection: { fieldSelector: 'metadata.name=a' }, isShared: false },
+  ])('shares the cache of all objects with who needs the metadata: $selection', ({ isShared, selection }) => {
+    const { factory } = make({ pods: selection } as InformerFactoryOptions['selections']);
+    factory.informerFor(PODS);
+    expect(factory.metadataInformerFor(PODS).isShared).toBe(isShared);
+  });
+
   it('trims pods and drops managedFields', async () => {
     const { server, factory, stopper } = make();
     server.put('a', 'x', (pod) => {

@@ -118,7 +118,7 @@ export class InformerFactory {
   metadataInformerFor(type: ResourceType): MetadataInformer {
     const { selections = {}, trims: _trims, ...options } = this.options;
     const name = qualifiedResource(type);
-    const shared = selections[name] ? undefined : this.informers.get(name);
+    const shared = isNarrowed(selections[name]) ? undefined : this.informers.get(name);
     if (shared) return { informer: shared, isShared: true };
     const informer = new SharedInformer<KubernetesObject>({
       ...options,
@@ -187,6 +187,10 @@ export class InformerFactory {
       streamingLists,
     });
   }
+}
+
+function isNarrowed(selection: InformerSelection | undefined): boolean {
+  return Object.values(selection ?? {}).some((value) => value !== undefined && value !== '');
 }
 
 function isOtherPart(known: WholeType | PartialType, asked: WholeType | PartialType): boolean {
