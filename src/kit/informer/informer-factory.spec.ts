@@ -71,7 +71,7 @@ describe('InformerFactory', () => {
     { selection: { labelSelector: 'shard=a' }, isShared: false },
     { selection: { fieldSelector: 'metadata.name=a' }, isShared: false },
   ])('shares the cache of all objects with who needs the metadata: $selection', ({ isShared, selection }) => {
-    const { factory } = make({ pods: selection } as InformerFactoryOptions['selections']);
+    const { factory } = make({ pods: selection });
     factory.informerFor(PODS);
     expect(factory.metadataInformerFor(PODS).isShared).toBe(isShared);
   });
