@@ -25,7 +25,7 @@ const restore = replaceFunctions(fileSystem, {
   writeFile: async (...[path, content, options]: Parameters<typeof real.writeFile>) => {
     if (isOver()) return killed();
     await real.writeFile(path, '', options);
-    return isOver() ? killed() : real.writeFile(path, content, options);
+    return isOver() ? killed() : real.writeFile(path, content, { flush: true });
   },
   rename: async (from, to) => (isOver() ? killed() : real.rename(from, to)),
   rm: async (path, options) => (isOver() ? killed() : real.rm(path, options)),

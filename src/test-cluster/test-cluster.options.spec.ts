@@ -36,7 +36,7 @@ describe('the options of a test cluster', () => {
   });
 
   it.each([
-    [{ controllers: 'deploymnet' }, /^controllers: "deploymnet" is none of/],
+    [{ controllers: 'deploymnet' }, /^controllers: "deploymnet" is no controller/],
     [{ controllers: [deploymentController, 'deployment'] }, /^controllers: two are called deployment/],
     [{ nodes: -1 }, /^nodes: /],
     [{ clock: 'frozen' }, /^clock: is none of/],

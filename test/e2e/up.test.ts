@@ -242,9 +242,11 @@ describe('rollkeeper up that cannot start says why in one line, exits with 1 and
     dataDir?: string;
     args?: string[];
     env?: NodeJS.ProcessEnv;
+    exit?: number;
   }): Promise<string> => {
-    const up = Up.spawn({ dataDir: join(folder, 'failing'), ...options });
-    expect(await up.ended()).toBe(1);
+    const { exit = 1, ...spawned } = options;
+    const up = Up.spawn({ dataDir: join(folder, 'failing'), ...spawned });
+    expect(await up.ended()).toBe(exit);
     expect(up.printed.trimEnd().split('\n')).toHaveLength(1);
     await expect(up.status()).rejects.toThrow('nothing is running');
     return up.printed;
@@ -269,7 +271,7 @@ describe('rollkeeper up that cannot start says why in one line, exits with 1 and
     );
     server.close();
     expect(await failing({ env: { REDIS_URL: 'redis://127.0.0.1:1' } })).toContain('Redis at 127.0.0.1:1');
-    expect(await failing({ env: { REDIS_URL: 'http://127.0.0.1' } })).toContain('REDIS_URL');
+    expect(await failing({ env: { REDIS_URL: 'http://127.0.0.1' }, exit: 2 })).toContain('REDIS_URL');
   });
 
   it.each([
@@ -277,6 +279,6 @@ describe('rollkeeper up that cannot start says why in one line, exits with 1 and
     { args: ['--nodes', 'many'], says: 'nodes: is not a number' },
     { args: ['--port', '70000'], says: 'port: must be at most 65535' },
   ])('when an option is wrong: $args', async ({ args, says }) => {
-    expect(await failing({ args })).toContain(says);
+    expect(await failing({ args, exit: 2 })).toContain(says);
   });
 });

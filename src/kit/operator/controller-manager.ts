@@ -43,6 +43,7 @@ export class ControllerManager {
   private assembly: Assembly | undefined;
   private usable: Promise<void> | undefined;
   private closed: Promise<void> | undefined;
+  private hasRun = false;
   private url: string | undefined;
 
   /** By `createManager`. */
@@ -150,9 +151,10 @@ export class ControllerManager {
    * @throws StartupError with the one line that a person is shown
    */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.state !== 'created') throw new IllegalStateError('a manager runs once');
+    if (this.hasRun) throw new IllegalStateError('a manager runs once');
     const { clock, extensions, logger, probes } = this.parts;
     const { guard, manager } = this.assembled();
+    this.hasRun = true;
     const { health, metrics } = this;
     const server = probes && new ProbeServer(probes, { health, metrics, clock });
     try {
