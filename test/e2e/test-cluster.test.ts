@@ -103,7 +103,7 @@ describe('rollkeeper test-cluster', () => {
     [['--nodes', 'many'], /^rollkeeper: nodes: "many" is no number/],
   ])('does not run the command with %j', async (options, message) => {
     const { code, stderr, stdout } = await cli([...options, ...sh('echo ran')]).ended;
-    expect([code, stdout]).toEqual([1, '']);
+    expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(message);
   });
 
