@@ -98,7 +98,7 @@ describe('rollkeeper test-cluster', () => {
   });
 
   it.each([
-    [['--controllers', 'nope'], /^rollkeeper: controllers: "nope" is none of/],
+    [['--controllers', 'nope'], /^rollkeeper: controllers: "nope" is no controller/],
     [['-f', '/nowhere.yaml'], /^rollkeeper: manifests\[0\]: \/nowhere\.yaml cannot be read/],
     [['--nodes', 'many'], /^rollkeeper: nodes: "many" is no number/],
   ])('does not run the command with %j', async (options, message) => {

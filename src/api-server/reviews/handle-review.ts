@@ -34,7 +34,7 @@ export async function handleReview(
   const apiVersion = apiVersionOf(type);
   if ((object.kind ?? kind) !== kind || (object.apiVersion ?? apiVersion) !== apiVersion)
     throw badRequest(`${object.kind} in version "${object.apiVersion}" cannot be handled as a ${kind}`);
-  const status = await decideReview(type, object as Review, reviewer, { namespace, self: request.user });
+  const status = await decideReview(type, object, reviewer, { namespace, self: request.user });
   const { spec } = object;
   const metadata = { creationTimestamp: null, ...(type.namespaced && { namespace }) };
   return created({ kind, apiVersion, metadata, ...(spec !== undefined && { spec }), status }, warnings);
