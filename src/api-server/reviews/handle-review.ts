@@ -5,7 +5,7 @@ import { created } from '../http/index.js';
 import type { ApiRequest, ApiResponse } from '../http/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import { decideReview } from './decide-review.js';
-import type { Review, Reviewer, ReviewType } from './decide-review.js';
+import type { Reviewer, ReviewType } from './decide-review.js';
 
 export interface ReviewCall {
   readonly type: ReviewType;
