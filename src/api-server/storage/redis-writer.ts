@@ -12,10 +12,9 @@ import type { RedisOpener } from './redis-opener.js';
 import type { CompiledRedisStorageOptions } from './redis-storage.options.js';
 import type { Revision, StorageKey } from './storage.js';
 
-const WRITE = new URL('./lua/write-n.lua', import.meta.url);
-const writeScript = new LuaScript(WRITE);
+const writeScript = new LuaScript(new URL('./lua/write-n.lua', import.meta.url));
 /** For deletions, which make room. */
-const beyondMemoryScript = new LuaScript(WRITE, 'allow-oom');
+const beyondMemoryScript = new LuaScript(new URL('./lua/write-n.lua', import.meta.url), 'allow-oom');
 
 /** Redis serves nobody else while it carries a batch out: a millisecond or two. */
 const MAX_BATCH = 64;

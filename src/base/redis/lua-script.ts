@@ -12,13 +12,14 @@ export class LuaScript {
   readonly sha: string;
   private readonly script: StoredScript;
   /** Absent: any number. */
-  private readonly numberOfKeys: number | undefined;
+  readonly numberOfKeys: number | undefined;
 
   /**
-   * @param from for example `new URL('./lua/acquire-1.lua', import.meta.url)`
+   * @param from written as `new URL('./lua/acquire-1.lua', import.meta.url)`, in place of which the build puts the text of the file:
+   *   a program that a bundler makes of ours has no files beside it
    * @param flags of a script that begins with `#!lua`, in place of those that it has
    */
-  constructor(from: URL | { readonly source: string; readonly numberOfKeys: number }, flags?: string) {
+  constructor(from: URL | { readonly source: string; readonly numberOfKeys?: number }, flags?: string) {
     const { numberOfKeys, source } = from instanceof URL ? readScript(from) : from;
     this.numberOfKeys = numberOfKeys;
     this.source = flags === undefined ? source : source.replace(/^#!lua.*/, `#!lua flags=${flags}`);

@@ -7,14 +7,13 @@ import type { ActorState } from './actor.js';
 import type { UnansweredWrite } from './unanswered-write.js';
 import { encodeUnansweredWrite, parseUnansweredWrite } from './unanswered-write.js';
 
-const script = (name: string): LuaScript => new LuaScript(new URL(`./lua/${name}.lua`, import.meta.url));
 const scripts = {
-  acquire: script('acquire-1'),
-  renew: script('renew-1'),
-  release: script('release-1'),
-  storeIntents: script('store-intents-1'),
-  recordCause: script('record-cause-1'),
-  forget: script('forget-1'),
+  acquire: new LuaScript(new URL('./lua/acquire-1.lua', import.meta.url)),
+  renew: new LuaScript(new URL('./lua/renew-1.lua', import.meta.url)),
+  release: new LuaScript(new URL('./lua/release-1.lua', import.meta.url)),
+  storeIntents: new LuaScript(new URL('./lua/store-intents-1.lua', import.meta.url)),
+  recordCause: new LuaScript(new URL('./lua/record-cause-1.lua', import.meta.url)),
+  forget: new LuaScript(new URL('./lua/forget-1.lua', import.meta.url)),
 };
 
 /** Begins the fields of unanswered writes; see the scripts. */

@@ -9,8 +9,6 @@ import { RedisQueueView } from './redis-queue-view.js';
 import type { CompiledWorkQueueOptions } from './work-queue.options.js';
 import type { AddOptions, LeaderTerm } from './work-queue.js';
 
-const script = (name: string): LuaScript => new LuaScript(new URL(`./lua/${name}.lua`, import.meta.url));
-
 /** Longer texts of errors are cut off. */
 const MAX_ERROR_LENGTH = 2000;
 
@@ -27,17 +25,17 @@ export interface DueTimer {
  * depends on how many keys wait, fail or are parked, not on how long the queue has existed.
  */
 export class RedisQueueState {
-  private readonly merge = script('merge-pending-3');
-  private readonly take = script('take-pending-3');
-  private readonly timerSet = script('set-timer-2');
-  private readonly timerRead = script('read-timer-2');
-  private readonly timerClear = script('clear-timer-2');
-  private readonly timersOverdue = script('overdue-timers-1');
-  private readonly limit = script('rate-limit-3');
-  private readonly forgetKey = script('forget-3');
-  private readonly parkKey = script('park-2');
-  private readonly termBegin = script('begin-term-1');
-  private readonly termCheck = script('check-term-1');
+  private readonly merge = new LuaScript(new URL('./lua/merge-pending-3.lua', import.meta.url));
+  private readonly take = new LuaScript(new URL('./lua/take-pending-3.lua', import.meta.url));
+  private readonly timerSet = new LuaScript(new URL('./lua/set-timer-2.lua', import.meta.url));
+  private readonly timerRead = new LuaScript(new URL('./lua/read-timer-2.lua', import.meta.url));
+  private readonly timerClear = new LuaScript(new URL('./lua/clear-timer-2.lua', import.meta.url));
+  private readonly timersOverdue = new LuaScript(new URL('./lua/overdue-timers-1.lua', import.meta.url));
+  private readonly limit = new LuaScript(new URL('./lua/rate-limit-3.lua', import.meta.url));
+  private readonly forgetKey = new LuaScript(new URL('./lua/forget-3.lua', import.meta.url));
+  private readonly parkKey = new LuaScript(new URL('./lua/park-2.lua', import.meta.url));
+  private readonly termBegin = new LuaScript(new URL('./lua/begin-term-1.lua', import.meta.url));
+  private readonly termCheck = new LuaScript(new URL('./lua/check-term-1.lua', import.meta.url));
   /** For people. */
   readonly view: RedisQueueView;
   private readonly keys: QueueStateKeys;

@@ -1,8 +1,8 @@
 // Loaded into a replica before its own code (`node --import`), by the chaos harness only: the product has no hooks
 // for it. Writes the journal of its activations and leaderships, and makes the faults that come from inside.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import fs, { openSync, writeSync } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
+import { openSync, writeSync } from 'node:fs';
+import { registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import v8 from 'node:v8';
@@ -28,25 +28,30 @@ globalThis.Date = class Date extends RealDate {
 };
 
 // What a leader does is judged in Redis: there, in the same step, it is also noted, so that its order is the true one.
-const noted = {
-  'begin-term-1.lua': [
-    '\nreturn 1',
-    "\nredis.call('RPUSH', termKey .. ':chaos', 'begin ' .. epoch .. ' ' .. holder)\nreturn 1",
+const NOTED = [
+  [
+    "'epoch', epoch, 'holder', holder)\nreturn 1",
+    "'epoch', epoch, 'holder', holder)\nredis.call('RPUSH', termKey .. ':chaos', 'begin ' .. epoch .. ' ' .. holder)\nreturn 1",
   ],
-  'check-term-1.lua': [
-    'then return 1 end',
-    "then\nredis.call('RPUSH', termKey .. ':chaos', 'add ' .. epoch .. ' ' .. holder)\nreturn 1\nend",
+  [
+    'current[2] == holder then return 1 end',
+    "current[2] == holder then\nredis.call('RPUSH', termKey .. ':chaos', 'add ' .. epoch .. ' ' .. holder)\nreturn 1\nend",
   ],
-};
-const { readFileSync } = fs;
-fs.readFileSync = (file, ...rest) => {
-  const text = readFileSync(file, ...rest);
-  const [from, to] = noted[String(file).split('/').at(-1)] ?? [];
-  if (from === undefined) return text;
-  if (!text.includes(from)) throw new Error(`${String(file)} is not what the harness knows`);
-  return text.replace(from, to);
-};
-syncBuiltinESMExports();
+];
+registerHooks({
+  load(url, context, next) {
+    const loaded = next(url, context);
+    if (!url.endsWith('/kit/work-queue/redis-queue-state.js')) return loaded;
+    // The build has put the scripts into the module as JSON.
+    const inJson = (text) => JSON.stringify(text).slice(1, -1);
+    let source = String(loaded.source);
+    for (const [from, to] of NOTED) {
+      if (!source.includes(inJson(from))) throw new Error(`${url} is not what the harness knows`);
+      source = source.replace(inJson(from), () => inJson(to));
+    }
+    return { ...loaded, source };
+  },
+});
 
 const load = (path) => import(pathToFileURL(join(CHAOS_DIST, path)).href);
 const [{ StoredActorRuntime }, { HttpTransport }, { Manager }, { Enqueuer }] = await Promise.all([
