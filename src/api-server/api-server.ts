@@ -17,6 +17,7 @@ import {
   ApiRequest,
   ByteBudget,
   compileServerLimits,
+  Connections,
   createListener,
   endUnfinished,
   negotiate,
@@ -50,6 +51,7 @@ export class ApiServer {
   private readonly upgrades = new Upgrades();
   private readonly limits: CompiledServerLimits;
   private readonly gate: RequestGate;
+  private readonly connections: Connections;
   private readonly bodies: ByteBudget;
   private readonly answers: ByteBudget<ApiRequest>;
   private readonly watches: ByteBudget<ApiRequest>;
@@ -62,7 +64,13 @@ export class ApiServer {
     this.metrics = options.metrics ?? noApiServerMetrics;
     this.api = assembleApi(options, this.metrics, () => new URL(this.url).host);
     this.limits = compileServerLimits(options.limits);
-    this.gate = new RequestGate(this.limits);
+    this.gate = new RequestGate(this.limits, clock);
+    this.connections = new Connections({
+      clock,
+      most: this.limits.maxConnections,
+      mostUnknownPerAddress: this.limits.maxUnknownPerAddress,
+      unknownIdleMs: this.limits.unknownIdleMs,
+    });
     const { maxAnswerBytes, maxBodyBytes, maxWatchBytes, patienceMs, stallMs, watchPatienceMs } = this.limits;
     const onGivenUp = (requests: readonly ApiRequest[], length: number): void =>
       this.tellUnread(requests, length);
@@ -83,6 +91,7 @@ export class ApiServer {
       listener,
       this.limits,
       options.tls && { ...options.tls, clientCa: options.clientCa },
+      this.connections,
     );
     this.upgrades.listen(this.server, listener);
     this.ready = new Promise((resolve, reject) => (this.settleReady = { resolve, reject }));
@@ -120,6 +129,7 @@ export class ApiServer {
       throw error;
     } finally {
       inner.abort();
+      this.connections.stop();
       this.bodies.stop();
       this.answers.stop();
       this.watches.stop();
@@ -169,6 +179,7 @@ export class ApiServer {
       clock: this.options.clock,
       metrics: this.metrics,
     });
+    this.occupy(message, response);
     let isKnown = false;
     let leave: (() => void) | undefined;
     const leavePlace = (): void => {
@@ -180,6 +191,7 @@ export class ApiServer {
         const identified = this.api.authenticator.identify(message);
         const user = identified instanceof Promise ? await identified : identified;
         isKnown = this.api.authorizer.isOpen || (user !== undefined && user !== ANONYMOUS);
+        if (isKnown) this.connections.belongsTo(message.socket, user?.username ?? '');
         this.admit(request, message, user);
         // A place is for work: neither who sends slowly nor who reads slowly keeps others from theirs.
         if (hasBody(message)) await request.receiveBody();
@@ -188,10 +200,13 @@ export class ApiServer {
       const answer = await inRequestSpan(request, () => this.answer(request));
       if (counted.sort !== 'watch') leavePlace();
       if ('serve' in answer) {
+        // It is at work for as long as it lasts.
+        this.connections.began(message.socket);
         this.upgrades.accept(message, response, answer);
         counted.done(answer.status);
         return;
       }
+      if (!isKnown) this.announceShortLife(response);
       await this.send(request, response, answer);
     } catch (error) {
       // Nobody who is not known keeps a connection by sending slowly.
@@ -203,6 +218,19 @@ export class ApiServer {
     if (!response.writableEnded) response.end();
     counted.done(response.statusCode);
     this.leaveConnection(message, response, isKnown);
+  }
+
+  /** Notes that the connection of a request is at work until it has been answered. */
+  private occupy({ socket }: IncomingMessage, response: ServerResponse): void {
+    this.connections.began(socket);
+    response.once('close', () => this.connections.ended(socket));
+  }
+
+  /** So that a client that heeds it does not send its next request when the connection has just ended. */
+  private announceShortLife(response: ServerResponse): void {
+    if (!response.shouldKeepAlive) return;
+    response.setHeader('Connection', 'keep-alive');
+    response.setHeader('Keep-Alive', `timeout=${Math.ceil(this.limits.unknownIdleMs / 1000)}`);
   }
 
   /**

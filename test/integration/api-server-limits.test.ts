@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { ServerLimits } from '../../src/api-server/index.js';
 import { aDeployment, aPod, startApiServer, TOKEN } from './api-server-harness.js';
 import type { RunningApiServer } from './api-server-harness.js';
+import { waitFor } from '../../src/testing/wait-for.js';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
@@ -50,6 +51,36 @@ describe('an API server with small limits', () => {
     }
     for (let count = 0; count < 5; count++) await sendBlindly(`GET ${PODS} HTTP/1.1\r\n${AUTHORIZED}\r\n`);
     expect((await server.call('GET', '/api/v1/namespaces/default')).status).toBe(200);
+  });
+
+  it('lets newcomers in while connections without credentials take all the room', async () => {
+    await start({ maxConnections: 5 });
+    for (let count = 0; count < 20; count++)
+      await sendBlindly(count % 2 ? 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n' : '');
+    expect((await server.call('GET', PODS)).status).toBe(200);
+    for (const socket of sockets) socket.resume();
+    await waitFor(() => sockets.filter(({ destroyed }) => !destroyed).length <= 5, {
+      what: 'those that gave way',
+    });
+  });
+
+  it('keeps a connection of somebody known while those without credentials come and go', async () => {
+    await start({ maxConnections: 5 });
+    const known = await sendBlindly(`GET ${PODS} HTTP/1.1\r\n${AUTHORIZED}\r\n`);
+    known.resume();
+    await once(known, 'data');
+    for (let count = 0; count < 20; count++) await sendBlindly('');
+    known.write(`GET ${PODS} HTTP/1.1\r\n${AUTHORIZED}\r\n`);
+    await once(known, 'data');
+  });
+
+  it('ends a connection without credentials seconds after its answer, and says so before', async () => {
+    await start({ unknownIdleMs: 100 });
+    const unknown = await sendBlindly('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    unknown.setEncoding('utf8').resume();
+    const [answer] = (await once(unknown, 'data')) as [string];
+    expect(answer).toMatch(/^HTTP\/1.1 200 [^]*Keep-Alive: timeout=1\r\n/);
+    await once(unknown, 'close');
   });
 
   it('asks who comes when there is no place to come again', async () => {

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../base/clock/index.js';
 import { InFlightLimit } from './in-flight-limit.js';
 
 type Leave = () => void;
 
 const never = () => new AbortController().signal;
+const refusal = (): Error => new Error('too many');
 const limitOf = (serving: number, waiting: number) =>
-  new InFlightLimit({ serving, waiting }, () => new Error('too many'));
+  new InFlightLimit({ serving, waiting }, { clock: new FakeClock(), refusal });
 
 describe('a bound of the requests under way', () => {
   it('serves some, lets some wait in line, and has no room beyond', async () => {
@@ -59,5 +61,39 @@ describe('a bound of the requests under way', () => {
     (await bob)();
     (await anns[1]!)();
     expect(limit.enter('bob', never)).toBeInstanceOf(Function);
+  });
+
+  it('keeps a quarter of the places for those who have less than their share, whatever one user holds', () => {
+    const limit = limitOf(8, 8);
+    const anns = Array.from({ length: 8 }, () => limit.enter('ann', never));
+    expect(anns.filter((place) => typeof place === 'function')).toHaveLength(6);
+    expect(limit.enter('bob', never)).toBeInstanceOf(Function);
+    expect(limit.enter('cal', never)).toBeInstanceOf(Function);
+    expect(limit.enter('dan', never)).toBeInstanceOf(Promise);
+  });
+
+  it('gives a place that becomes free to who may have it, past those who have their share', async () => {
+    const limit = limitOf(4, 8);
+    const leaves = [1, 2, 3].map(() => limit.enter('ann', never) as Leave);
+    const more = limit.enter('ann', never) as Promise<Leave>;
+    const bob = limit.enter('bob', never) as Leave;
+    const cal = limit.enter('cal', never) as Promise<Leave>;
+    bob();
+    (await cal)();
+    leaves[0]!();
+    (await more)();
+  });
+
+  it('refuses who has waited for too long', async () => {
+    const clock = new FakeClock();
+    const limit = new InFlightLimit({ serving: 1, waiting: 1, waitMs: 15_000 }, { clock, refusal });
+    const first = limit.enter('ann', never) as Leave;
+    const waiting = limit.enter('ann', never) as Promise<Leave>;
+    await clock.advance(14_999);
+    const refused = expect(waiting).rejects.toThrow('too many');
+    await clock.advance(1);
+    await refused;
+    expect(limit.enter('bob', never)).toBeInstanceOf(Promise);
+    first();
   });
 });

@@ -11,6 +11,7 @@ export type {
 } from './api-response.js';
 export { ByteBudget } from './byte-budget.js';
 export type { Reservation } from './byte-budget.js';
+export { Connections } from './connections.js';
 export { createListener } from './listener.js';
 export type { ListenerTls } from './listener.js';
 export { endUnfinished } from './linger.js';

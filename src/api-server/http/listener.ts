@@ -1,6 +1,9 @@
 import { createServer as createHttpServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import { SERVER_PROTOCOLS } from '../../base/tls/index.js';
+import type { Connections } from './connections.js';
 import type { CompiledServerLimits } from './server-limits.js';
 import { asksForWebSocket } from './upgrade.js';
 
@@ -22,6 +25,7 @@ export function createListener(
   listener: RequestListener,
   limits: CompiledServerLimits,
   tls: ListenerTls | undefined,
+  connections: Connections,
 ): Server {
   const options = {
     maxHeaderSize: limits.maxHeaderBytes,
@@ -41,12 +45,13 @@ export function createListener(
           // Who has none, or one of others, may still have a token.
           ...(tls.clientCa && { ca: tls.clientCa, requestCert: true, rejectUnauthorized: false }),
           ALPNProtocols: ['http/1.1'],
-          minVersion: 'TLSv1.2',
+          ...SERVER_PROTOCOLS,
           handshakeTimeout: limits.headersTimeoutMs,
         },
         listener,
       )
     : createHttpServer(options, listener);
-  server.maxConnections = limits.maxConnections;
+  server.on('connection', (socket: Socket) => connections.opened(socket));
+  server.on('secureConnection', (socket: Socket) => connections.secured(socket));
   return server;
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/clock/index.js';
 import { tooManyRequests } from '../errors/index.js';
 import type { ApiRequest } from './api-request.js';
 import { InFlightLimit } from './in-flight-limit.js';
@@ -10,14 +11,18 @@ export type RequestSort = 'mutating' | 'readOnly' | 'watch';
 export class RequestGate {
   private readonly limits: Readonly<Record<RequestSort, InFlightLimit>>;
 
-  constructor({ maxReadsInFlight, maxWatches, maxWritesInFlight, waitingFactor }: CompiledServerLimits) {
+  constructor(
+    { maxReadsInFlight, maxWaitMs, maxWatches, maxWritesInFlight, waitingFactor }: CompiledServerLimits,
+    clock: Pick<Clock, 'setTimeout'>,
+  ) {
+    const dependencies = { clock, refusal: tooManyRequests };
     const limit = (serving: number): InFlightLimit =>
-      new InFlightLimit({ serving, waiting: serving * waitingFactor }, tooManyRequests);
+      new InFlightLimit({ serving, waiting: serving * waitingFactor, waitMs: maxWaitMs }, dependencies);
     this.limits = {
       mutating: limit(maxWritesInFlight),
       readOnly: limit(maxReadsInFlight),
       // One ends after half an hour: nobody waits for that.
-      watch: new InFlightLimit({ serving: maxWatches, waiting: 0 }, tooManyRequests),
+      watch: new InFlightLimit({ serving: maxWatches, waiting: 0 }, dependencies),
     };
   }
 

@@ -14,8 +14,17 @@ export interface ServerLimits {
   waitingFactor?: number;
   /** @default 4000 */
   maxWatches?: number;
-  /** @default 10000 */
+  /** How long a request may wait for its turn, milliseconds, before it is asked to come again. kube-apiserver: a quarter of its time. @default 15000 */
+  maxWaitMs?: number;
+  /** When there are more, idle ones give way: first those that have shown no credentials. @default 10000 */
   maxConnections?: number;
+  /**
+   * Of one address, of those that have shown no credentials; then its own idle ones give way. Not on loopback, where all users have one
+   * address. Behind a proxy, of all that it passes on. @default 1000
+   */
+  maxUnknownPerAddress?: number;
+  /** How long one that has shown no credentials may be idle between requests, milliseconds. @default 5000 */
+  unknownIdleMs?: number;
   /** Address and headers of a request, bytes. @default 64 Ki */
   maxHeaderBytes?: number;
   /** Until address and headers have been sent, milliseconds. @default 10000 */
@@ -45,7 +54,10 @@ const schema = z.object({
   maxWritesInFlight: count(200),
   waitingFactor: z.int().min(0).default(8),
   maxWatches: count(4000),
+  maxWaitMs: count(15_000),
   maxConnections: count(10_000),
+  maxUnknownPerAddress: count(1000),
+  unknownIdleMs: count(5000),
   maxHeaderBytes: count(64 * 1024),
   headersTimeoutMs: count(10_000),
   requestTimeoutMs: count(60_000),

@@ -89,7 +89,7 @@ class AdminPages implements ManagerExtension {
   }
 
   private async portsOf(manager: ExtendedManager): Promise<AdminPorts> {
-    const { auth, host, openMetrics, tls, tokenFile } = this.options;
+    const { auth, host, localReads, openMetrics, tls, tokenFile } = this.options;
     const { clock, logger } = this.context;
     const certificate = await loadAdminCertificate(tls, host, {
       clock,
@@ -97,7 +97,7 @@ class AdminPages implements ManagerExtension {
       option: OPTION_NAMES.certFile,
     });
     return createAdminPorts({
-      ...{ manager, clock, logger, certificate, openMetrics },
+      ...{ manager, clock, logger, certificate, openMetrics, localNeedsToken: localReads === 'token' },
       token: readAdminToken(tokenFile, OPTION_NAMES.tokenFile),
       delegated: auth === 'delegated' ? new DelegatedAccess({ client: manager.client, clock, logger }) : null,
       status: new ReplicaStatusSource(manager, clock),

@@ -27,6 +27,7 @@ import type { ServedCertificate } from '../../base/tls/index.js';
 
 export interface AdminPortParts {
   readonly openMetrics: boolean;
+  readonly localNeedsToken: boolean;
   /** The options in force, without secrets. */
   readonly config: () => Readonly<Record<string, unknown>>;
   readonly clock: Clock;
@@ -44,7 +45,8 @@ export interface AdminPortParts {
 
 /** This replica as the admin API sees it. */
 export function createAdminPorts(parts: AdminPortParts): AdminPorts {
-  const { clock, config, decisions, logger, manager, openMetrics, peers, running, status } = parts;
+  const { clock, config, decisions, localNeedsToken, logger, manager, openMetrics, peers, running, status } =
+    parts;
   const { identity, informers } = manager;
   return {
     identity,
@@ -55,6 +57,7 @@ export function createAdminPorts(parts: AdminPortParts): AdminPorts {
     delegated: parts.delegated ?? undefined,
     certificate: parts.certificate ?? undefined,
     openMetrics,
+    localNeedsToken,
     status,
     config,
     store: {

@@ -6,7 +6,10 @@ import type { AccessDecision } from './decide-access.js';
 import { decideAccess } from './decide-access.js';
 import { GUESS_LIMITS, REQUEST_LIMITS, RequestLimiter } from './request-limiter.js';
 
-export type AccessOptions = Pick<AdminPorts, 'clock' | 'logger' | 'token' | 'delegated' | 'openMetrics'>;
+export type AccessOptions = Pick<
+  AdminPorts,
+  'clock' | 'logger' | 'token' | 'delegated' | 'openMetrics' | 'localNeedsToken'
+>;
 
 const CLIENT = 'rollkeeperClient';
 const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
@@ -36,9 +39,9 @@ class AccessGate {
 
   /** Whether it may go on; if not, it has been answered. */
   async pass(request: Request, response: Response): Promise<boolean> {
-    const { delegated, openMetrics, token } = this.options;
+    const { delegated, localNeedsToken, openMetrics, token } = this.options;
     const address = request.socket.remoteAddress ?? '';
-    const rules = { token, delegated: delegated !== undefined, openMetrics };
+    const rules = { token, delegated: delegated !== undefined, openMetrics, localNeedsToken };
     const decision = decideAccess(factsOf(request), rules);
     // Who knows the token is not held up by others at the same address, which on one machine is everybody's.
     const client = decision.decision === 'allow' ? `${decision.because} ${address}` : address;

@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Clock } from '../../base/clock/index.js';
 import { SystemClock } from '../../base/clock/index.js';
+import { SERVER_PROTOCOLS } from '../../base/tls/index.js';
 
 /** What one connection may cost us. */
 export interface ConnectionLimits {
@@ -46,7 +47,7 @@ export class AdminHttpAdapter extends ExpressAdapter {
   override initHttpServer(): void {
     const { handshakeTimeout, ...limits } = { ...DEFAULTS, ...this.limits };
     this.httpServer = this.tls
-      ? createTlsServer({ ...limits, handshakeTimeout }, this.getInstance())
+      ? createTlsServer({ ...limits, ...SERVER_PROTOCOLS, handshakeTimeout }, this.getInstance())
       : createServer(limits, this.getInstance());
     this.httpServer.setTimeout(SILENCE_TIMEOUT_MS);
   }

@@ -63,6 +63,8 @@ export interface AdminPorts {
   readonly delegated?: AccessJudge;
   /** Whether metrics are for everybody who reaches the port. @default false */
   readonly openMetrics?: boolean;
+  /** Whether users of this machine need a token to read. @default false */
+  readonly localNeedsToken?: boolean;
   /** What the port is served with. Absent: plain HTTP. */
   readonly certificate?: ServedCertificate;
   readonly status: StatusSource;

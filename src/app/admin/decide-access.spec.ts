@@ -99,3 +99,31 @@ describe('who may read the metrics', () => {
       expect(decide({ path }, open)).toBe('refuse');
   });
 });
+
+describe('who may read on this machine', () => {
+  const local: RequestFacts = {
+    ...fromElsewhere,
+    remoteAddress: '127.0.0.1',
+    host: '127.0.0.1:8080',
+    authorization: undefined,
+  };
+
+  it('is everybody, unless other users share it: then they need a token as from elsewhere', () => {
+    const rules = { token: TOKEN, delegated: false };
+    expect(decideAccess(local, rules)).toEqual({ decision: 'allow', because: 'local' });
+    expect(decideAccess(local, { ...rules, localNeedsToken: true })).toMatchObject({
+      decision: 'refuse',
+      status: 401,
+      why: 'reading needs a token',
+    });
+    const known = { ...local, authorization: `Bearer ${TOKEN}` };
+    expect(decideAccess(known, { ...rules, localNeedsToken: true }).decision).toBe('allow');
+  });
+
+  it('is still everybody for probes and the files of the console', () => {
+    for (const path of ['/livez', '/readyz', '/console'])
+      expect(decideAccess({ ...local, path }, { delegated: false, localNeedsToken: true }).decision).toBe(
+        'allow',
+      );
+  });
+});

@@ -22,6 +22,8 @@ export interface AccessRules {
   readonly delegated: boolean;
   /** Whether metrics are for everybody who reaches the port. @default false: they are read as anything else */
   readonly openMetrics?: boolean;
+  /** Whether users of this machine need a token to read, as everybody else does. @default false */
+  readonly localNeedsToken?: boolean;
 }
 
 export type AccessDecision =
@@ -51,7 +53,7 @@ export function isLoopbackAddress(address: string): boolean {
 }
 
 /**
- * Who may do what: reads on this machine need nothing; reads from elsewhere (metrics as well, unless they are open), and every
+ * Who may do what: reads on this machine need nothing, unless other users share it; reads from elsewhere (metrics as well, unless they are open), and every
  * change, a token.
  *
  * This machine means that the connection comes from it, that no proxy stands in between, and that the browser
@@ -71,8 +73,11 @@ export function decideAccess(facts: RequestFacts, rules: AccessRules): AccessDec
     };
   }
   if (facts.authorization !== undefined) return judgeToken(facts, facts.authorization, rules);
-  if (isRead && isLocal(facts)) return { decision: 'allow', because: 'local' };
-  const why = isRead ? 'reading from another machine needs a token' : 'a change needs a token';
+  if (isRead && !rules.localNeedsToken && isLocal(facts)) return { decision: 'allow', because: 'local' };
+  const reading = rules.localNeedsToken
+    ? 'reading needs a token'
+    : 'reading from another machine needs a token';
+  const why = isRead ? reading : 'a change needs a token';
   return { decision: 'refuse', status: 401, why, guess: false };
 }
 

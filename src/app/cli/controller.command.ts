@@ -83,6 +83,10 @@ export function registerControllerCommand(program: Command): void {
       'serve them over plain HTTP also where they can be reached from elsewhere',
     )
     .option(
+      '--admin-local-reads <how>',
+      'open: users of this machine read without a token; token: they need one as everybody else (default: open)',
+    )
+    .option(
       '--admin-open-metrics',
       'let everybody who reaches the port read /metrics (default: read like anything else)',
     )

@@ -65,6 +65,7 @@ import * as tokens from './tokens.js';
       ) =>
         createAdminPorts({
           openMetrics: options['admin-open-metrics'],
+          localNeedsToken: options['admin-local-reads'] === 'token',
           config: () => withoutSecrets(options),
           clock,
           logger,

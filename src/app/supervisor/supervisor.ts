@@ -129,6 +129,14 @@ export class Supervisor {
     const dataDir = this.options.up['data-dir'];
     try {
       this.folder = await claimDataFolder(dataDir);
+      if (this.folder.isShared)
+        this.options.logger.warn(
+          'other users may look into the data folder: the admin port asks for its token on this machine too',
+          {
+            dataDir,
+            token: adminTokenFile(dataDir),
+          },
+        );
       await makeFolder(join(dataDir, 'logs'), { mode: 0o700 });
       const former = await readRunState(dataDir);
       if (former && former.supervisorPid !== process.pid && isAlive(former.supervisorPid)) {
@@ -201,6 +209,7 @@ export class Supervisor {
       '--kubeconfig': kubeconfig,
       '--identity': identity,
       '--admin-token-file': tokenFile,
+      ...localReadsFlag(this.folder),
       '--recent-traces': RECENT_TRACES,
       ...signingFlags(this.options.up['data-dir']),
     };
@@ -299,6 +308,11 @@ export class Supervisor {
       .then(() => writeRunState(this.options.up['data-dir'], state))
       .catch((error: unknown) => this.options.logger.warn('could not note what runs', { error }));
   }
+}
+
+/** Who shares the data folder shares the machine, and may not see all that is on it. */
+function localReadsFlag({ isShared }: DataFolder): Readonly<Record<string, string>> {
+  return isShared ? { '--admin-local-reads': 'token' } : {};
 }
 
 function identityOf(index: number): string {

@@ -8,6 +8,7 @@ export type { CertificateSource } from './certificate-source.js';
 export { DerError } from './der.js';
 export { fingerprintOf } from './key-pair.js';
 export type { KeyPair } from './key-pair.js';
+export { SERVER_PROTOCOLS } from './server-protocols.js';
 export { ServedCertificate } from './served-certificate.js';
 export type { ServedCertificateDependencies } from './served-certificate.js';
 export { WrongCertificateError, isFingerprint, trustedAgent } from './trusted-agent.js';
