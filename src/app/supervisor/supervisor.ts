@@ -134,7 +134,7 @@ export class Supervisor {
           'other users may look into the data folder: the admin port asks for its token on this machine too',
           {
             dataDir,
-            token: adminTokenFile(dataDir),
+            tokenFile: adminTokenFile(dataDir),
           },
         );
       await makeFolder(join(dataDir, 'logs'), { mode: 0o700 });
