@@ -15,6 +15,8 @@ export { RedisLeaseLinks } from './leader-election/redis-lease-links.js';
 export type { RedisLeaseLinksOptions } from './leader-election/redis-lease-links.js';
 export { RedisResourceLock } from './leader-election/redis-resource-lock.js';
 export type { RedisResourceLockOptions } from './leader-election/redis-resource-lock.js';
+export { RedisClusterClaims } from './operator/redis-cluster-claims.js';
+export type { RedisClusterClaimsOptions } from './operator/redis-cluster-claims.js';
 export { redisCoordination } from './operator/redis-coordination.js';
 export { BullMqWorkQueueConsumer } from './work-queue/bullmq-consumer.js';
 export type { BullMqWorkQueueConsumerDependencies } from './work-queue/bullmq-consumer.js';

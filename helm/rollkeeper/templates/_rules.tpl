@@ -18,6 +18,14 @@
   verbs: [list, watch]
 {{- end }}
 
+{{- /* By whose UID a replica knows its cluster. */}}
+{{- define "rollkeeper.rules.cluster" -}}
+- apiGroups: [""]
+  resources: [namespaces]
+  resourceNames: [kube-system]
+  verbs: [get]
+{{- end }}
+
 {{- define "rollkeeper.rules.events" -}}
 - apiGroups: [""]
   resources: [events]

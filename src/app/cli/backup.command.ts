@@ -47,12 +47,15 @@ export function registerRestoreCommand(program: Command): void {
     .action((file: string, flags: StoreFlags & { replace?: boolean }) =>
       runUntilStopped(async (signal) => {
         const { hasObjects, restore } = await import('../../api-server/index.js');
-        const { objects, revision } = await withStorage(flags, { create: true, signal }, async (storage) => {
+        const { objects, revision } = await withStorage(flags, { create: true, signal }, async (storage, url) => {
           if (!flags.replace && (await hasObjects(storage)))
             throw new StartupError(
               'the store has objects, which would be gone; say --replace if they may be',
             );
-          return restore(storage, file);
+          const former = await clusterIn(storage);
+          const restored = await restore(storage, file);
+          await handOverKeys(url, { former, current: await clusterIn(storage) }, signal);
+          return restored;
         });
         console.log(
           `${objects} objects are restored from ${file}; the store is at resourceVersion ${revision}`,
@@ -61,10 +64,38 @@ export function registerRestoreCommand(program: Command): void {
     );
 }
 
+/** By what the replicas of a store's cluster know it. */
+async function clusterIn(storage: Storage): Promise<string | undefined> {
+  const stored = await storage.get({ resource: 'namespaces', namespace: '', name: 'kube-system' });
+  return stored?.object.metadata.uid;
+}
+
+/**
+ * The store has become another cluster where the backup is one's. What its replicas keep beside it becomes that one's too, or they would
+ * refuse to start; those that run see it and end, for their supervisor to start them again.
+ */
+async function handOverKeys(
+  url: string,
+  { current, former }: { readonly current: string | undefined; readonly former: string | undefined },
+  signal: AbortSignal,
+): Promise<void> {
+  if (former === undefined || current === undefined || former === current) return;
+  const { RedisClusterClaims } = await import('../../kit/redis.js');
+  const { createRedisConnection } = await import('../../base/redis/index.js');
+  const connection = createRedisConnection({ url, connectionName: 'restore' });
+  try {
+    const clock = new SystemClock();
+    const claims = new RedisClusterClaims({ redis: () => connection, keyPrefix: 'rollkeeper', clock });
+    if ((await claims.owner()) === former) await claims.replace(former, current, signal);
+  } finally {
+    connection.disconnect();
+  }
+}
+
 async function withStorage<T>(
   flags: StoreFlags,
   { create, signal }: { readonly create: boolean; readonly signal: AbortSignal },
-  use: (storage: Storage) => Promise<T>,
+  use: (storage: Storage, url: string) => Promise<T>,
 ): Promise<T> {
   const { RedisStorage } = await import('../../api-server/index.js');
   const { assertUsableRedis } = await import('../../base/redis/index.js');
@@ -75,7 +106,7 @@ async function withStorage<T>(
     const stop = new AbortController();
     const running = storage.run(stop.signal);
     try {
-      return await abortable(use(storage), signal);
+      return await abortable(use(storage, url), signal);
     } finally {
       stop.abort();
       await running;
