@@ -20,8 +20,8 @@ export interface AdminPagesOptions {
   readonly insecureHttp?: boolean;
   /** Whether `/metrics` is for everybody who reaches the port. @default false */
   readonly openMetrics?: boolean;
-  /** Whether users of this machine may read without a token, or have to know one as everybody else. @default 'open' */
-  readonly localReads?: 'open' | 'token';
+  /** Whether users of this machine may read without a token, or have to know one as everybody else. @default 'anyone' */
+  readonly localReads?: 'anyone' | 'token';
   /** Traces kept in memory for the console, where the manager makes its own tracing. @default 200 */
   readonly recentTraces?: number;
 }
@@ -39,7 +39,7 @@ const schema = z.object({
   tlsKeyFile: file,
   insecureHttp: z.boolean().default(false),
   openMetrics: z.boolean().default(false),
-  localReads: z.enum(['open', 'token'], 'must be open or token').default('open'),
+  localReads: z.enum(['anyone', 'token'], 'must be anyone or token').default('anyone'),
   recentTraces: z.int().min(0).max(100_000).default(200),
 });
 

@@ -47,16 +47,20 @@ export function registerRestoreCommand(program: Command): void {
     .action((file: string, flags: StoreFlags & { replace?: boolean }) =>
       runUntilStopped(async (signal) => {
         const { hasObjects, restore } = await import('../../api-server/index.js');
-        const { objects, revision } = await withStorage(flags, { create: true, signal }, async (storage, url) => {
-          if (!flags.replace && (await hasObjects(storage)))
-            throw new StartupError(
-              'the store has objects, which would be gone; say --replace if they may be',
-            );
-          const former = await clusterIn(storage);
-          const restored = await restore(storage, file);
-          await handOverKeys(url, { former, current: await clusterIn(storage) }, signal);
-          return restored;
-        });
+        const { objects, revision } = await withStorage(
+          flags,
+          { create: true, signal },
+          async (storage, url) => {
+            if (!flags.replace && (await hasObjects(storage)))
+              throw new StartupError(
+                'the store has objects, which would be gone; say --replace if they may be',
+              );
+            const former = await clusterIn(storage);
+            const restored = await restore(storage, file);
+            await handOverKeys(url, { former, current: await clusterIn(storage) }, signal);
+            return restored;
+          },
+        );
         console.log(
           `${objects} objects are restored from ${file}; the store is at resourceVersion ${revision}`,
         );

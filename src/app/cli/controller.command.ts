@@ -84,7 +84,7 @@ export function registerControllerCommand(program: Command): void {
     )
     .option(
       '--admin-local-reads <how>',
-      'open: users of this machine read without a token; token: they need one as everybody else (default: open)',
+      'anyone: users of this machine read without a token; token: they need one, as from elsewhere (default: anyone)',
     )
     .option(
       '--admin-open-metrics',
