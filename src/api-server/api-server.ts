@@ -20,6 +20,7 @@ import {
   Connections,
   createListener,
   endUnfinished,
+  flowOf,
   negotiate,
   RequestGate,
   RequestSignals,
@@ -191,10 +192,10 @@ export class ApiServer {
         const identified = this.api.authenticator.identify(message);
         const user = identified instanceof Promise ? await identified : identified;
         isKnown = this.api.authorizer.isOpen || (user !== undefined && user !== ANONYMOUS);
-        if (isKnown) this.connections.belongsTo(message.socket, user?.username ?? '');
+        if (isKnown) this.connections.belongsTo(message.socket, user ? flowOf(user) : '');
         this.admit(request, message, user);
         // A place is for work: neither who sends slowly nor who reads slowly keeps others from theirs.
-        if (hasBody(message)) await request.receiveBody();
+        if (hasBody(message)) await this.receiveBody(request, message);
         leave = await this.gate.enter(counted.sort, request);
       }
       const answer = await inRequestSpan(request, () => this.answer(request));
@@ -224,6 +225,12 @@ export class ApiServer {
   private occupy({ socket }: IncomingMessage, response: ServerResponse): void {
     this.connections.began(socket);
     response.once('close', () => this.connections.ended(socket));
+  }
+
+  private async receiveBody(request: ApiRequest, { socket }: IncomingMessage): Promise<void> {
+    this.connections.sends(socket, true);
+    await request.receiveBody();
+    this.connections.sends(socket, false);
   }
 
   /** So that a client that heeds it does not send its next request when the connection has just ended. */

@@ -91,12 +91,16 @@ describe('a connection that nobody known has sent a request on', () => {
     expect(alive(local)).toEqual([true, true, true, true, true]);
   });
 
-  it('is itself ended where all of its address are at work', () => {
-    const { connections, open } = setUp({ mostUnknownPerAddress: 1 });
-    const busy = open();
-    connections.began(busy);
-    const late = open();
-    expect(alive([busy, late])).toEqual([true, false]);
+  it('gives way with a request under way too, where none is idle: answers that are not read keep no place', () => {
+    const { connections, open } = setUp({ most: 3, mostUnknownPerAddress: 2 });
+    const asking = [open(), open()];
+    for (const socket of asking) connections.began(socket);
+    const [late, other] = [open(), open('10.0.0.2')];
+    expect(alive([...asking, late, other])).toEqual([false, true, true, true]);
+    connections.began(late);
+    connections.began(other);
+    open('10.0.0.3');
+    expect(alive([...asking, late, other])).toEqual([false, false, true, true]);
   });
 });
 
@@ -124,7 +128,22 @@ describe('a connection of somebody who is known', () => {
     expect(alive([bob, first, second, busy])).toEqual([true, false, true, true]);
   });
 
-  it('never gives way while a request is under way', () => {
+  it('gives way while its user sends a request by halves, and keeps it once all of it has come', () => {
+    const { connections, open } = setUp({ most: 3 });
+    const [ann, half, bob] = [open(), open(), open()];
+    for (const socket of [ann, half]) {
+      connections.began(socket);
+      connections.belongsTo(socket, 'ann');
+      connections.sends(socket, true);
+    }
+    connections.sends(ann, false);
+    connections.began(bob);
+    connections.belongsTo(bob, 'bob');
+    const late = open();
+    expect(alive([ann, half, bob, late])).toEqual([true, false, true, true]);
+  });
+
+  it('never gives way while a request that has come whole is under way', () => {
     const { connections, open } = setUp({ most: 2 });
     const both = [open(), open()];
     for (const socket of both) {

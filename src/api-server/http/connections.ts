@@ -4,9 +4,9 @@ export interface ConnectionsOptions {
   readonly clock: Pick<Clock, 'monotonicNow' | 'setTimeout'>;
   /** At once, of everybody. */
   readonly most: number;
-  /** At once of one address, of those that are nobody's who is known; this machine's own addresses have no such limit. */
+  /** At once of one address, of those without credentials; this machine's own addresses have no such limit. */
   readonly mostUnknownPerAddress: number;
-  /** How long one that is nobody's who is known may be idle between requests, milliseconds. */
+  /** How long one without credentials may be idle between requests, milliseconds. */
   readonly unknownIdleMs: number;
 }
 
@@ -22,28 +22,34 @@ interface Connection {
   socket: Connected;
   readonly id: string;
   readonly address: string;
-  /** Whose requests it has brought; undefined: nobody's who is known. */
+  /** Whose requests it has brought; undefined: it has brought none with credentials. */
   user: string | undefined;
   /** Requests under way on it. */
   busy: number;
-  idleSinceMs: number;
+  /** Whether the body of one of them is still awaited. */
+  isSending: boolean;
+  /** Since when it is idle, or its body is awaited. */
+  sinceMs: number;
 }
 
 const LOOPBACK = /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/;
 
 /**
- * The connections of one server. When there are too many, idle ones give way to a newcomer: first of those that are nobody's who is known,
- * the one that has been idle longest, those that have been answered before those that have not begun; then of the user who has
- * most. Those that are at work stay.
+ * The connections of one server. When there are too many, one gives way to a newcomer. Connections without credentials go first: those
+ * that have been answered, then those that have asked nothing yet, then those with a request under way, each time the oldest.
+ * After them the user goes who keeps most connections that are idle or have sent half of a request. Requests of known users that have
+ * been sent whole stay: the limits of requests in flight bound them.
  */
 export class Connections {
   private readonly all = new Map<string, Connection>();
   private readonly bySocket = new WeakMap<Connected, Connection>();
-  /** Nobody's who is known, with nothing asked yet, in the order of their coming. Node's own limits of time end them. */
+  /** Without credentials, with nothing asked yet, in the order of their coming. Node's own limits of time end them. */
   private readonly fresh = new Set<Connection>();
-  /** Nobody's who is known, answered and idle, idle longest first. */
+  /** Without credentials, answered and idle, idle longest first. */
   private readonly idle = new Set<Connection>();
-  /** By address, all that are nobody's who is known. */
+  /** Without credentials so far, with a request under way, in the order of their beginning. */
+  private readonly asking = new Set<Connection>();
+  /** By address, all without credentials. */
   private readonly unknown = new Map<string, Set<Connection>>();
   private timer: TimerHandle | undefined;
 
@@ -53,12 +59,19 @@ export class Connections {
     return this.all.size;
   }
 
-  /** A newcomer, for whom others may have to go. It goes itself where all of them are at work, or where it has gone already. */
+  /** A newcomer, for whom another may have to go. It goes itself where none can, or where it has gone already. */
   opened(socket: Connected): void {
     const { remoteAddress: address } = socket;
     if (address === undefined || !this.makeRoomAt(address) || !this.makeRoom()) return void socket.destroy();
-    const idleSinceMs = this.options.clock.monotonicNow();
-    const connection = { socket, id: idOf(socket), address, user: undefined, busy: 0, idleSinceMs };
+    const connection: Connection = {
+      socket,
+      id: idOf(socket),
+      address,
+      user: undefined,
+      busy: 0,
+      isSending: false,
+      sinceMs: this.options.clock.monotonicNow(),
+    };
     this.all.set(connection.id, connection);
     this.fresh.add(connection);
     this.unknown.set(address, (this.unknown.get(address) ?? new Set<Connection>()).add(connection));
@@ -80,21 +93,33 @@ export class Connections {
     connection.busy++;
     this.fresh.delete(connection);
     this.idle.delete(connection);
+    if (connection.user === undefined) this.asking.add(connection);
   }
 
-  /** Who sends requests here is known: the connection is theirs from now on. */
+  /** The sender of its requests is known: the connection is theirs from now on. */
   belongsTo(socket: Connected, user: string): void {
     const connection = this.bySocket.get(socket);
     if (!connection) return;
     connection.user = user;
+    this.asking.delete(connection);
     this.leaveAddress(connection);
+  }
+
+  /** The body of its request is awaited from now on, or is so no longer. */
+  sends(socket: Connected, isSending: boolean): void {
+    const connection = this.bySocket.get(socket);
+    if (!connection) return;
+    connection.isSending = isSending;
+    connection.sinceMs = this.options.clock.monotonicNow();
   }
 
   /** A request has been answered, or given up. */
   ended(socket: Connected): void {
     const connection = this.bySocket.get(socket);
     if (!connection || --connection.busy > 0 || !this.all.has(connection.id)) return;
-    connection.idleSinceMs = this.options.clock.monotonicNow();
+    connection.isSending = false;
+    connection.sinceMs = this.options.clock.monotonicNow();
+    this.asking.delete(connection);
     if (connection.user !== undefined) return;
     this.idle.add(connection);
     this.arm();
@@ -113,21 +138,22 @@ export class Connections {
   private makeRoomAt(address: string): boolean {
     const there = this.unknown.get(address);
     if (!there || there.size < this.options.mostUnknownPerAddress || LOOPBACK.test(address)) return true;
-    return this.end([...there].find(({ busy }) => busy === 0));
+    return this.end([...there].find(({ busy }) => busy === 0) ?? firstOf(there));
   }
 
   private makeRoom(): boolean {
     if (this.all.size < this.options.most) return true;
-    const [first] = [...firstOf(this.idle), ...firstOf(this.fresh)];
-    return this.end(first ?? this.idleOfGreediest());
+    return this.end(
+      firstOf(this.idle) ?? firstOf(this.fresh) ?? firstOf(this.asking) ?? this.oldestOfGreediest(),
+    );
   }
 
-  /** Only looked for where every idle connection is somebody's who is known. */
-  private idleOfGreediest(): Connection | undefined {
-    const idle = [...this.all.values()].filter(({ busy }) => busy === 0);
-    const byUser = Map.groupBy(idle, ({ user }) => user);
+  /** Looked for only where every connection is a known user's. */
+  private oldestOfGreediest(): Connection | undefined {
+    const held = [...this.all.values()].filter(({ busy, isSending }) => busy === 0 || isSending);
+    const byUser = Map.groupBy(held, ({ user }) => user);
     const most = [...byUser.values()].reduce<Connection[]>((a, b) => (b.length > a.length ? b : a), []);
-    return most.toSorted((a, b) => a.idleSinceMs - b.idleSinceMs)[0];
+    return most.reduce<Connection | undefined>((a, b) => (a && a.sinceMs <= b.sinceMs ? a : b), undefined);
   }
 
   private end(connection: Connection | undefined): boolean {
@@ -142,6 +168,7 @@ export class Connections {
     if (this.all.get(connection.id) === connection) this.all.delete(connection.id);
     this.fresh.delete(connection);
     this.idle.delete(connection);
+    this.asking.delete(connection);
     this.leaveAddress(connection);
   }
 
@@ -151,10 +178,10 @@ export class Connections {
   }
 
   private arm(): void {
-    const [longest] = this.idle;
+    const longest = firstOf(this.idle);
     if (!longest || this.timer) return;
     const { clock, unknownIdleMs } = this.options;
-    const dueMs = longest.idleSinceMs + unknownIdleMs - clock.monotonicNow();
+    const dueMs = longest.sinceMs + unknownIdleMs - clock.monotonicNow();
     this.timer = clock.setTimeout(() => this.endLate(), Math.max(dueMs, 1));
   }
 
@@ -163,7 +190,7 @@ export class Connections {
     const { clock, unknownIdleMs } = this.options;
     const before = clock.monotonicNow() - unknownIdleMs;
     for (const connection of this.idle) {
-      if (connection.idleSinceMs > before) break;
+      if (connection.sinceMs > before) break;
       this.end(connection);
     }
     this.arm();
@@ -175,7 +202,7 @@ function idOf({ remoteAddress, remotePort }: Connected): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-function firstOf<T>(items: ReadonlySet<T>): T[] {
-  for (const item of items) return [item];
-  return [];
+function firstOf<T>(items: ReadonlySet<T>): T | undefined {
+  const [first] = items;
+  return first;
 }

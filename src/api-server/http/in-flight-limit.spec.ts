@@ -84,6 +84,20 @@ describe('a bound of the requests under way', () => {
     (await more)();
   });
 
+  it('lets all in whose shares grow when the last request of another ends', async () => {
+    const limit = limitOf(20, 8);
+    const enter = (flow: string, times: number) =>
+      Array.from({ length: times }, () => limit.enter(flow, never));
+    enter('ann', 4);
+    enter('bob', 4);
+    enter('dan', 7);
+    const [cal] = enter('cal', 1) as [Leave];
+    const more = [...enter('ann', 1), ...enter('bob', 1)];
+    expect(more).toEqual([expect.any(Promise), expect.any(Promise)]);
+    cal();
+    await Promise.all(more);
+  });
+
   it('refuses who has waited for too long', async () => {
     const clock = new FakeClock();
     const limit = new InFlightLimit({ serving: 1, waiting: 1, waitMs: 15_000 }, { clock, refusal });

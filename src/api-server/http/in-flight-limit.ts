@@ -72,19 +72,22 @@ export class InFlightLimit {
       const left = this.heldBy(flow) - 1;
       if (left > 0) this.held.set(flow, left);
       else this.held.delete(flow);
-      this.grantNext();
+      while (this.grantNext());
     };
   }
 
-  private grantNext(): void {
+  /** Whether there was one. One request that ends can make room for several: where its flow has none left, the shares of the others grow. */
+  private grantNext(): boolean {
     for (const [flow, waiters] of this.flows) {
       if (!this.mayServe(flow)) continue;
       // Its next turn comes after everybody else's.
       this.flows.delete(flow);
       this.flows.set(flow, waiters);
       const [first] = waiters;
-      return first?.grant();
+      first?.grant();
+      return true;
     }
+    return false;
   }
 
   private makeRoomFor(flow: string): void {

@@ -18,7 +18,7 @@ export { endUnfinished } from './linger.js';
 export { etagOf, tagged, unlessKnown, unlessKnownAs } from './conditional.js';
 export { negotiate } from './negotiate.js';
 export type { Negotiated } from './negotiate.js';
-export { RequestGate } from './request-gate.js';
+export { flowOf, RequestGate } from './request-gate.js';
 export type { RequestSort } from './request-gate.js';
 export { send, sendError } from './send.js';
 export { RequestSignals } from './request-signals.js';
