@@ -18,8 +18,12 @@ const file = join(folder, 'backup.gz');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function rollkeeper(...args: string[]): Promise<Finished> {
+  return rollkeeperIn(dataDir, ...args);
+}
+
+function rollkeeperIn(dir: string, ...args: string[]): Promise<Finished> {
   const env = { ...process.env, REDIS_URL: undefined };
-  return run(process.execPath, [MAIN, ...args, '--data-dir', dataDir], { env });
+  return run(process.execPath, [MAIN, ...args, '--data-dir', dir], { env });
 }
 
 async function revisionOf(client: HttpApiClient): Promise<number> {
@@ -113,5 +117,30 @@ describe('rollkeeper backup and restore', () => {
     expect(pods.items.map((pod) => pod.metadata.ownerReferences?.[0]?.kind)).toEqual(
       Array(3).fill('ReplicaSet'),
     );
+  }, 240_000);
+
+  it('make a running cluster the one of the backup, and its replicas work for that one', async () => {
+    const [from, to] = [join(folder, 'from'), join(folder, 'to')];
+    const one = join(folder, 'one.gz');
+    up = await Up.start({ dataDir: from });
+    client = await up.client();
+    await client.create(DEPLOYMENTS, aDeployment({ name: 'web', replicas: 2 }));
+    await available(client, 'web', 2);
+    expect(await rollkeeperIn(from, 'backup', one)).toMatchObject({ code: 0 });
+    await client.close();
+    await up.stop();
+
+    up = await Up.start({ dataDir: to });
+    client = await up.client();
+    expect(await rollkeeperIn(to, 'restore', one, '--replace')).toMatchObject({ code: 0, stderr: '' });
+    const scale = { spec: { replicas: 4 } };
+    await client.patch(DEPLOYMENTS, { namespace: 'default', name: 'web' }, { type: 'merge', body: scale });
+    await available(client, 'web', 4);
+    await client.close();
+    await up.stop();
+    up = await Up.start({ dataDir: to });
+    client = await up.client();
+    await client.create(DEPLOYMENTS, aDeployment({ name: 'later' }));
+    await available(client, 'later', 1);
   }, 240_000);
 });
