@@ -29,9 +29,9 @@ const BROKEN: readonly (readonly [resource: string, apiVersion: string, kind: st
   ['priorityclasses.scheduling.k8s.io', 'scheduling.k8s.io/v1', 'PriorityClass', { value: {} }],
   ['storageclasses.storage.k8s.io', 'storage.k8s.io/v1', 'StorageClass', { parameters: 5 }],
   ['ingressclasses.networking.k8s.io', 'networking.k8s.io/v1', 'IngressClass', { spec: 5 }],
-  ['mutatingwebhookconfigurations.admissionregistration.k8s.io', 'admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration', { webhooks: [{ rules: 5 }] }],
-  ['validatingwebhookconfigurations.admissionregistration.k8s.io', 'admissionregistration.k8s.io/v1', 'ValidatingWebhookConfiguration', { webhooks: 5 }],
-  ['validatingadmissionpolicies.admissionregistration.k8s.io', 'admissionregistration.k8s.io/v1', 'ValidatingAdmissionPolicy', { spec: { validations: [null] } }],
+  ['mutatingwebhookconfigurations.admissionregistration.k8s.io', 'admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration', { webhooks: [{ rules: 5, failurePolicy: 'Ignore' }] }],
+  ['validatingwebhookconfigurations.admissionregistration.k8s.io', 'admissionregistration.k8s.io/v1', 'ValidatingWebhookConfiguration', { webhooks: [{ rules: [{ resources: ['leases'] }] }] }],
+  ['validatingadmissionpolicies.admissionregistration.k8s.io', 'admissionregistration.k8s.io/v1', 'ValidatingAdmissionPolicy', { spec: { failurePolicy: 'Ignore', validations: [null] } }],
   ['validatingadmissionpolicybindings.admissionregistration.k8s.io', 'admissionregistration.k8s.io/v1', 'ValidatingAdmissionPolicyBinding', { spec: [] }],
   ['customresourcedefinitions.apiextensions.k8s.io', 'apiextensions.k8s.io/v1', 'CustomResourceDefinition', { spec: { versions: 5 } }],
 ]; // prettier-ignore

@@ -10,6 +10,7 @@ import type { ObjectCheck, UnreadableObjects } from './unreadable-objects.js';
 const RETRY_MS = 200;
 /** In the place of a problem: there is no object any more. */
 const GONE = '';
+const NONE: readonly BrokenObject[] = [];
 
 export interface FollowDependencies {
   readonly clock: Clock;
@@ -20,6 +21,14 @@ export interface FollowDependencies {
 
 /** Told every new state once, in order; `undefined`: the object is gone. The object is read-only. */
 export type ChangeListener = (key: StorageKey, object: KubernetesObject | undefined) => void;
+
+/** What is stored under a name and cannot be understood. */
+export interface BrokenObject {
+  readonly namespace: string;
+  readonly name: string;
+  /** What could be read of it; undefined where that is nothing. */
+  readonly object: unknown;
+}
 
 interface Known {
   readonly key: StorageKey;
@@ -35,6 +44,8 @@ interface Known {
 export class FollowedResource {
   /** By `namespace/name`. Of objects that this process has removed, too, until the watch comes to the removal. */
   private readonly known = new Map<string, Known>();
+  /** By `namespace/name`. */
+  private readonly broken = new Map<string, BrokenObject>();
   private readonly listeners: ChangeListener[] = [];
   /** All that happened up to here has been told. */
   private toldUpTo: Revision = -1;
@@ -47,6 +58,11 @@ export class FollowedResource {
     private readonly dependencies: FollowDependencies,
     private readonly unreadable: UnreadableObjects,
   ) {}
+
+  /** What counts as absent because it cannot be understood. Each is the same as long as it has not changed. */
+  get brokenObjects(): readonly BrokenObject[] {
+    return this.broken.size === 0 ? NONE : [...this.broken.values()];
+  }
 
   /** To be called before {@link load}. */
   onChange(listener: ChangeListener): void {
@@ -127,8 +143,10 @@ export class FollowedResource {
     this.known.set(id, { key, revision, isGone: problem !== undefined });
     if (problem === undefined || problem === GONE) {
       this.unreadable.remove(key);
+      this.broken.delete(id);
       return;
     }
+    this.broken.set(id, { namespace: key.namespace, name: key.name, object: readOf(read) });
     this.unreadable.add(key, revision, problem);
     this.tellGone(key);
   }
@@ -184,6 +202,7 @@ export class FollowedResource {
 
   private drop(id: string, { key, isGone }: Known): void {
     this.known.delete(id);
+    this.broken.delete(id);
     this.unreadable.remove(key);
     if (!isGone) this.tellGone(key);
   }
@@ -207,6 +226,16 @@ export class FollowedObjects<T extends KubernetesObject = KubernetesObject> {
   /** Qualified. */
   get resource(): string {
     return this.followed.resource;
+  }
+
+  /** An object at which `work` throws counts as one that cannot be understood. To be called before the resource is loaded. */
+  prepareBy(work: (object: Readonly<T>) => unknown): void {
+    this.followed.onChange((_key, object) => void (object && work(object as T)));
+  }
+
+  /** What is stored and cannot be understood: no other method knows it. */
+  get broken(): readonly BrokenObject[] {
+    return this.followed.brokenObjects;
   }
 
   /** `namespace` is empty for those without one. */
@@ -235,6 +264,15 @@ export class FollowedObjects<T extends KubernetesObject = KubernetesObject> {
     const objects = this.namespaces.get(namespace);
     objects?.delete(name);
     if (objects?.size === 0) this.namespaces.delete(namespace);
+  }
+}
+
+/** As far as there is an object. */
+function readOf(read: () => KubernetesObject | undefined): unknown {
+  try {
+    return read();
+  } catch {
+    return undefined;
   }
 }
 

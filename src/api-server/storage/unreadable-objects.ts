@@ -45,7 +45,7 @@ export class UnreadableObjects {
     const objects = this.known.get(resource) ?? new Map<string, Revision>();
     const id = `${namespace}/${name}`;
     if (objects.get(id) === revision) return;
-    this.logger.error('an object in the store cannot be understood and counts as absent: correct it, or delete it by its name', {
+    this.logger.error(`an object in the store cannot be understood and ${consequenceFor(resource)}: correct it, or delete it by its name`, {
       ...{ resource, namespace, name, problem },
     });
     this.known.set(resource, objects.set(id, revision));
@@ -60,3 +60,10 @@ export class UnreadableObjects {
     this.changed(resource, objects.size);
   }
 } // prettier-ignore
+
+/** What decides about requests does not let pass what it may be for. */
+function consequenceFor(resource: string): string {
+  return resource.endsWith('.admissionregistration.k8s.io')
+    ? 'what it may be for is refused, unless it may be ignored'
+    : 'counts as absent';
+}

@@ -6,9 +6,10 @@ import type { Logger } from '../../../base/logging/index.js';
 import type { KindDefinition, KindRegistry } from '../../kinds/index.js';
 import { errorMessage } from '../../../base/errors/index.js';
 import type { Storage } from '../../storage/index.js';
-import { refused } from '../attributes.js';
+import { refused, SERVER } from '../attributes.js';
 import type { Attributes } from '../attributes.js';
-import type { FollowedObjects } from '../../storage/index.js';
+import type { BrokenObject, FollowedObjects } from '../../storage/index.js';
+import { policyNameOf, selectionOfBinding, selectionOfPolicy } from '../salvage-selection.js';
 import { convertedOnce, reviewRequest } from '../webhooks/admission-review.js';
 import type { Conversion } from '../webhooks/admission-review.js';
 import { matchRequest } from '../webhooks/match-request.js';
@@ -45,22 +46,86 @@ const CODES: Readonly<Record<string, number>> = {
 /** The parameters of a binding cannot be found, or the object not be shown as the policy wants it. */
 class ConfigurationError extends Error {}
 
-/** Asks the ValidatingAdmissionPolicies that bindings put into force. Without any binding, a request pays one look-up. */
+/** A policy or binding as far as it decides what it is for. */
+interface Reach {
+  readonly name: string;
+  /** Undefined: everything, of a binding; nothing that it would refuse, of a policy. */
+  readonly selection: Selection | undefined;
+}
+
+/**
+ * Asks the ValidatingAdmissionPolicies that bindings put into force. Without any binding, a request pays one look-up. A policy or a
+ * binding that cannot be understood refuses what it may be for, as one that fails, unless the policy says that its failures are to
+ * be ignored.
+ */
 export class PolicyPlugin {
   private readonly selections = new WeakMap<object, Selection>();
 
-  constructor(private readonly known: PolicyKnowledge) {}
+  constructor(private readonly known: PolicyKnowledge) {
+    known.policies.prepareBy(compilePolicy);
+    known.bindings.prepareBy((binding) => this.selectionOf(binding));
+  }
 
   /** @throws StatusError the first objection of a binding that denies */
   async validate(attributes: Attributes): Promise<void> {
     const bindings = this.known.bindings.list('');
-    if (bindings.length === 0) return;
+    if (bindings.length === 0 && this.known.bindings.broken.length === 0) return;
+    this.refuseByBroken(bindings, attributes);
     const convert = convertedOnce(this.known.convert);
     for (const binding of [...bindings].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) {
       const policy = this.known.policies.get('', binding.spec?.policyName ?? '');
       if (policy) await this.ask(compilePolicy(policy), binding, attributes, convert);
     }
   }
+
+  /**
+   * What the server makes for itself passes, or it would not start.
+   * @throws StatusError 422
+   */
+  private refuseByBroken(bindings: readonly Readonly<PolicyBinding>[], attributes: Attributes): void {
+    const { bindings: allBindings, policies } = this.known;
+    const broken = { bindings: allBindings.broken, policies: policies.broken };
+    if ((broken.bindings.length === 0 && broken.policies.length === 0) || attributes.caller === SERVER)
+      return;
+    for (const one of broken.policies) {
+      const policy = { name: one.name, selection: selectionOfPolicy(one.object) };
+      for (const binding of bindings)
+        if (binding.spec?.policyName === one.name)
+          this.refuseWithin(policy, this.reachOf(binding), attributes, 'policy');
+      for (const binding of broken.bindings)
+        if (mayName(binding, one.name))
+          this.refuseWithin(policy, reachOfBroken(binding), attributes, 'binding');
+    }
+    for (const one of broken.bindings)
+      for (const policy of policies.list('')) {
+        const { failsOpen, name, selection } = compilePolicy(policy);
+        if (!failsOpen && mayName(one, name))
+          this.refuseWithin({ name, selection }, reachOfBroken(one), attributes, 'binding');
+      }
+  }
+
+  private reachOf(binding: Readonly<PolicyBinding>): Reach {
+    return { name: binding.metadata.name, selection: this.selectionOf(binding) };
+  }
+
+  private refuseWithin(
+    policy: Reach,
+    binding: Reach,
+    attributes: Attributes,
+    broken: 'policy' | 'binding',
+  ): void {
+    const { kinds } = this.known;
+    const isMeant = (selection: Selection): boolean =>
+      matchRequest(selection, attributes, kinds, this.labelsOf) !== undefined;
+    if (!policy.selection || !isMeant(policy.selection)) return;
+    if (binding.selection && !isMeant(binding.selection)) return;
+    const names = `ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}'`;
+    const message = `failed to configure ${broken}: what is in the store cannot be understood`;
+    throw denial(attributes, { message, reason: 'Invalid' }, `${names} denied request: ${message}`);
+  }
+
+  private readonly labelsOf = (namespace: string) =>
+    this.known.namespaces.get('', namespace)?.metadata.labels ?? {};
 
   private async ask(
     policy: CompiledPolicy,
@@ -99,11 +164,10 @@ export class PolicyPlugin {
     binding: Readonly<PolicyBinding>,
     attributes: Attributes,
   ): KindDefinition | undefined {
-    const { kinds, namespaces } = this.known;
-    const labelsOf = (name: string) => namespaces.get('', name)?.metadata.labels ?? {};
-    const shown = matchRequest(policy.selection, attributes, kinds, labelsOf);
+    const { kinds } = this.known;
+    const shown = matchRequest(policy.selection, attributes, kinds, this.labelsOf);
     const own = this.selectionOf(binding);
-    return own && !matchRequest(own, attributes, kinds, labelsOf) ? undefined : shown;
+    return own && !matchRequest(own, attributes, kinds, this.labelsOf) ? undefined : shown;
   }
 
   private async valuesOf(
@@ -195,6 +259,14 @@ export class PolicyPlugin {
       throw new ConfigurationError('no params found for policy binding with `Deny` parameterNotFoundAction');
     return params;
   }
+}
+
+function mayName({ object }: BrokenObject, policy: string): boolean {
+  return (policyNameOf(object) ?? policy) === policy;
+}
+
+function reachOfBroken({ name, object }: BrokenObject): Reach {
+  return { name, selection: selectionOfBinding(object) };
 }
 
 function denial(attributes: Attributes, { reason }: Objection, message: string): StatusError {

@@ -9,9 +9,10 @@ import { normalizeObject, readMessage } from '../../schema/index.js';
 import type { SchemaRegistry } from '../../schema/index.js';
 import { ADMISSION_REVIEW, WebhookCallError, withReviews } from '../../webhook-client/index.js';
 import type { WebhookClient } from '../../webhook-client/index.js';
-import { refused } from '../attributes.js';
+import { refused, SERVER } from '../attributes.js';
 import type { Attributes, SentType } from '../attributes.js';
-import type { FollowedObjects } from '../../storage/index.js';
+import type { BrokenObject, FollowedObjects } from '../../storage/index.js';
+import { selectionsOfConfiguration } from '../salvage-selection.js';
 import { matchConditions, requestBudget } from '../policies/request-expressions.js';
 import { authorizerFor } from '../policies/request-authority.js';
 import type { AccessDecider } from '../policies/request-authority.js';
@@ -20,7 +21,7 @@ import type { Conversion, Review, ReviewRequest, ReviewResponse } from './admiss
 import { keepType } from './keep-type.js';
 import { matchRequest } from './match-request.js';
 import { webhooksOf } from './webhook.js';
-import type { Webhook, WebhookConfiguration } from './webhook.js';
+import type { Selection, Webhook, WebhookConfiguration } from './webhook.js';
 
 export interface WebhookKnowledge {
   readonly mutating: FollowedObjects<WebhookConfiguration>;
@@ -39,12 +40,22 @@ interface Asked {
   readonly shown: KindDefinition;
 }
 
-/** Asks the webhooks that configurations name. Without any, a request pays two look-ups in memory. */
+/**
+ * Asks the webhooks that configurations name. Without any, a request pays two look-ups in memory. A configuration that cannot be
+ * understood refuses what it may be for, unless it says that its failures are to be ignored. The genuine server then refuses everything
+ * that is not about configurations, as long as it cannot read them all.
+ */
 export class WebhookPlugin {
+  /** What those that cannot be understood may be for. */
+  private readonly salvaged = new WeakMap<BrokenObject, readonly Selection[]>();
+
   constructor(
     private readonly known: WebhookKnowledge,
     private readonly client: WebhookClient,
-  ) {}
+  ) {
+    for (const configurations of [known.mutating, known.validating])
+      configurations.prepareBy((configuration) => webhooksOf([configuration]));
+  }
 
   /**
    * Lets the mutating webhooks change the object, one after the other.
@@ -52,6 +63,7 @@ export class WebhookPlugin {
    * @throws StatusError
    */
   async mutate(attributes: Attributes, complete: () => Promise<void>): Promise<void> {
+    this.refuseByBroken('MutatingWebhookConfiguration', this.known.mutating.broken, attributes);
     const configurations = this.known.mutating.list('');
     if (configurations.length === 0) return;
     const asked: Webhook[] = [];
@@ -78,6 +90,7 @@ export class WebhookPlugin {
 
   /** Asks the validating webhooks, all at once. @throws StatusError the first of their refusals */
   async validate(attributes: Attributes): Promise<void> {
+    this.refuseByBroken('ValidatingWebhookConfiguration', this.known.validating.broken, attributes);
     const configurations = this.known.validating.list('');
     if (configurations.length === 0) return;
     const convert = convertedOnce(this.known.convert);
@@ -87,16 +100,36 @@ export class WebhookPlugin {
     if (refusal) throw refusal.reason;
   }
 
+  /**
+   * What the server makes for itself passes, or it would not start.
+   * @throws StatusError 403
+   */
+  private refuseByBroken(kind: string, broken: readonly BrokenObject[], attributes: Attributes): void {
+    if (broken.length === 0 || attributes.caller === SERVER) return;
+    for (const one of broken) {
+      const selections = this.salvaged.get(one) ?? selectionsOfConfiguration(one.object);
+      this.salvaged.set(one, selections);
+      if (
+        selections.some((selection) => matchRequest(selection, attributes, this.known.kinds, this.labelsOf))
+      )
+        throw refused(
+          attributes,
+          `not yet ready to handle request: ${kind} ${JSON.stringify(one.name)} in the store cannot be understood`,
+        );
+    }
+  }
+
+  private readonly labelsOf = (namespace: string) =>
+    this.known.namespaces.get('', namespace)?.metadata.labels ?? {};
+
   private async matching(
     webhooks: readonly Webhook[],
     attributes: Attributes,
     convert: Conversion,
   ): Promise<readonly Asked[]> {
-    const { kinds, namespaces } = this.known;
-    const labelsOf = (name: string) => namespaces.get('', name)?.metadata.labels ?? {};
     const all: Asked[] = [];
     for (const webhook of webhooks) {
-      const shown = matchRequest(webhook.selection, attributes, kinds, labelsOf);
+      const shown = matchRequest(webhook.selection, attributes, this.known.kinds, this.labelsOf);
       if (shown && (await this.meetsConditions(webhook, shown, attributes, convert)))
         all.push({ webhook, shown });
     }
