@@ -1,7 +1,7 @@
 import type { UnstructuredObject } from '../base/kubernetes/index.js';
 import { badRequest } from './errors/index.js';
 import type { ApiRequest, Negotiated } from './http/index.js';
-import type { ShownKind } from './kinds/index.js';
+import type { ShownKind, TableCell } from './kinds/index.js';
 
 /** How the client asked to see objects. */
 export interface View {
@@ -117,11 +117,21 @@ function toTable(objects: readonly UnstructuredObject[], kind: ShownKind, option
     metadata: options.metadata,
     columnDefinitions: options.columns ? kind.columns : null,
     rows: objects.map((object) => ({
-      cells: kind.toRow(object, options.nowMs),
+      cells: cellsOf(object, kind, options.nowMs),
       ...(options.includeObject === 'Object' && { object }),
       ...(options.includeObject === 'Metadata' && {
         object: { kind: 'PartialObjectMetadata', apiVersion, metadata: object.metadata },
       }),
     })),
   };
+}
+
+/** Of an object in the store whose fields have other types than the columns need, the name alone is known. */
+function cellsOf(object: UnstructuredObject, kind: ShownKind, nowMs: number): TableCell[] {
+  try {
+    return kind.toRow(object, nowMs);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return kind.columns.map(({ name }) => (name === 'Name' ? object.metadata.name : '<unknown>'));
+  }
 }

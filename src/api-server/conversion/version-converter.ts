@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { apiVersionOf, stringifyJson } from '../../base/kubernetes/index.js';
+import { errorMessage } from '../../base/errors/index.js';
+import { apiVersionOf, cloneJson, stringifyJson } from '../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { StatusError } from '../errors/index.js';
+import { customSchemaName } from '../kinds/index.js';
 import type { KindDefinition, WebhookConversion } from '../kinds/index.js';
 import { DecodeError, normalizeObject, readMessage } from '../schema/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
-import type { ObjectView } from '../storage/index.js';
+import { StorageUnreadableError } from '../storage/index.js';
+import type { Converted, ObjectView } from '../storage/index.js';
 import { CONVERSION_REVIEW, WebhookCallError, withReviews } from '../webhook-client/index.js';
 import type { WebhookClient, WebhookTarget } from '../webhook-client/index.js';
 import {
@@ -51,11 +54,31 @@ export class VersionConverter {
         return converted!;
       },
       fromStored: (object) => (object.apiVersion === shown ? view.fromStored(object) : undefined),
-      convert: async (objects) => {
-        const converted = await convert(objects, shown);
-        return converted.map((object) => view.fromStored(this.pruned(object, kind)));
-      },
+      convert: (objects) =>
+        withoutBroken(
+          objects,
+          (object) => this.problemOf(object, kind),
+          async (sound) => {
+            const converted = await convert(sound, shown);
+            return converted.map((object) => view.fromStored(this.pruned(object, kind)));
+          },
+        ),
     };
+  }
+
+  /** Why a stored object is none of the kind in any version; undefined: it is one. */
+  private problemOf(object: Readonly<UnstructuredObject>, { type }: KindDefinition): string | undefined {
+    const [group, version = ''] = String(object.apiVersion).split('/');
+    if (object.kind !== type.kind || group !== type.group)
+      return `it is a ${String(object.kind)} of ${String(object.apiVersion)}, not a ${type.kind} of ${type.group}`;
+    const schema = customSchemaName({ ...type, version });
+    if (!this.schemas.get(schema)) return undefined;
+    try {
+      normalizeObject(cloneJson(object), this.schemas, schema);
+      return undefined;
+    } catch (error) {
+      return errorMessage(error);
+    }
   }
 
   /**
@@ -104,6 +127,25 @@ export class VersionConverter {
         ? refusalOf(new ConversionError(`failed: ${error.message}`), object)
         : error;
     }
+  }
+}
+
+/** One object that is broken in the store may spoil the answer about all: where there is one, the others are asked about again. */
+async function withoutBroken(
+  objects: readonly Readonly<UnstructuredObject>[],
+  problemOf: (object: Readonly<UnstructuredObject>) => string | undefined,
+  convert: (objects: readonly Readonly<UnstructuredObject>[]) => Promise<readonly UnstructuredObject[]>,
+): Promise<readonly Converted[]> {
+  try {
+    return await convert(objects);
+  } catch (error) {
+    const problems = objects.map(problemOf);
+    if (problems.every((problem) => problem === undefined)) throw error;
+    const sound = objects.filter((_, index) => problems[index] === undefined);
+    const answers = (sound.length > 0 ? await convert(sound) : []).values();
+    return problems.map((problem) =>
+      problem === undefined ? answers.next().value! : new StorageUnreadableError(problem, { cause: error }),
+    );
   }
 }
 

@@ -18,8 +18,8 @@ export interface InFlightLimitDependencies {
 const RESERVED = 0.25;
 
 interface Waiter {
-  grant(): void;
-  refuse(): void;
+  readonly grant: () => void;
+  readonly refuse: () => void;
 }
 
 /**

@@ -31,7 +31,7 @@ export interface RegistryContext {
   /** Makes objects of one version of a kind out of those of another. @default only the name of the version differs */
   readonly converter?: VersionConverter;
   /** What cannot be understood goes at once when it is deleted: nothing would take its finalizers off. @default none */
-  readonly unreadable?: Pick<UnreadableObjects, 'has'>;
+  readonly unreadable?: Pick<UnreadableObjects, 'has' | 'hasAny' | 'add' | 'remove'>;
   /** @default what users define is stored, and not served */
   readonly definitions?: DefinitionObserver;
 }
@@ -103,7 +103,7 @@ export function contextOf(context: RegistryContext, kind: KindDefinition): Regis
   const existing = known.get(kind);
   if (existing) return existing;
   const view = context.converter?.viewOf(kind) ?? kind.view;
-  const own = { ...context, storage: new ViewedStorage(context.storage, view) };
+  const own = { ...context, storage: new ViewedStorage(context.storage, view, context.unreadable) };
   known.set(kind, own);
   return own;
 }

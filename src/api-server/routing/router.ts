@@ -28,7 +28,8 @@ import { chooseHandler, chooseWatchHandler } from './choose-handler.js';
 import { attributesOf } from './request-attributes.js';
 import { parseResourcePath } from './resource-path.js';
 import { errorMessage } from '../../base/errors/index.js';
-import type { Storage, UnreadableObjects } from '../storage/index.js';
+import { isStorageUnreadable } from '../storage/index.js';
+import type { Storage, StoredObject, UnreadableObjects } from '../storage/index.js';
 import type { StatusError } from '../errors/index.js';
 
 /** Who knows users and their rights. */
@@ -204,6 +205,17 @@ interface Path {
   readonly version: string;
 }
 
+/** What cannot be understood says nothing. */
+function isServedElsewhere(apiService: StoredObject): boolean {
+  try {
+    const { spec } = apiService.object as { spec?: { service?: object | null } | null };
+    return typeof spec?.service === 'object' && spec.service !== null;
+  } catch (error) {
+    if (isStorageUnreadable(error)) return false;
+    throw error;
+  }
+}
+
 /**
  * Why there is nothing at a path: no such thing is known, or an APIService says that another server has it, which is
  * never asked from here. The genuine aggregator answers just so while it cannot reach that server.
@@ -213,8 +225,7 @@ async function missingGroup({ storage }: RegistryContext, path: Path): Promise<S
   if (group === '') return unknownPath();
   const name = `${version}.${group}`;
   const found = await storage.get({ resource: 'apiservices.apiregistration.k8s.io', namespace: '', name });
-  const { service } = (found?.object as { spec?: { service?: object } } | undefined)?.spec ?? {};
-  if (!service) return unknownPath();
+  if (!found || !isServedElsewhere(found)) return unknownPath();
   return serviceUnavailable(
     `service unavailable: the APIService ${name} is served by an extension API server, and this server does not forward requests`,
   );

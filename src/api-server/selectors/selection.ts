@@ -25,9 +25,18 @@ export function parseSelection(query: URLSearchParams, kind: KindDefinition, onl
     name: only || fields?.name,
     matches: (object) =>
       (only === '' || object.metadata.name === only) &&
-      (labels === undefined || labels(object.metadata.labels)) &&
-      (fields === undefined || fields.matches(object)),
+      isSelected(() => (labels?.(object.metadata.labels) ?? true) && (fields?.matches(object) ?? true)),
   };
+}
+
+/** An object in the store whose fields have other types than a selector looks at is not selected, and keeps no other from being. */
+function isSelected(matches: () => boolean): boolean {
+  try {
+    return matches();
+  } catch (error) {
+    if (error instanceof TypeError) return false;
+    throw error;
+  }
 }
 
 /**

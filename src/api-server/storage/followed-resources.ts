@@ -93,7 +93,7 @@ export class FollowedResources {
       const problem = problemOf(stored);
       const { key } = stored;
       if (key && problem !== undefined) this.unreadable.add(key, stored.revision, problem);
-      else if (key && this.unreadable.hasAny(resource)) this.unreadable.remove(key);
+      else if (key && this.unreadable.hasAny(resource)) this.unreadable.readable(key, stored.revision);
       return problem === undefined;
     });
     return items.length < list.items.length ? { ...list, items } : list;

@@ -44,4 +44,5 @@ export { pagesOf } from './pages-of.js';
 export { withStorageMetrics } from './with-storage-metrics.js';
 export type { ObserveStorage } from './with-storage-metrics.js';
 export { ViewedStorage } from './viewed-storage.js';
+export type { Converted } from './viewed-storage.js';
 export type { ObjectView } from './viewed-storage.js';

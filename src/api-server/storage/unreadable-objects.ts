@@ -52,6 +52,12 @@ export class UnreadableObjects {
     this.changed(resource, objects.size);
   }
 
+  /** Its text can be read. It may still be noted for what it says, as long as it is in the same state. */
+  readable(key: StorageKey, revision: Revision): void {
+    const noted = this.known.get(key.resource)?.get(`${key.namespace}/${key.name}`);
+    if (noted !== revision) this.remove(key);
+  }
+
   /** It is gone, or has been put right. */
   remove({ resource, namespace, name }: StorageKey): void {
     const objects = this.known.get(resource);

@@ -1,4 +1,6 @@
+import { errorMessage } from '../../base/errors/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../../base/kubernetes/index.js';
+import { isStorageUnreadable, StorageUnreadableError } from './errors.js';
 import { originOf } from './log-entry.js';
 import type { LogEntry } from './log-entry.js';
 import type {
@@ -12,28 +14,38 @@ import type {
   StorageWatchOptions,
   StoredObject,
 } from './storage.js';
+import type { UnreadableObjects } from './unreadable-objects.js';
 
 /** How objects are stored in another form than the one in which they are read and written. */
 export interface ObjectView {
   /** Under which resource they are stored. */
   readonly resource: string;
   toStored(object: Readonly<UnstructuredObject>): UnstructuredObject | Promise<UnstructuredObject>;
-  /** `undefined` where somebody else has to be asked: see `convert`. */
+  /** `undefined` where somebody else has to be asked: see `convert`. Throws at what is broken in the store. */
   fromStored(object: Readonly<UnstructuredObject>): UnstructuredObject | undefined;
-  /** Asks about all objects of one page, or of what happened at once, together. The answer has their order. */
-  convert?(objects: readonly Readonly<UnstructuredObject>[]): Promise<readonly UnstructuredObject[]>;
+  /**
+   * Asks about all objects of one page, or of what happened at once, together. The answer has their order, and an error in the place
+   * of an object that is broken in the store.
+   */
+  convert?(objects: readonly Readonly<UnstructuredObject>[]): Promise<readonly Converted[]>;
 }
+
+export type Converted = UnstructuredObject | StorageUnreadableError;
+type Shown = KubernetesObject | StorageUnreadableError;
 
 /**
  * A storage as somebody sees it who knows the objects of one resource in another form than they are stored in. Watchers of
- * one process share what somebody was asked about, and must not change it.
+ * one process share what somebody was asked about, and must not change it. An object that is broken in the store is left out of lists
+ * and watches, and is read as what cannot be understood.
  */
 export class ViewedStorage implements Storage {
-  private readonly converted = new WeakMap<LogEntry, Promise<readonly KubernetesObject[]>>();
+  private readonly converted = new WeakMap<LogEntry, Promise<readonly Shown[]>>();
 
   constructor(
     private readonly storage: Storage,
     private readonly view: ObjectView,
+    /** Is told of what is broken. */
+    private readonly unreadable?: Pick<UnreadableObjects, 'add' | 'hasAny' | 'remove'>,
   ) {}
 
   async create<T extends KubernetesObject>(key: StorageKey, object: T): Promise<StoredObject<T>> {
@@ -42,14 +54,22 @@ export class ViewedStorage implements Storage {
   }
 
   async get(key: StorageKey): Promise<StoredObject | undefined> {
-    const found = await this.storage.get(this.stored(key));
-    return found && this.shown(found);
+    const stored = this.stored(key);
+    const found = await this.storage.get(stored);
+    if (!found) return undefined;
+    const [object] = await this.show([found.object]);
+    this.note(stored, found.revision, object);
+    return object instanceof StorageUnreadableError
+      ? new BrokenState(found.revision, object)
+      : { object: object!, revision: found.revision };
   }
 
   recall(key: StorageKey): StoredObject | undefined {
     const found = this.storage.recall(this.stored(key));
-    const object = found && this.view.fromStored(found.object as UnstructuredObject);
-    return object && { object, revision: found.revision };
+    const object = found && this.tryShow(found.object);
+    return object && !(object instanceof StorageUnreadableError)
+      ? { object, revision: found.revision }
+      : undefined;
   }
 
   async update<T extends KubernetesObject>(
@@ -62,13 +82,21 @@ export class ViewedStorage implements Storage {
   }
 
   async delete(key: StorageKey, expectedRevision: Revision): Promise<StoredObject> {
-    return this.shown(await this.storage.delete(this.stored(key), expectedRevision));
+    const removed = await this.storage.delete(this.stored(key), expectedRevision);
+    const [object] = await this.show([removed.object]);
+    // It is gone, however it looked.
+    if (!object || object instanceof StorageUnreadableError) return removed;
+    return { object, revision: removed.revision };
   }
 
   async list(_resource: string, options?: StorageListOptions): Promise<StorageList> {
     const list = await this.storage.list(this.view.resource, options);
     const objects = await this.show(list.items.map(({ object }) => object));
-    const items = list.items.map(({ revision }, index) => ({ object: objects[index]!, revision }));
+    const items = list.items.flatMap(({ key, revision }, index) => {
+      const object = objects[index]!;
+      if (key) this.note(key, revision, object);
+      return object instanceof StorageUnreadableError ? [] : [{ object, revision, key }];
+    });
     return { ...list, items };
   }
 
@@ -77,9 +105,12 @@ export class ViewedStorage implements Storage {
     for await (const events of this.storage.watch(stored, signal)) {
       const states = this.view.convert ? this.shareStates(events) : [];
       const shown: StorageEvent[] = [];
-      for (const [index, event] of events.entries())
-        shown.push(withStates(event, (await states[index]) ?? (await this.show(statesOf(event)))));
-      yield shown;
+      for (const [index, event] of events.entries()) {
+        const objects = (await states[index]) ?? (await this.show(statesOf(event)));
+        if (event.type !== 'progress') this.note(event.key, event.revision, objects[0]);
+        if (objects.every(isSound)) shown.push(withStates(event, objects));
+      }
+      if (shown.length > 0) yield shown;
     }
   }
 
@@ -121,11 +152,28 @@ export class ViewedStorage implements Storage {
     revision,
   }: StoredObject): Promise<StoredObject<T>> {
     const [shown] = await this.show([object]);
+    if (shown instanceof StorageUnreadableError) throw shown;
     return { object: shown as T, revision };
   }
 
-  private async show(objects: readonly KubernetesObject[]): Promise<readonly KubernetesObject[]> {
-    const known = objects.map((object) => this.view.fromStored(object as UnstructuredObject));
+  private note(key: StorageKey, revision: Revision, object: Shown | undefined): void {
+    const { resource } = this.view;
+    if (object instanceof StorageUnreadableError)
+      this.unreadable?.add({ ...key, resource }, revision, object.message);
+    else if (this.unreadable?.hasAny(resource)) this.unreadable.remove({ ...key, resource });
+  }
+
+  private tryShow(object: KubernetesObject): Shown | undefined {
+    try {
+      return this.view.fromStored(object as UnstructuredObject);
+    } catch (error) {
+      if (isStorageUnreadable(error)) return error as StorageUnreadableError;
+      return new StorageUnreadableError(errorMessage(error), { cause: error });
+    }
+  }
+
+  private async show(objects: readonly KubernetesObject[]): Promise<readonly Shown[]> {
+    const known = objects.map((object) => this.tryShow(object));
     const unknown = objects.filter((_, index) => known[index] === undefined) as UnstructuredObject[];
     const asked = unknown.length > 0 ? await this.view.convert?.(unknown) : undefined;
     const answers = (asked ?? []).values();
@@ -133,9 +181,7 @@ export class ViewedStorage implements Storage {
   }
 
   /** The states of events, those that no watcher has come to yet asked about together. */
-  private shareStates(
-    events: readonly StorageEvent[],
-  ): readonly (Promise<readonly KubernetesObject[]> | undefined)[] {
+  private shareStates(events: readonly StorageEvent[]): readonly (Promise<readonly Shown[]> | undefined)[] {
     const origins = events.map(originOf);
     const isNew = (origin: LogEntry | undefined): boolean => !!origin && !this.converted.has(origin);
     const fresh = events.filter((_, index) => isNew(origins[index]));
@@ -153,6 +199,22 @@ export class ViewedStorage implements Storage {
     }
     return origins.map((origin) => origin && this.converted.get(origin));
   }
+}
+
+/** What is under a name, where it cannot be shown. */
+class BrokenState implements StoredObject {
+  constructor(
+    readonly revision: Revision,
+    private readonly problem: StorageUnreadableError,
+  ) {}
+
+  get object(): never {
+    throw this.problem;
+  }
+}
+
+function isSound(object: Shown): object is KubernetesObject {
+  return !(object instanceof StorageUnreadableError);
 }
 
 function statesOf(event: StorageEvent): readonly KubernetesObject[] {

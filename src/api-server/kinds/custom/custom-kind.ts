@@ -79,7 +79,7 @@ function customKind(definition: Readonly<Definition>, spec: Spec, version: Versi
     ...(names.listKind && { listKind: names.listKind }),
     shortNames: names.shortNames ?? [],
     categories: names.categories ?? [],
-    schema: schemaName(type),
+    schema: customSchemaName(type),
     subresources: version.subresources?.scale ? ['scale'] : [],
     hasStatus,
     ownershipFrom: 'creation',
@@ -119,7 +119,7 @@ function servedNames({ status }: Readonly<Definition>, spec: Spec): Spec['names'
 }
 
 /** `com.example.stable.v1.CronTab`: what the schema of a kind is called in OpenAPI documents. */
-function schemaName(type: {
+export function customSchemaName(type: {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
