@@ -48,6 +48,57 @@ describe('server-side apply', () => {
     });
   });
 
+  it('lets another manager set what the server has chosen for a Service', async () => {
+    const SERVICES = '/api/v1/namespaces/default/services';
+    const web = {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'web' },
+      spec: { ports: [{ port: 80 }] },
+    };
+    const made = await server.call('POST', `${SERVICES}?fieldManager=me`, web);
+    expect(made.status).toBe(201);
+    expect(made.body.spec.ipFamilyPolicy).toBe('SingleStack');
+    expect(made.body.status).toEqual({ loadBalancer: {} });
+    const mine = entry(made.body, 'me', 'Update').fieldsV1;
+    expect(mine).not.toHaveProperty('f:status');
+    expect(mine['f:spec']).toHaveProperty('f:type');
+    expect(mine['f:spec']).not.toHaveProperty('f:ipFamilyPolicy');
+    const policy = {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'web' },
+      spec: { ipFamilyPolicy: 'PreferDualStack' },
+    };
+    const applied = await apply(`${SERVICES}/web`, policy, 'fieldManager=net');
+    expect(applied.status).toBe(200);
+    expect(applied.body.spec.ipFamilyPolicy).toBe('PreferDualStack');
+  });
+
+  it('warns of what is valid and doubtful, at the creation and when the spec changes', async () => {
+    const ports = [{ name: 'http', containerPort: 80 }];
+    const doubtful = config('doubtful', {
+      template: {
+        metadata: { labels: { app: 'doubtful' } },
+        spec: {
+          containers: [
+            { name: 'a', image: 'a:1', ports },
+            { name: 'b', image: 'a:1', ports: [{ name: 'http', containerPort: 81 }] },
+          ],
+        },
+      },
+    });
+    const warned = ({ headers }: ApiAnswer): string => headers.get('warning') ?? '';
+    const made = await server.call('POST', DEPLOYMENTS, doubtful);
+    expect(warned(made)).toContain('duplicate port name');
+    const merge = { 'content-type': 'application/merge-patch+json' };
+    const path = `${DEPLOYMENTS}/doubtful`;
+    const labelled = await server.call('PATCH', path, { metadata: { labels: { a: 'b' } } }, merge);
+    expect(warned(labelled)).toBe('');
+    const scaled = await server.call('PATCH', path, { spec: { replicas: 7 } }, merge);
+    expect(warned(scaled)).toContain('duplicate port name');
+  });
+
   it('writes nothing when nothing has changed', async () => {
     const first = await apply(`${DEPLOYMENTS}/same`, config('same'), 'fieldManager=me');
     const again = await apply(`${DEPLOYMENTS}/same`, config('same'), 'fieldManager=me');

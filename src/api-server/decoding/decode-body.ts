@@ -49,7 +49,7 @@ export async function decodeBody(
       isYaml(contentType, text) ? 'application/yaml' : 'application/json',
       options.schemas,
       options.schema,
-      { fieldValidation: options.fieldValidation },
+      { fieldValidation: options.fieldValidation, isYaml: contentType === APPLY_MEDIA_TYPE },
     );
     return { object, warnings: judgeFindings(findings, options.fieldValidation, kind) };
   } catch (error) {

@@ -170,7 +170,10 @@ function countGeneration(
   const before = rules.generationOf?.(old);
   const after = rules.generationOf?.(object);
   const isSame = before === after || semanticEqual(before, after);
-  object.metadata.generation = (old.metadata.generation ?? 0) + (isSame ? 0 : 1);
+  const generation = (old.metadata.generation ?? 0) + (isSame ? 0 : 1);
+  // What an earlier release made of a kind that had none yet.
+  if (generation === 0) delete object.metadata.generation;
+  else object.metadata.generation = generation;
 }
 
 /**

@@ -11,7 +11,7 @@ import { isNamespace, storageKeyOf } from './registry-context.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 import { reserve } from './reservations.js';
 import type { ObjectState } from '../storage/index.js';
-import { trackCreate } from './track-ownership.js';
+import { ownersOfNew } from './track-ownership.js';
 import { translateStorageError } from './translate-storage-error.js';
 
 export interface CreateOptions {
@@ -49,8 +49,12 @@ export async function createObject(
     dryRun: options.dryRun,
     caller: options.caller ?? SERVER,
   };
+  const managedFields = options.managedFields ?? ownersOfNew(context, target, object, options.manager);
   await context.admission.mutate(attributes);
   identifyNew(target, object, context);
+  // Of what admission and the server add, nobody is the owner: another manager may set it without a conflict.
+  if (managedFields) object.metadata.managedFields = managedFields;
+  else delete object.metadata.managedFields;
   const generated = !object.metadata.name && !!object.metadata.generateName;
   for (let attempt = 1; ; attempt++) {
     try {
@@ -77,8 +81,6 @@ async function tryCreate(
   if (errors.length === 0) errors.push(...(context.judge?.(target, object) ?? []));
   if (errors.length > 0) throw invalid(kind.type, target.name ?? '', errors);
   for (const warning of kind.warnings?.(object) ?? []) attributes.caller.warn(warning);
-  trackCreate(context, target, object, options.manager);
-  if (options.managedFields) object.metadata.managedFields = options.managedFields;
   await context.admission.validate(attributes);
   const reserved = await reserve(context, target, object, options);
   if (options.dryRun) return { object: await dryRun(context, target, attributes) };

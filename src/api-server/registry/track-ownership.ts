@@ -1,25 +1,27 @@
 import { toRfc3339 } from '../../base/clock/index.js';
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
 import { ownersAfterUpdate, readOwners, shapeOfType, writeOwners } from '../managed-fields/index.js';
-import type { Manager, Owners } from '../managed-fields/index.js';
+import type { ManagedFieldsEntry, Manager, Owners } from '../managed-fields/index.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
 
 const NOBODY: Owners = new Map();
 
-/** Writes down that `manager` owns all of a new object, for kinds whose ownership is kept from creation. */
-export function trackCreate(
+/**
+ * That `manager` owns all of a new object that it has sent or that follows from it by defaults, for kinds whose ownership is kept from
+ * creation. A status that creations lose is none of it. Undefined where no book is kept.
+ */
+export function ownersOfNew(
   context: RegistryContext,
   { kind }: Pick<ObjectTarget, 'kind'>,
-  object: UnstructuredObject,
+  object: Readonly<UnstructuredObject>,
   manager: Manager | undefined,
-): void {
-  delete object.metadata.managedFields;
-  if (!manager || kind.ownershipFrom !== 'creation') return;
+): ManagedFieldsEntry[] | undefined {
+  if (!manager || kind.ownershipFrom !== 'creation') return undefined;
   const shape = shapeOfType(context.schemas, kind.schema);
   const time = toRfc3339(context.clock.now());
-  object.metadata.managedFields = writeOwners(
-    ownersAfterUpdate(NOBODY, { before: {}, after: object, shape }, manager, time),
-  );
+  const { status, ...rest } = object as UnstructuredObject & { readonly status?: unknown };
+  const after = kind.subresources.includes('status') || status === undefined ? rest : object;
+  return writeOwners(ownersAfterUpdate(NOBODY, { before: {}, after, shape }, manager, time));
 }
 
 /**

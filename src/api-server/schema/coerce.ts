@@ -1,5 +1,5 @@
 import { toInt64, QUANTITY_SYNTAX, canonicalQuantity } from '../../base/kubernetes/index.js';
-import type { Int64 } from '../../base/kubernetes/index.js';
+import type { Int64, WrittenFractions } from '../../base/kubernetes/index.js';
 import type { FieldDecoder } from './field-decoder.js';
 import type { FieldFinding } from './object-schema.js';
 import { isResourceField, pruned } from './structural-schema.js';
@@ -19,22 +19,33 @@ export interface CoerceResult {
  * Makes a freshly parsed document what decoding into Go types and encoding again would make of it, in place:
  * unknown fields, nulls, and empty optional strings, lists and maps go; quantities and times take their
  * canonical form.
+ * @param fractions whole numbers that are no integers, as they are written. @default none
  * @throws FieldTypeError
  */
-export function coerce(object: Record<string, unknown>, decoder: FieldDecoder): CoerceResult {
-  const coercer = new Coercer();
+export function coerce(
+  object: Record<string, unknown>,
+  decoder: FieldDecoder,
+  fractions: WrittenFractions = NO_FRACTIONS,
+): CoerceResult {
+  const coercer = new Coercer(fractions);
   coercer.struct(object, decoder);
   return coercer;
 }
 
+const NO_FRACTIONS: WrittenFractions = new Map();
+
 type Path = (string | number)[];
 const INT32_MAX = 2 ** 31 - 1;
+
+const INTEGERS: ReadonlySet<FieldDecoder['kind']> = new Set(['int32', 'int64', 'int-or-string']);
 
 class Coercer implements CoerceResult {
   readonly unknown: FieldFinding[] = [];
   keys = 0;
   private readonly path: Path = [];
   private owner = '';
+
+  constructor(private readonly fractions: WrittenFractions) {}
 
   struct(object: Record<string, unknown>, decoder: FieldDecoder): Record<string, unknown> {
     const outer = this.owner;
@@ -49,7 +60,8 @@ class Coercer implements CoerceResult {
       this.path.push(key);
       this.owner = decoder.structName;
       const before = object[key];
-      const after = before === null || before === undefined ? undefined : this.value(before, field);
+      const after =
+        before === null || before === undefined ? undefined : this.valueIn(object, key, before, field);
       if (after === undefined || (isEmpty(after, field) && !decoder.required.has(key))) delete object[key];
       else if (after !== before) object[key] = after;
       this.path.pop();
@@ -100,6 +112,15 @@ class Coercer implements CoerceResult {
     delete object[key];
   }
 
+  private valueIn(holder: object, key: string, value: unknown, field: FieldDecoder): unknown {
+    const written = this.fractions.get(holder)?.get(key);
+    if (written !== undefined && INTEGERS.has(field.kind)) {
+      if (field.kind === 'int-or-string') throw notInt32(`number ${written}`);
+      this.mismatch(value, field, `number ${written}`);
+    }
+    return this.value(value, field);
+  }
+
   private value(value: unknown, field: FieldDecoder): unknown {
     switch (field.kind) {
       case 'object':
@@ -135,7 +156,8 @@ class Coercer implements CoerceResult {
     if (!items) return list;
     for (let index = 0; index < list.length; index++) {
       this.path.push(index);
-      list[index] = list[index] === null ? zeroOf(items) : this.value(list[index], items);
+      list[index] =
+        list[index] === null ? zeroOf(items) : this.valueIn(list, String(index), list[index], items);
       this.path.pop();
     }
     return list;
@@ -147,7 +169,7 @@ class Coercer implements CoerceResult {
     for (const key in map) {
       this.keys++;
       // Go leaves the keys of maps out of the path.
-      map[key] = map[key] === null ? zeroOf(items) : this.value(map[key], items);
+      map[key] = map[key] === null ? zeroOf(items) : this.valueIn(map, key, map[key], items);
     }
     return map;
   }
@@ -216,7 +238,11 @@ function intOrString(value: unknown): unknown {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= INT32_MAX) return value;
   const what = isNumber(value) ? `number ${value}` : jsonTypeOf(value);
-  throw new FieldTypeError(`json: cannot unmarshal ${what} into Go value of type int32`);
+  throw notInt32(what);
+}
+
+function notInt32(what: string): FieldTypeError {
+  return new FieldTypeError(`json: cannot unmarshal ${what} into Go value of type int32`);
 }
 
 function zeroOf(field: FieldDecoder): unknown {

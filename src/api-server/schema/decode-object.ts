@@ -1,9 +1,9 @@
-import type { UnstructuredObject } from '../../base/kubernetes/index.js';
+import type { UnstructuredObject, WrittenFractions } from '../../base/kubernetes/index.js';
 import { FieldTypeError, coerce } from './coerce.js';
 import type { CoerceResult } from './coerce.js';
 import { fieldDecoder } from './field-decoder.js';
 import type { FieldDecoder } from './field-decoder.js';
-import { JsonSyntaxError, countKeys, inspectJson, readJsonText } from './json-text.js';
+import { JsonSyntaxError, countKeys, inspectJson, readJsonWithFractions } from './json-text.js';
 import type { FieldFinding, SchemaRegistry } from './object-schema.js';
 import { YamlSyntaxError, parseYaml } from './yaml-text.js';
 import type { YamlDocument } from './yaml-text.js';
@@ -11,6 +11,8 @@ import type { YamlDocument } from './yaml-text.js';
 export interface DecodeOptions {
   /** With `Ignore`, nothing is looked for, and `findings` is empty. @default 'Warn' */
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
+  /** The text is JSON that is read as YAML, where `3.0` is an integer. @default false */
+  readonly isYaml?: boolean;
 }
 
 export interface DecodedObject {
@@ -48,7 +50,13 @@ export function decodeJson(
   options: DecodeOptions = {},
 ): DecodedObject {
   const decoder = fieldDecoder(schemas, schemaName);
-  const { keys, object, unknown } = coerceDocument(readJson(text, decoder), text, decoder);
+  const { fractions, value } = readJson(text, decoder);
+  const { keys, object, unknown } = coerceDocument(
+    value,
+    text,
+    decoder,
+    options.isYaml ? undefined : fractions,
+  );
   if (options.fieldValidation === 'Ignore') return { object, findings: [] };
   const found = countKeys(text) === keys ? unknown : [...inspectJson(text), ...unknown];
   return { object, findings: found };
@@ -58,12 +66,13 @@ function coerceDocument(
   value: unknown,
   text: string,
   decoder: FieldDecoder,
+  fractions?: WrittenFractions,
 ): CoerceResult & { readonly object: UnstructuredObject } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw unrecognized(text, decoder, `couldn't get version/kind; json parse error: ${goMismatch(value)}`);
   }
   const object = value as UnstructuredObject;
-  const { keys, unknown } = coerceAs(object, decoder);
+  const { keys, unknown } = coerceAs(object, decoder, fractions);
   return { keys, object, unknown };
 }
 
@@ -111,9 +120,13 @@ function quoted(text: string): string {
     });
 }
 
-function coerceAs(object: UnstructuredObject, decoder: FieldDecoder): CoerceResult {
+function coerceAs(
+  object: UnstructuredObject,
+  decoder: FieldDecoder,
+  fractions?: WrittenFractions,
+): CoerceResult {
   try {
-    const result = coerce(object, decoder);
+    const result = coerce(object, decoder, fractions);
     // In Go, metadata is always there.
     if (decoder.properties.has('metadata')) object.metadata ??= {} as UnstructuredObject['metadata'];
     return result;
@@ -129,9 +142,9 @@ function coerceAs(object: UnstructuredObject, decoder: FieldDecoder): CoerceResu
   }
 }
 
-function readJson(text: string, decoder: FieldDecoder): unknown {
+function readJson(text: string, decoder: FieldDecoder): ReturnType<typeof readJsonWithFractions> {
   try {
-    return readJsonText(text);
+    return readJsonWithFractions(text);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw unrecognized(text, decoder, `couldn't get version/kind; json parse error: ${error.message}`);

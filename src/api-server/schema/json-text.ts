@@ -1,6 +1,6 @@
 import { errorMessage } from '../../base/errors/index.js';
 import { checkJsonText, endOfString } from './document-limits.js';
-import { parseJson } from '../../base/kubernetes/index.js';
+import { parseJson, parseJsonWithFractions } from '../../base/kubernetes/index.js';
 import type { FieldFinding } from './object-schema.js';
 
 /** A text that is no JSON, in the words of Go's `encoding/json`. */
@@ -29,9 +29,18 @@ export function countKeys(text: string): number {
  * @throws DocumentLimitError for what is too much
  */
 export function readJsonText(text: string): unknown {
+  return read(text, parseJson);
+}
+
+/** The same, with what is written as a fraction. */
+export function readJsonWithFractions(text: string): ReturnType<typeof parseJsonWithFractions> {
+  return read(text, parseJsonWithFractions);
+}
+
+function read<T>(text: string, parse: (text: string) => T): T {
   checkJsonText(text);
   try {
-    return parseJson(text);
+    return parse(text);
   } catch (error) {
     inspectJson(text);
     throw new JsonSyntaxError(errorMessage(error), { cause: error });

@@ -10,7 +10,8 @@ export {
 export type { JsonFields } from './json-values.js';
 export { exactInteger, parseInt64, toDouble, toInt64, exactIntegerTags } from './int64.js';
 export type { Int64 } from './int64.js';
-export { parseJson, stringifyJson, writeIntegers } from './json-text.js';
+export { parseJson, parseJsonWithFractions, stringifyJson, writeIntegers } from './json-text.js';
+export type { WrittenFractions } from './json-text.js';
 export {
   keyOf,
   parseKey,
@@ -62,6 +63,7 @@ export type {
   UnstructuredObject,
 } from './objects.js';
 export { controllerOf, isControlledBy, newControllerRef, ownerUids } from './owner-references.js';
+export { POD_DELETION_COST, parseDeletionCost } from './pod-deletion-cost.js';
 export {
   NANOS,
   QUANTITY_SYNTAX,

@@ -10,11 +10,39 @@ const MAX_SAFE = String(Number.MAX_SAFE_INTEGER);
 /** What a double can hold has no more digits; a longer one becomes Infinity, as `JSON.parse` has it. */
 const MAX_DIGITS = 309;
 
+const INTEGER = /^-?\d+$/;
+/** A number with a fraction or an exponent, where a value may be; strings that look like it are taken for one. */
+const FRACTION = /(?:^|[:[,])\s*-?\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+)\s*(?:[,}\]]|$)/;
+
 const LARGE_INTEGER = new RegExp(String.raw`^-?\d{${LONG},${MAX_DIGITS}}$`);
 
 /** @throws SyntaxError for what is no JSON */
 export function parseJson(text: string): unknown {
   return holdsLargeInteger(text) ? json.parse(text, keepInteger) : JSON.parse(text);
+}
+
+/** By the object or list that holds them, and their key there: how whole numbers are written that are written as fractions. */
+export type WrittenFractions = ReadonlyMap<unknown, ReadonlyMap<string, string>>;
+
+/**
+ * As {@link parseJson}, which takes `3.0` and `3` for the same; Go takes only the latter for an integer.
+ * @throws SyntaxError for what is no JSON
+ */
+export function parseJsonWithFractions(text: string): {
+  readonly value: unknown;
+  readonly fractions: WrittenFractions;
+} {
+  const fractions = new Map<unknown, Map<string, string>>();
+  if (!FRACTION.test(text)) return { value: parseJson(text), fractions };
+  const value = json.parse(text, function (this: unknown, key, each, context) {
+    const { source = '' } = context;
+    if (Number.isInteger(each) && !INTEGER.test(source)) {
+      const there = fractions.get(this) ?? new Map<string, string>();
+      fractions.set(this, there.set(key, source));
+    }
+    return keepInteger(key, each, context);
+  });
+  return { value, fractions };
 }
 
 /**
@@ -79,6 +107,9 @@ interface SourceOfValue {
 
 /** Parts of ECMAScript that the compiler's library does not know yet. */
 const json = JSON as unknown as {
-  parse(text: string, reviver: (key: string, value: unknown, context: SourceOfValue) => unknown): unknown;
+  parse(
+    text: string,
+    reviver: (this: unknown, key: string, value: unknown, context: SourceOfValue) => unknown,
+  ): unknown;
   rawJSON(text: string): unknown;
 };

@@ -45,7 +45,7 @@ export {
 } from './kinds.js';
 export { NODE_INDEX, deleteDisrupted, nodeIndex } from './disrupted-pods.js';
 export type { Disruption } from './disrupted-pods.js';
-export { POD_DELETION_COST, podsToDelete } from './pods-to-delete.js';
+export { podsToDelete } from './pods-to-delete.js';
 export {
   LABEL_INDEX,
   POD_TEMPLATE_HASH,

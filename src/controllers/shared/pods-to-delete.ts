@@ -1,11 +1,14 @@
 import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
-import { isPodActive, isPodReady, ownField } from '../../base/kubernetes/index.js';
+import {
+  POD_DELETION_COST,
+  isPodActive,
+  isPodReady,
+  ownField,
+  parseDeletionCost,
+} from '../../base/kubernetes/index.js';
 import { parseTimeMs, podReadySinceMs } from './pod-readiness.js';
 
 type ReadablePod = DeepReadonly<Pod>;
-
-/** Annotation by which a user says which pods to spare: the lower the cost, the sooner the pod goes. */
-export const POD_DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
 
 const PHASE_ORDER: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
 
@@ -87,10 +90,7 @@ function phaseRank(pod: ReadablePod): number {
 
 /** 0 where the annotation is missing or no 32-bit integer, as the API server would have refused it. */
 function deletionCost(pod: ReadablePod): number {
-  const text = pod.metadata.annotations?.[POD_DELETION_COST] ?? '';
-  if (!/^(0|-?[1-9]\d*)$/.test(text)) return 0;
-  const cost = Number(text);
-  return cost === (cost | 0) ? cost : 0;
+  return parseDeletionCost(pod.metadata.annotations?.[POD_DELETION_COST] ?? '') ?? 0;
 }
 
 function maxRestarts({ status }: ReadablePod): number {

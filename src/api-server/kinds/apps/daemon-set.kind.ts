@@ -9,6 +9,7 @@ import type { PrintedColumn } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { defaultPodTemplate } from '../../../base/defaults/index.js';
+import { podTemplateWarnings, templateOwnerWarnings } from '../pod-template/pod-warnings.js';
 import {
   validateLongRunning,
   validatePodTemplate,
@@ -73,6 +74,7 @@ export const DAEMON_SET_KIND = defineKind<DaemonSet>({
       numberReady: 0,
     };
   },
+  warnings: templateOwnerWarnings<DaemonSet>(({ spec }) => podTemplateWarnings(spec?.template ?? {})),
   validate: ({ spec }, errors) => validateSpec(spec ?? {}, errors),
   validateUpdate(object, old, subresource, errors) {
     if (subresource === 'status') {
@@ -81,7 +83,7 @@ export const DAEMON_SET_KIND = defineKind<DaemonSet>({
     }
     if (!semanticEqual(object.spec?.selector, old.spec?.selector))
       errors.push(invalid('spec.selector', shownSelector(object.spec?.selector), FIELD_IMMUTABLE));
-    validateSpec(object.spec ?? {}, errors);
+    validateSpec(object.spec ?? {}, errors, old.spec);
   },
 });
 
@@ -98,13 +100,13 @@ const COUNTS = [
 ] as const;
 
 /** Source: ValidateDaemonSetSpec in pkg/apis/apps/validation/validation.go. */
-function validateSpec(spec: Spec, errors: FieldError[]): void {
+function validateSpec(spec: Spec, errors: FieldError[], old?: Spec): void {
   const { selector, template = {} } = spec;
   const isUsable = !selector || validateLabelSelector(selector, 'spec.selector', errors);
   if (isUsable) validateSelects(selector, template, errors);
   if (selector && isEmptySelector(selector))
     errors.push(invalid('spec.selector', shownSelector(selector), 'empty selector is invalid for daemonset'));
-  validatePodTemplate(template, 'spec.template', errors);
+  validatePodTemplate(template, 'spec.template', errors, old?.template);
   validateLongRunning(template, 'DaemonSet', errors);
   validateNonNegative(spec, ['minReadySeconds', 'revisionHistoryLimit'], 'spec', errors);
   validateStrategy(spec.updateStrategy ?? {}, 'spec.updateStrategy', errors);

@@ -7,7 +7,9 @@ import { AGE, NAME, printed, shown, wide } from '../common/printed-columns.js';
 import { REPLICAS_SCALE } from '../common/scale.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
+import { podTemplateWarnings, templateOwnerWarnings } from '../pod-template/pod-warnings.js';
 import {
+  validateDeletionCost,
   validateLongRunning,
   validateOwnSelector,
   validateSelects,
@@ -59,10 +61,11 @@ export const STATEFUL_SET_KIND = defineKind<StatefulSet>({
     if (serviceName) validateSyntax(serviceName, checkDns1123Label, 'spec.serviceName', errors);
     validateSpec(object.spec ?? {}, errors);
   },
+  warnings: templateOwnerWarnings<StatefulSet>(({ spec }) => podTemplateWarnings(spec?.template ?? {})),
   validateUpdate(object, old, subresource, errors) {
     if (subresource === 'status') validateStatus(object.status ?? { replicas: 0 }, errors);
     else {
-      validateSpec(object.spec ?? {}, errors);
+      validateSpec(object.spec ?? {}, errors, old.spec);
       validateSpecUpdate(object.spec ?? {}, old.spec ?? {}, errors);
     }
   },
@@ -92,7 +95,7 @@ function applyDefaults(spec: IStatefulSetSpec): void {
 }
 
 /** Pods in a template here are only looked at when they are created. Source: ValidateStatefulSetSpec. */
-function validateSpec(spec: Spec, errors: FieldError[]): void {
+function validateSpec(spec: Spec, errors: FieldError[], old?: Spec): void {
   validatePolicies(spec, errors);
   validateNonNegative(spec, ['replicas', 'minReadySeconds'], 'spec', errors);
   const start = spec.ordinals?.start;
@@ -105,6 +108,7 @@ function validateSpec(spec: Spec, errors: FieldError[]): void {
   if (!selector || !isEmptySelector(selector)) validateSelects(selector, template, errors);
   validateLabels(template.metadata?.labels, 'spec.template.labels', errors);
   validateAnnotations(template.metadata?.annotations, 'spec.template.annotations', errors);
+  validateDeletionCost(template, 'spec.template.annotations', errors, old?.template);
   validateLongRunning(template, 'StatefulSet', errors);
 }
 

@@ -8,6 +8,11 @@ import { WORKLOAD_COLUMNS, workloadCells } from '../common/columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { defaultPodTemplate } from '../../../base/defaults/index.js';
+import {
+  hostnameWarnings,
+  podTemplateWarnings,
+  templateOwnerWarnings,
+} from '../pod-template/pod-warnings.js';
 import { invalid, notSupported, required } from '../validation/field-errors.js';
 import { validateAnnotations, validateLabels } from '../validation/labels.js';
 import { validateNonNegative } from '../validation/numbers.js';
@@ -59,14 +64,18 @@ export const CRON_JOB_KIND = defineKind<CronJob>({
   prepareForCreate(object) {
     object.status = {};
   },
+  warnings: templateOwnerWarnings<CronJob>(({ metadata, spec }) => [
+    ...hostnameWarnings(metadata.name),
+    ...podTemplateWarnings(spec?.jobTemplate?.spec?.template ?? {}, 'spec.jobTemplate.spec.template'),
+  ]),
   validate: (object, errors) => {
     const { name = '' } = object.metadata;
     if (name.length > MAX_NAME)
       errors.push(invalid('metadata.name', name, `must be no more than ${MAX_NAME} characters`));
     validateSpec(object.spec ?? {}, errors);
   },
-  validateUpdate(object, _old, subresource, errors) {
-    if (subresource === '') validateSpec(object.spec ?? {}, errors);
+  validateUpdate(object, old, subresource, errors) {
+    if (subresource === '') validateSpec(object.spec ?? {}, errors, old.spec);
   },
 });
 
@@ -75,7 +84,7 @@ function defaultJobTemplate(template: NonNullable<ICronJobSpec['jobTemplate']>):
   defaultPodTemplate((template.spec ??= {} as NonNullable<typeof template.spec>));
 }
 
-function validateSpec(spec: Partial<ICronJobSpec>, errors: FieldError[]): void {
+function validateSpec(spec: Partial<ICronJobSpec>, errors: FieldError[], old?: Partial<ICronJobSpec>): void {
   const { schedule, timeZone, concurrencyPolicy: policy, jobTemplate: template = {} } = spec;
   if (!schedule) errors.push(required('spec.schedule'));
   else validateSyntax(schedule, checkSchedule, 'spec.schedule', errors);
@@ -90,5 +99,5 @@ function validateSpec(spec: Partial<ICronJobSpec>, errors: FieldError[]): void {
   else if (!POLICIES.includes(policy)) errors.push(notSupported('spec.concurrencyPolicy', policy, POLICIES));
   validateLabels(template.metadata?.labels, 'spec.jobTemplate.metadata.labels', errors);
   validateAnnotations(template.metadata?.annotations, 'spec.jobTemplate.metadata.annotations', errors);
-  validateJobTemplateSpec(template.spec ?? {}, 'spec.jobTemplate.spec', errors);
+  validateJobTemplateSpec(template.spec ?? {}, 'spec.jobTemplate.spec', errors, old?.jobTemplate?.spec);
 }

@@ -60,7 +60,7 @@ const REPLACEMENTS = ['Failed', 'TerminatingOrFailed'];
 const RESTARTS = ['OnFailure', 'Never'];
 
 /** Source: validateJobSpec in pkg/apis/batch/validation/validation.go. */
-export function validateJobSpec(spec: JobSpec, path: string, errors: FieldError[]): void {
+export function validateJobSpec(spec: JobSpec, path: string, errors: FieldError[], old?: JobSpec): void {
   validateNonNegative(spec, COUNTS, path, errors);
   const { completionMode: mode, podReplacementPolicy: replacement, managedBy } = spec;
   if (mode !== undefined && !MODES.includes(mode))
@@ -98,7 +98,7 @@ export function validateJobSpec(spec: JobSpec, path: string, errors: FieldError[
   if (spec.podFailurePolicy) validateFailurePolicy(spec, `${path}.podFailurePolicy`, errors);
   if (spec.successPolicy) validateSuccessPolicy(spec, `${path}.successPolicy`, errors);
   const template = spec.template ?? {};
-  validatePodTemplate(template, `${path}.template`, errors);
+  validatePodTemplate(template, `${path}.template`, errors, old?.template);
   const restart = template.spec?.restartPolicy ?? '';
   const field = `${path}.template.spec.restartPolicy`;
   if (restart === '' || restart === 'Always')
@@ -137,8 +137,13 @@ function validateIndexed(
 }
 
 /** A template's jobs get their selectors when they are made. Source: ValidateJobTemplateSpec. */
-export function validateJobTemplateSpec(spec: JobSpec, path: string, errors: FieldError[]): void {
-  validateJobSpec(spec, path, errors);
+export function validateJobTemplateSpec(
+  spec: JobSpec,
+  path: string,
+  errors: FieldError[],
+  old?: JobSpec,
+): void {
+  validateJobSpec(spec, path, errors, old);
   if (spec.selector) {
     validateLabelSelector(spec.selector, `${path}.selector`, errors);
     errors.push(invalid(`${path}.selector`, spec.selector, '`selector` will be auto-generated'));

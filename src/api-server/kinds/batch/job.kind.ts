@@ -8,6 +8,11 @@ import type { PrintedColumn } from '../common/printed-columns.js';
 import { WORKLOAD_COLUMNS, workloadCells } from '../common/columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
+import {
+  hostnameWarnings,
+  podTemplateWarnings,
+  templateOwnerWarnings,
+} from '../pod-template/pod-warnings.js';
 import { validateSelects } from '../pod-template/validate-template.js';
 import { invalid, required } from '../validation/field-errors.js';
 import { validateLabelSelector } from '../validation/labels.js';
@@ -63,21 +68,25 @@ export const JOB_KIND = defineKind<Job>({
       return;
     }
     const spec: Spec = object.spec ?? {};
-    validate(spec, errors);
+    validate(spec, errors, old.spec);
     validateSpecUpdate(spec, old.spec ?? {}, errors);
   },
+  warnings: templateOwnerWarnings<Job>(({ metadata, spec }) => [
+    ...hostnameWarnings(metadata.name),
+    ...podTemplateWarnings(spec?.template ?? {}),
+  ]),
   selectableFields: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),
 });
 
 /** Selects no pod: what an absent selector does. */
 const NOTHING = { matchExpressions: [{ key: 'none', operator: 'In', values: [] }] };
 
-function validate(spec: Spec, errors: FieldError[]): void {
+function validate(spec: Spec, errors: FieldError[], old?: Spec): void {
   const { selector, template = {} } = spec;
   if (!selector) errors.push(required('spec.selector'));
   if (!selector || validateLabelSelector(selector, 'spec.selector', errors))
     validateSelects(selector ?? NOTHING, template, errors);
-  validateJobSpec(spec, 'spec', errors);
+  validateJobSpec(spec, 'spec', errors, old);
 }
 
 /** Source: ValidateJobSpecUpdate. */

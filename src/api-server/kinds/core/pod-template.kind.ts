@@ -4,6 +4,7 @@ import { labelsText } from '../common/columns.js';
 import { NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import { defaultPodTemplate } from '../../../base/defaults/index.js';
+import { podTemplateWarnings, templateOwnerWarnings } from '../pod-template/pod-warnings.js';
 import { validatePodTemplate } from '../pod-template/validate-template.js';
 
 type PodTemplate = IPodTemplate & UnstructuredObject;
@@ -25,4 +26,10 @@ export const POD_TEMPLATE_KIND = defineKind<PodTemplate>({
   ),
   applyDefaults: (object) => defaultPodTemplate(object),
   validate: ({ template }, errors) => validatePodTemplate(template ?? {}, 'template', errors),
+  validateUpdate({ template }, old, subresource, errors) {
+    if (subresource === '') validatePodTemplate(template ?? {}, 'template', errors, old.template);
+  },
+  warnings: templateOwnerWarnings<PodTemplate>(({ template }) =>
+    podTemplateWarnings(template ?? {}, 'template'),
+  ),
 });

@@ -8,6 +8,11 @@ import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
 import { defaultPodTemplate } from '../../../base/defaults/index.js';
 import {
+  hostnameWarnings,
+  podTemplateWarnings,
+  templateOwnerWarnings,
+} from '../pod-template/pod-warnings.js';
+import {
   validateLongRunning,
   validatePodTemplate,
   validateSelects,
@@ -76,18 +81,26 @@ export const REPLICATION_CONTROLLER_KIND = defineKind<ReplicationController>({
     spec.replicas ??= 1;
     if (spec.template) defaultPodTemplate(spec);
   },
+  warnings: templateOwnerWarnings<ReplicationController>(({ metadata, spec }) => [
+    ...hostnameWarnings(metadata.name),
+    ...podTemplateWarnings(spec?.template ?? {}),
+  ]),
   prepareForCreate(object) {
     object.status = { replicas: 0 };
   },
-  validate,
+  validate: (object, errors) => validate(object, errors),
   validateUpdate(object, old, subresource, errors) {
     if (subresource === 'status') validateStatus(object.status ?? { replicas: 0 }, errors);
-    else validate(object, errors);
+    else validate(object, errors, old);
   },
   selectableFields: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),
 });
 
-function validate({ spec = {} }: Readonly<ReplicationController>, errors: FieldError[]): void {
+function validate(
+  { spec = {} }: Readonly<ReplicationController>,
+  errors: FieldError[],
+  old?: Readonly<ReplicationController>,
+): void {
   validateNonNegative(spec, ['minReadySeconds', 'replicas'], 'spec', errors);
   const isEmpty = Object.keys(spec.selector ?? {}).length === 0;
   if (isEmpty) errors.push(required('spec.selector'));
@@ -96,7 +109,7 @@ function validate({ spec = {} }: Readonly<ReplicationController>, errors: FieldE
     return;
   }
   if (!isEmpty) validateSelects({ matchLabels: spec.selector }, spec.template, errors);
-  validatePodTemplate(spec.template, 'spec.template', errors);
+  validatePodTemplate(spec.template, 'spec.template', errors, old?.spec?.template);
   validateLongRunning(spec.template, 'ReplicationController', errors);
 }
 

@@ -3,6 +3,7 @@ import type { IIngressBackend } from 'kubernetes-models/networking.k8s.io/v1/Ing
 import type { IIngressRule } from 'kubernetes-models/networking.k8s.io/v1/IngressRule';
 import type { IIngressSpec } from 'kubernetes-models/networking.k8s.io/v1/IngressSpec';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
+import { withLoadBalancerStatus } from '../common/load-balancer-status.js';
 import { AGE, NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
 import type { FieldError } from '../kind-definition.js';
@@ -54,6 +55,9 @@ export const INGRESS_KIND = defineKind<Ingress>({
     shown('Ports', 'The ports that it listens on.', ({ spec }) => (spec?.tls?.length ? '80, 443' : '80')),
     AGE,
   ),
+  prepareForCreate: withLoadBalancerStatus,
+  prepareForUpdate: withLoadBalancerStatus,
+  warnings: (object, old) => (old ? [] : classWarnings(object as Readonly<Ingress>)),
   validate(object, errors) {
     validateSpec(object.spec ?? {}, errors);
     if (
@@ -72,6 +76,13 @@ export const INGRESS_KIND = defineKind<Ingress>({
     if (subresource === '') validateSpec(object.spec ?? {}, errors);
   },
 });
+
+/** Source: WarningsOnCreate in pkg/registry/networking/ingress/strategy.go. */
+function classWarnings({ metadata, spec }: Readonly<Ingress>): string[] {
+  if (metadata.annotations?.[CLASS_ANNOTATION] === undefined || spec?.ingressClassName !== undefined)
+    return [];
+  return [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`];
+}
 
 function validateSpec(spec: IIngressSpec, errors: FieldError[]): void {
   const { rules = [], defaultBackend, ingressClassName, tls } = spec;

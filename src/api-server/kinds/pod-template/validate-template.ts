@@ -1,4 +1,9 @@
-import { compileLabelSelector, isEmptySelector } from '../../../base/kubernetes/index.js';
+import {
+  POD_DELETION_COST,
+  compileLabelSelector,
+  isEmptySelector,
+  parseDeletionCost,
+} from '../../../base/kubernetes/index.js';
 import type { DeepReadonly, LabelSelector, PodTemplateSpec } from '../../../base/kubernetes/index.js';
 import type { FieldError } from '../kind-definition.js';
 import { forbidden, invalid, notSupported, required } from '../validation/field-errors.js';
@@ -26,6 +31,7 @@ export function validateSelectorAndTemplate(
   spec: TemplateOwnerSpec,
   owner: string,
   errors: FieldError[],
+  old?: TemplateOwnerSpec,
 ): void {
   if (!validateOwnSelector(spec.selector, owner, errors)) {
     errors.push(invalid('spec.selector', shownSelector(spec.selector), 'invalid label selector'));
@@ -33,7 +39,7 @@ export function validateSelectorAndTemplate(
   }
   const template = spec.template ?? {};
   validateSelects(spec.selector, template, errors);
-  validatePodTemplate(template, 'spec.template', errors);
+  validatePodTemplate(template, 'spec.template', errors, old?.template);
   validateLongRunning(template, owner, errors);
 }
 
@@ -72,9 +78,15 @@ export function validateSelects(
 }
 
 /** Source: ValidatePodTemplateSpec in pkg/apis/core/validation/validation.go. */
-export function validatePodTemplate(template: PodTemplateSpec, path: string, errors: FieldError[]): void {
+export function validatePodTemplate(
+  template: PodTemplateSpec,
+  path: string,
+  errors: FieldError[],
+  old?: PodTemplateSpec,
+): void {
   validateLabels(template.metadata?.labels, `${path}.labels`, errors);
   validateAnnotations(template.metadata?.annotations, `${path}.annotations`, errors);
+  validateDeletionCost(template, `${path}.annotations`, errors, old);
   const spec = template.spec ?? { containers: [] };
   validatePodSpec(spec, `${path}.spec`, errors);
   if (spec.ephemeralContainers?.length) {
@@ -82,6 +94,30 @@ export function validatePodTemplate(template: PodTemplateSpec, path: string, err
       forbidden(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template'),
     );
   }
+}
+
+interface Annotated {
+  readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> };
+}
+
+/**
+ * A cost that is none is refused, unless it has been there before: the object could not be changed any more.
+ * Source: ValidatePodSpecificAnnotations in pkg/apis/core/validation, GetValidationOptionsFromPodSpecAndMeta in pkg/api/pod.
+ */
+export function validateDeletionCost(
+  pod: Annotated,
+  path: string,
+  errors: FieldError[],
+  old?: Annotated,
+): void {
+  if (hasDeletionCost(pod) || (old && !hasDeletionCost(old))) return;
+  errors.push(invalid(`${path}[${POD_DELETION_COST}]`, '', 'must be a 32bit integer'));
+}
+
+/** Whether there is no cost either. */
+function hasDeletionCost({ metadata }: Annotated): boolean {
+  const text = metadata?.annotations?.[POD_DELETION_COST];
+  return text === undefined || parseDeletionCost(text) !== undefined;
 }
 
 /** Pods that are started again whenever they end. */

@@ -1,10 +1,15 @@
 import { DEPLOYMENTS, semanticEqual } from '../../../../base/kubernetes/index.js';
-import type { Deployment } from '../../../../base/kubernetes/index.js';
+import type { Deployment, UnstructuredObject } from '../../../../base/kubernetes/index.js';
 import { REPLICAS_SCALE } from '../../common/scale.js';
 import { carryOver, defineKind } from '../../define-kind.js';
 import { defaultDeployment } from '../../../../base/defaults/index.js';
 import { validateDeployment, validateDeploymentUpdate } from './deployment.validation.js';
 import { AGE_COLUMN, NAME_COLUMN, column, WORKLOAD_COLUMNS, workloadCells } from '../../common/columns.js';
+import {
+  hostnameWarnings,
+  podTemplateWarnings,
+  templateOwnerWarnings,
+} from '../../pod-template/pod-warnings.js';
 import { ageSince } from '../../common/human-duration.js';
 import type { TableCell, TableColumn } from '../../kind-definition.js';
 
@@ -58,6 +63,10 @@ export const DEPLOYMENT_KIND = defineKind({
       semanticEqual(object.metadata.annotations, old.metadata.annotations);
     object.metadata.generation = (old.metadata.generation ?? 0) + (isSame ? 0 : 1);
   },
+  warnings: templateOwnerWarnings<Deployment & UnstructuredObject>(({ metadata, spec }) => [
+    ...hostnameWarnings(metadata.name),
+    ...podTemplateWarnings(spec.template ?? {}),
+  ]),
   validate: (object, errors) => validateDeployment(object as unknown as Deployment, errors),
   validateUpdate: (object, old, subresource, errors) =>
     validateDeploymentUpdate(

@@ -20,9 +20,9 @@ const STATUS_NUMBERS = [
 ] as const;
 
 /** Source: ValidateDeploymentSpec in pkg/apis/apps/validation/validation.go. */
-export function validateDeployment({ spec }: Deployment, errors: FieldError[]): void {
+export function validateDeployment({ spec }: Deployment, errors: FieldError[], old?: Deployment): void {
   validateNonNegative(spec, ['replicas'], 'spec', errors);
-  validateSelectorAndTemplate(spec, 'deployment', errors);
+  validateSelectorAndTemplate(spec, 'deployment', errors, old?.spec);
   validateStrategy(spec.strategy ?? {}, 'spec.strategy', errors);
   validateNonNegative(
     spec,
@@ -49,7 +49,7 @@ export function validateDeploymentUpdate(
     validateStatus(deployment.status ?? {}, old.status ?? {}, errors);
     return;
   }
-  validateDeployment(deployment, errors);
+  validateDeployment(deployment, errors, old);
   if (!semanticEqual(deployment.spec.selector, old.spec.selector)) {
     errors.push(invalid('spec.selector', shownSelector(deployment.spec.selector), FIELD_IMMUTABLE));
   }

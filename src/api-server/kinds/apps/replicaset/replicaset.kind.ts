@@ -1,7 +1,12 @@
 import { REPLICA_SETS, semanticEqual } from '../../../../base/kubernetes/index.js';
-import type { ReplicaSet, ReplicaSetSpec } from '../../../../base/kubernetes/index.js';
+import type { ReplicaSet, ReplicaSetSpec, UnstructuredObject } from '../../../../base/kubernetes/index.js';
 import { REPLICAS_SCALE } from '../../common/scale.js';
 import { carryOver, defineKind } from '../../define-kind.js';
+import {
+  hostnameWarnings,
+  podTemplateWarnings,
+  templateOwnerWarnings,
+} from '../../pod-template/pod-warnings.js';
 import { defaultPodTemplate, omitZero } from '../../../../base/defaults/index.js';
 import { validateReplicaSet, validateReplicaSetUpdate } from './replicaset.validation.js';
 import { AGE_COLUMN, NAME_COLUMN, column, WORKLOAD_COLUMNS, workloadCells } from '../../common/columns.js';
@@ -55,6 +60,10 @@ export const REPLICA_SET_KIND = defineKind({
     const isSame = isStatus || semanticEqual(object.spec, old.spec);
     object.metadata.generation = (old.metadata.generation ?? 0) + (isSame ? 0 : 1);
   },
+  warnings: templateOwnerWarnings<ReplicaSet & UnstructuredObject>(({ metadata, spec }) => [
+    ...hostnameWarnings(metadata.name),
+    ...podTemplateWarnings(spec.template ?? {}),
+  ]),
   validate: (object, errors) => validateReplicaSet(object as unknown as ReplicaSet, errors),
   validateUpdate: (object, old, subresource, errors) =>
     validateReplicaSetUpdate(

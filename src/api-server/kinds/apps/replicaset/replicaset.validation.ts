@@ -17,9 +17,9 @@ const STATUS_NUMBERS = [
 ] as const;
 
 /** Source: ValidateReplicaSetSpec in pkg/apis/apps/validation/validation.go. */
-export function validateReplicaSet({ spec }: ReplicaSet, errors: FieldError[]): void {
+export function validateReplicaSet({ spec }: ReplicaSet, errors: FieldError[], old?: ReplicaSet): void {
   validateNonNegative(spec, ['replicas', 'minReadySeconds'], 'spec', errors);
-  validateSelectorAndTemplate(spec, 'deployment', errors);
+  validateSelectorAndTemplate(spec, 'deployment', errors, old?.spec);
 }
 
 export function validateReplicaSetUpdate(
@@ -34,7 +34,7 @@ export function validateReplicaSetUpdate(
     validateReplicaCounts(status, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'], errors);
     return;
   }
-  validateReplicaSet(replicaSet, errors);
+  validateReplicaSet(replicaSet, errors, old);
   if (!semanticEqual(replicaSet.spec.selector, old.spec.selector)) {
     errors.push(invalid('spec.selector', shownSelector(replicaSet.spec.selector), FIELD_IMMUTABLE));
   }

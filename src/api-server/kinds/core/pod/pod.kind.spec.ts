@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod, PodStatus, UnstructuredObject } from '../../../../base/kubernetes/index.js';
+import { POD_DELETION_COST } from '../../../../base/kubernetes/index.js';
 import { POD_KIND } from './pod.kind.js';
 
 function aPod(change: (pod: Pod) => void = () => {}): UnstructuredObject {
@@ -25,6 +26,56 @@ const ended = (reason?: string, exitCode = 0) => ({
   state: { terminated: { exitCode, ...(reason && { reason }) } },
 });
 const NOW = Date.parse('2026-01-01T01:00:00Z');
+
+describe('the generation of a pod', () => {
+  const made = aPod();
+  POD_KIND.prepareForCreate(made);
+  const after = (subresource: '' | 'status', change: (pod: Pod) => void): unknown => {
+    const next = structuredClone(made);
+    change(next as unknown as Pod);
+    POD_KIND.prepareForUpdate(next, made, subresource);
+    return next.metadata.generation;
+  };
+
+  it('begins with 1, whatever was sent, and grows with the spec alone', () => {
+    expect(made.metadata.generation).toBe(1);
+    expect(after('', ({ metadata }) => (metadata.labels = { a: 'b' }))).toBe(1);
+    expect(after('', ({ spec }) => (spec.activeDeadlineSeconds = 5))).toBe(2);
+    expect(after('', ({ metadata }) => (metadata.generation = 9))).toBe(1);
+    expect(after('status', ({ status }) => (status!.phase = 'Running'))).toBe(1);
+  });
+
+  it('is not there for a pod of an earlier release until its spec changes', () => {
+    const old = aPod();
+    const next = structuredClone(old);
+    POD_KIND.prepareForUpdate(next, old, '');
+    expect(next.metadata).not.toHaveProperty('generation');
+  });
+});
+
+describe('the deletion cost of a pod', () => {
+  const costing = (cost: string): UnstructuredObject => {
+    const pod = aPod(({ metadata }) => (metadata.annotations = { [POD_DELETION_COST]: cost }));
+    pod.metadata.resourceVersion = '1';
+    return pod;
+  };
+  const refusal = {
+    field: `metadata.annotations[${POD_DELETION_COST}]`,
+    message: 'Invalid value: "": must be a 32bit integer',
+  };
+
+  it('must be a 32 bit integer', () => {
+    expect(POD_KIND.validateCreate(costing('-7'))).toEqual([]);
+    expect(POD_KIND.validateCreate(costing('+7'))).toEqual([expect.objectContaining(refusal)]);
+    expect(POD_KIND.validateUpdate(costing('1e3'), costing('5'), '')).toEqual([
+      expect.objectContaining(refusal),
+    ]);
+  });
+
+  it('may stay what it was, so that the pod can still be changed', () => {
+    expect(POD_KIND.validateUpdate(costing('1e3'), costing('1e3'), '')).toEqual([]);
+  });
+});
 
 describe('the row of a pod', () => {
   const cases: { name: string; status: PodStatus; deleted?: boolean; cells: unknown[] }[] = [

@@ -4,6 +4,7 @@ import { carryOver, defineKind } from '../../define-kind.js';
 import { defaultPodOnly, defaultPodSpec } from '../../../../base/defaults/index.js';
 import { POD_COLUMNS, podRow } from './pod.columns.js';
 import { validatePod, validatePodUpdate } from './pod.validation.js';
+import { podWarnings } from '../../pod-template/pod-warnings.js';
 import { qosClassOf } from './qos-class.js';
 
 const DEFAULT_GRACE_SECONDS = 30;
@@ -23,6 +24,9 @@ export const POD_KIND = defineKind({
     defaultPodSpec(spec);
     defaultPodOnly(spec);
   },
+  generationOf: ({ spec }) => spec,
+  // Programs update pods, and often.
+  warnings: (object, old) => (old ? [] : podWarnings(object as unknown as Pod)),
   prepareForCreate(object) {
     object.status = { phase: 'Pending', qosClass: qosClassOf((object as unknown as Pod).spec) };
   },

@@ -4,12 +4,15 @@ import type { Pod, PodSpec } from '../../../../base/kubernetes/index.js';
 import { semanticEqual } from '../../../../base/kubernetes/index.js';
 import type { FieldError, Subresource } from '../../kind-definition.js';
 import { validatePodSpec } from '../../pod-template/validate-pod-spec.js';
+import { validateDeletionCost } from '../../pod-template/validate-template.js';
 import { forbidden, invalid } from '../../validation/field-errors.js';
 
 const ONLY_THESE =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 
-export function validatePod({ spec }: Pod, errors: FieldError[]): void {
+export function validatePod(pod: Pod, errors: FieldError[], old?: Pod): void {
+  const { spec } = pod;
+  validateDeletionCost(pod, 'metadata.annotations', errors, old);
   validatePodSpec(spec, 'spec', errors);
   spec.containers?.forEach(({ image }, index) => {
     if (image && image !== image.trim()) {
@@ -28,7 +31,7 @@ export function validatePodUpdate(pod: Pod, old: Pod, subresource: Subresource, 
     }
     return;
   }
-  validatePod(pod, errors);
+  validatePod(pod, errors, old);
   for (const list of ['containers', 'initContainers'] as const) {
     if ((pod.spec[list]?.length ?? 0) !== (old.spec[list]?.length ?? 0)) {
       errors.push(forbidden(`spec.${list}`, 'pod updates may not add or remove containers'));

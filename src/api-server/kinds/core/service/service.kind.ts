@@ -3,10 +3,12 @@ import type { IService } from 'kubernetes-models/v1/Service';
 import type { IServicePort } from 'kubernetes-models/v1/ServicePort';
 import { labelsText } from '../../common/columns.js';
 import { AGE, NAME, printed, shown, wide } from '../../common/printed-columns.js';
+import { withLoadBalancerStatus } from '../../common/load-balancer-status.js';
 import { defineKind } from '../../define-kind.js';
 import { checkDns1035Label } from '../../validation/syntax.js';
 import { defaultService, keepAllocated, withPlainAddresses } from './service.defaults.js';
 import { SERVICE_RESERVATIONS } from './service.reservations.js';
+import { serviceWarnings } from './service.warnings.js';
 import { validateService, validateServiceStatus, validateServiceUpdate } from './service.validation.js';
 
 export type Service = IService & UnstructuredObject;
@@ -31,9 +33,17 @@ export const SERVICE_KIND = defineKind<Service>({
     wide('Selector', 'Which pods it leads to.', ({ spec }) => labelsText(spec?.selector)),
   ),
   applyDefaults: (object) => defaultService((object.spec ??= {})),
-  prepareForCreate: ({ spec }) => withPlainAddresses(spec ?? {}),
+  prepareForCreate(object) {
+    withPlainAddresses(object.spec ?? {});
+    withLoadBalancerStatus(object);
+  },
   prepareForUpdate(object, old, subresource) {
+    withLoadBalancerStatus(object);
     if (subresource === '') keepAllocated((object.spec ??= {}), old.spec ?? {});
+  },
+  warnings: (object) => {
+    const { metadata, spec } = object as Readonly<Service>;
+    return serviceWarnings(metadata, spec ?? {});
   },
   validate: ({ spec }, errors) => validateService(spec ?? {}, errors),
   validateUpdate(object, old, subresource, errors) {
