@@ -1,5 +1,6 @@
 import { toRfc3339 } from '../base/clock/index.js';
 import type { DeepReadonly, Pod } from '../base/kubernetes/index.js';
+import type { ProbeOutlook } from './decide-probes.js';
 import type { ContainerBehaviour, ContainerEnd } from './pod-behaviour.js';
 
 export type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];
@@ -18,6 +19,8 @@ export interface ContainerFacts {
   readonly readyAfterMs: number;
   /** @default it runs on */
   readonly end?: ContainerEnd;
+  /** What its probes come to. @default all succeed */
+  readonly probes?: Pick<ProbeOutlook, 'canBeReady' | 'canStart'>;
   /** Of the pod. @default 'Always' */
   readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never';
   /** When the running container started, where it is known more exactly than to the second. */
@@ -64,15 +67,25 @@ export function crashBackoffMs(restarts: number): number {
   return Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(restarts, 10), MAX_BACKOFF_MS);
 }
 
-function runToReady(facts: ContainerFacts): ContainerPlan {
-  const { status, startedMs } = running(facts);
+function runToReady(
+  facts: ContainerFacts,
+  { status, startedMs }: RunningContainer = running(facts),
+): ContainerPlan {
+  const { canBeReady = true, canStart = true } = facts.probes ?? {};
+  if (!canBeReady || !canStart) return { status: { ...status, started: canStart, ready: false } };
   const readyAtMs = startedMs + facts.readyAfterMs;
-  if (status.ready || facts.nowMs >= readyAtMs) return { status: { ...status, ready: true } };
-  return { status, wakeAtMs: readyAtMs };
+  const isReady = status.ready || facts.nowMs >= readyAtMs;
+  if (isReady) return { status: { ...status, started: true, ready: true } };
+  return { status: { ...status, started: true }, wakeAtMs: readyAtMs };
+}
+
+interface RunningContainer {
+  readonly status: ContainerStatus;
+  readonly startedMs: number;
 }
 
 /** The container as it runs, started now if it does not yet, or runs another image. Readiness is left as it was. */
-function running(facts: ContainerFacts): { status: ContainerStatus; startedMs: number } {
+function running(facts: ContainerFacts): RunningContainer {
   const { current, nowMs } = facts;
   const startedAt = current?.state?.running?.startedAt;
   if (current && startedAt !== undefined && current.image === facts.image) {
@@ -93,47 +106,61 @@ function running(facts: ContainerFacts): { status: ContainerStatus; startedMs: n
 
 /** The container is over, by itself. */
 function succeed(facts: ContainerFacts, { afterMs }: ContainerEnd): ContainerPlan {
-  const { status, startedMs } = running(facts);
-  const endsAtMs = startedMs + afterMs;
-  if (facts.nowMs >= endsAtMs) return { status: stopped(status, facts.nowMs, 0) };
-  const { status: shown, wakeAtMs = endsAtMs } = runToReady(facts);
-  return { status: shown, wakeAtMs: Math.min(wakeAtMs, endsAtMs) };
+  const run = running(facts);
+  const endsAtMs = run.startedMs + afterMs;
+  if (facts.nowMs >= endsAtMs) return { status: stopped(run.status, facts.nowMs, 0) };
+  return runUntil(endsAtMs, runToReady(facts, run));
+}
+
+function runUntil(endsAtMs: number, { status, wakeAtMs = endsAtMs }: ContainerPlan): ContainerPlan {
+  return { status, wakeAtMs: Math.min(wakeAtMs, endsAtMs) };
 }
 
 /** The container fails, and is started again after a while, or not. */
-function fail(facts: ContainerFacts, { afterMs, exitCode }: ContainerEnd): ContainerPlan {
-  const { current, nowMs } = facts;
+function fail(facts: ContainerFacts, end: ContainerEnd): ContainerPlan {
+  const { nowMs } = facts;
+  const untilMs = backsOffUntil(facts);
+  if (untilMs !== undefined && nowMs < untilMs)
+    return { status: facts.current as ContainerStatus, wakeAtMs: untilMs };
+  const run = untilMs === undefined ? running(facts) : restarted(facts);
+  const endsAtMs = run.startedMs + end.afterMs;
+  if (nowMs >= endsAtMs) return afterFailure(facts, run.status, end.exitCode);
+  const shown = end.isReadyBefore ? runToReady(facts, run) : { status: { ...run.status, ready: false } };
+  return runUntil(endsAtMs, shown);
+}
+
+/** The end of the wait for the next start; undefined where the container does not wait for one. */
+function backsOffUntil({ current, image }: ContainerFacts): number | undefined {
   const finishedAt = current?.lastState?.terminated?.finishedAt;
-  const backsOff = current?.state?.waiting?.reason === 'CrashLoopBackOff' && current.image === facts.image;
-  if (backsOff && finishedAt !== undefined) {
-    const untilMs = Date.parse(finishedAt) + crashBackoffMs(current.restartCount);
-    if (nowMs < untilMs) return { status: current as ContainerStatus, wakeAtMs: untilMs };
-    const restartCount = current.restartCount + 1;
-    const restarted: ContainerStatus = {
-      ...(current as ContainerStatus),
-      restartCount,
-      containerID: containerIdOf(facts, restartCount),
-      started: true,
-      state: { running: { startedAt: toRfc3339(nowMs) } },
-    };
-    return { status: restarted, wakeAtMs: nowMs + afterMs };
-  }
-  const { status, startedMs } = running(facts);
-  const crashesAtMs = startedMs + afterMs;
-  if (nowMs < crashesAtMs) return { status: { ...status, ready: false }, wakeAtMs: crashesAtMs };
+  const backsOff = current?.state?.waiting?.reason === 'CrashLoopBackOff' && current.image === image;
+  if (!backsOff || finishedAt === undefined) return undefined;
+  return Date.parse(finishedAt) + crashBackoffMs(current.restartCount);
+}
+
+function restarted(facts: ContainerFacts): RunningContainer {
+  const { current, nowMs } = facts;
+  const restartCount = (current?.restartCount ?? 0) + 1;
+  const status: ContainerStatus = {
+    ...(current as ContainerStatus),
+    restartCount,
+    containerID: containerIdOf(facts, restartCount),
+    started: true,
+    state: { running: { startedAt: toRfc3339(nowMs) } },
+  };
+  return { status, startedMs: nowMs };
+}
+
+function afterFailure(facts: ContainerFacts, status: ContainerStatus, exitCode: number): ContainerPlan {
+  const { nowMs } = facts;
   if (facts.restartPolicy === 'Never') return { status: stopped(status, nowMs, exitCode) };
   const backoffMs = crashBackoffMs(status.restartCount);
+  const message = `back-off ${backoffMs / 1000}s restarting failed container=${facts.name}`;
   return {
     status: {
       ...status,
       ready: false,
       started: false,
-      state: {
-        waiting: {
-          reason: 'CrashLoopBackOff',
-          message: `back-off ${backoffMs / 1000}s restarting failed container=${facts.name}`,
-        },
-      },
+      state: { waiting: { reason: 'CrashLoopBackOff', message } },
       lastState: exited(status, nowMs, exitCode),
     },
     wakeAtMs: nowMs + backoffMs,

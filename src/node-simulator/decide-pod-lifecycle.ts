@@ -2,15 +2,10 @@ import { toRfc3339 } from '../base/clock/index.js';
 import type { DeepReadonly, Pod, PodStatus } from '../base/kubernetes/index.js';
 import { cloneJson, isPodFinished, sameJson, toDouble } from '../base/kubernetes/index.js';
 import type { ContainerStatus } from './decide-container.js';
-import { decideContainer, stopped } from './decide-container.js';
-import { conditionsOfEnded, decidePodConditions } from './pod-conditions.js';
-import {
-  behaviourOf,
-  containerBehaviour,
-  containerEnd,
-  readyAfterMs,
-  restartsAlways,
-} from './pod-behaviour.js';
+import { stopped } from './decide-container.js';
+import { decideContainers, stopSidecars } from './decide-containers.js';
+import { conditionsOfEnded, decidePodConditions, isConditionTrue } from './pod-conditions.js';
+import { behaviourOf, restartsAlways } from './pod-behaviour.js';
 
 export interface PodLifecycleFacts {
   readonly nowMs: number;
@@ -31,6 +26,9 @@ export type PodPlan =
   /** Everything has stopped: take the pod out of the API. */
   | { readonly action: 'delete' };
 
+/** The reason of a pod that has run longer than it may. */
+export const DEADLINE_EXCEEDED = 'DeadlineExceeded';
+
 type ReadablePod = DeepReadonly<Pod>;
 
 /** What the node on which `pod` is does next. Everything that lasts is read from the pod itself. */
@@ -44,47 +42,96 @@ export function decidePodLifecycle(pod: ReadablePod, facts: PodLifecycleFacts): 
 function run(pod: ReadablePod, facts: PodLifecycleFacts): PodPlan {
   const startTime = pod.status?.startTime ?? toRfc3339(facts.nowMs);
   const podStartedMs = pod.status?.startTime === undefined ? facts.nowMs : Date.parse(startTime);
-  const behaviour = behaviourOf(pod);
-  const plans = (pod.spec.containers ?? []).map((container) => {
-    const image = container.image ?? '';
-    const current = pod.status?.containerStatuses?.find(({ name }) => name === container.name);
-    return decideContainer({
-      name: container.name,
-      image,
-      behaviour: containerBehaviour(behaviour, image),
-      current,
-      podUid: pod.metadata.uid ?? '',
-      nowMs: facts.nowMs,
-      podStartedMs,
-      readyAfterMs: readyAfterMs(pod, facts.readyDelayMs),
-      end: containerEnd(pod, container.name),
-      restartPolicy: pod.spec.restartPolicy,
-      startedMs: facts.startedMs?.get(current?.containerID ?? ''),
-    });
-  });
-  const containerStatuses = plans.map(({ status }) => status);
-  const phase = phaseOf(containerStatuses);
+  const deadlineMs = deadlineOf(pod, podStartedMs);
+  if (facts.nowMs >= deadlineMs) {
+    const status = overdue(pod, startTime, facts.nowMs);
+    return { action: 'write-status', status };
+  }
+  const {
+    containers,
+    initContainers,
+    isInitialized,
+    wakeAtMs: nextMs = Infinity,
+  } = decideContainers(pod, podStartedMs, facts);
+  const phase = isInitialized ? phaseOf(containers) : phaseBefore(pod, initContainers);
   const now = toRfc3339(facts.nowMs);
+  const isOver = phase === 'Succeeded' || phase === 'Failed';
+  const statuses = {
+    containers,
+    initContainers: isOver ? stopSidecars(initContainers, facts.nowMs) : initContainers,
+  };
+  const { generation } = pod.metadata;
   const status: PodStatus = {
     ...(pod.status as PodStatus | undefined),
+    ...(generation !== undefined && { observedGeneration: generation }),
     phase,
-    conditions:
-      phase === 'Pending' || phase === 'Running'
-        ? decidePodConditions(pod, containerStatuses, now)
-        : conditionsOfEnded(pod, phase, now),
+    conditions: isOver
+      ? conditionsOfEnded(pod, phase, now, isInitialized ? [] : statuses.initContainers)
+      : decidePodConditions(pod, statuses, now),
     hostIP: facts.hostIp,
     hostIPs: [{ ip: facts.hostIp }],
     podIP: facts.podIp,
     podIPs: [{ ip: facts.podIp }],
     startTime,
-    containerStatuses,
-    ...initContainerStatuses(pod, startTime),
+    containerStatuses: containers,
+    ...(initContainers.length > 0 && { initContainerStatuses: statuses.initContainers }),
   };
-  const wakes = plans.flatMap(({ wakeAtMs }) => (wakeAtMs === undefined ? [] : [wakeAtMs]));
-  const wakeAtMs = wakes.length === 0 ? undefined : Math.min(...wakes);
+  const wakeMs = isOver ? Infinity : Math.min(nextMs, deadlineMs);
+  const wakeAtMs = wakeMs === Infinity ? undefined : wakeMs;
   return sameJson(status, pod.status)
     ? { action: 'rest', wakeAtMs }
     : { action: 'write-status', status, wakeAtMs };
+}
+
+function deadlineOf({ spec }: ReadablePod, startedMs: number): number {
+  const seconds = spec.activeDeadlineSeconds;
+  return seconds === undefined ? Infinity : startedMs + toDouble(seconds) * 1_000;
+}
+
+/** One that does not stop when it is told to, in time. */
+const EXIT_CODE_OF_KILLED = 137;
+
+/** Source: pkg/kubelet/active_deadline.go, and TerminatePod in pkg/kubelet/status/status_manager.go. */
+function overdue(pod: ReadablePod, startTime: string, nowMs: number): PodStatus {
+  const status = cloneJson(pod.status ?? {}) as PodStatus;
+  const { containerStatuses = [], initContainerStatuses } = status;
+  const isInitialized = !pod.spec.initContainers?.length || isConditionTrue(pod, 'Initialized');
+  const end = (one: ContainerStatus): ContainerStatus => {
+    if (one.state?.running) return stopped(one, nowMs, EXIT_CODE_OF_KILLED);
+    return one.state?.terminated || !isInitialized ? one : lost(one);
+  };
+  return {
+    ...status,
+    phase: 'Failed',
+    reason: DEADLINE_EXCEEDED,
+    message: 'Pod was active on the node longer than the specified deadline',
+    startTime,
+    conditions: conditionsOfEnded(
+      pod,
+      'Failed',
+      toRfc3339(nowMs),
+      isInitialized ? [] : (initContainerStatuses ?? []),
+    ),
+    containerStatuses: containerStatuses.map(end),
+    ...(initContainerStatuses && { initContainerStatuses: initContainerStatuses.map(end) }),
+  };
+}
+
+/** A container that waited when its pod ended: what a kubelet says of one that it does not find any more. */
+function lost(status: ContainerStatus): ContainerStatus {
+  const message = 'The container could not be located when the pod was terminated';
+  const terminated = {
+    exitCode: EXIT_CODE_OF_KILLED,
+    reason: 'ContainerStatusUnknown',
+    message,
+  };
+  return { ...status, ready: false, started: false, state: { terminated } };
+}
+
+/** Before all init containers have done their work. One that has failed for good is the end of the pod. */
+function phaseBefore({ spec }: ReadablePod, statuses: readonly ContainerStatus[]): 'Pending' | 'Failed' {
+  const hasFailed = statuses.some(({ state }) => (state?.terminated?.exitCode ?? 0) !== 0);
+  return spec.restartPolicy === 'Never' && hasFailed ? 'Failed' : 'Pending';
 }
 
 /** Source: `getPhase` in k/k pkg/kubelet/kubelet_pods.go. What has ended and is started again says so by waiting. */
@@ -127,30 +174,9 @@ const EXIT_CODE_OF_TERMINATED = 143;
 function ended(pod: ReadablePod, nowMs: number): PodStatus {
   const status = cloneJson(pod.status) as PodStatus;
   const exitCode = restartsAlways(pod) ? 0 : EXIT_CODE_OF_TERMINATED;
-  const containerStatuses = (status.containerStatuses ?? []).map((container) =>
-    container.state?.terminated ? container : stopped(container, nowMs, exitCode),
-  );
+  const end = (container: ContainerStatus): ContainerStatus =>
+    container.state?.terminated ? container : stopped(container, nowMs, exitCode);
+  const containerStatuses = (status.containerStatuses ?? []).map(end);
   const phase = exitCode === 0 ? 'Succeeded' : 'Failed';
   return { ...status, phase, conditions: conditionsOfEnded(pod, phase, toRfc3339(nowMs)), containerStatuses };
-}
-
-/** Init containers succeed at once. */
-function initContainerStatuses(pod: ReadablePod, at: string): { initContainerStatuses?: ContainerStatus[] } {
-  const containers = pod.spec.initContainers ?? [];
-  if (containers.length === 0) return {};
-  const initContainerStatuses = containers.map(({ name, image = '' }): ContainerStatus => {
-    const terminated = { exitCode: 0, reason: 'Completed', startedAt: at, finishedAt: at };
-    const imageID = `simulated://${image}`;
-    return {
-      name,
-      image,
-      imageID,
-      ready: true,
-      started: false,
-      restartCount: 0,
-      state: { terminated },
-      lastState: {},
-    };
-  });
-  return { initContainerStatuses };
 }

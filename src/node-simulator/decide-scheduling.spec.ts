@@ -3,7 +3,12 @@ import type { Node, Pod, PodSpec } from '../base/kubernetes/index.js';
 import type { Candidate, NodeLoad } from './decide-scheduling.js';
 import { decideScheduling, wantsScheduling } from './decide-scheduling.js';
 
-function aNode(index: number, load: Partial<NodeLoad> = {}, spec: Node['spec'] = {}): Candidate {
+function aNode(
+  index: number,
+  load: Partial<NodeLoad> & { siblings?: number } = {},
+  spec: Node['spec'] = {},
+): Candidate {
+  const { siblings = 0, ...rest } = load;
   const node: Node = {
     apiVersion: 'v1',
     kind: 'Node',
@@ -11,7 +16,7 @@ function aNode(index: number, load: Partial<NodeLoad> = {}, spec: Node['spec'] =
     spec,
     status: { allocatable: { cpu: '4', memory: '8Gi', pods: '10' } },
   };
-  return { node, load: { cpu: 0, memory: 0, pods: 0, ...load } };
+  return { node, siblings, load: { cpu: 0, memory: 0, pods: 0, ...rest } };
 }
 
 function aPod(spec: Partial<PodSpec> = {}): Pod {
@@ -30,6 +35,13 @@ describe('decideScheduling', () => {
   it('takes the node with the fewest pods, of several the first', () => {
     const load = { pods: 2 };
     expect(decideScheduling(aPod(), [aNode(0, load), aNode(1), aNode(2)])).toEqual({ node: 'node-1' });
+  });
+
+  it('takes the node with the fewest pods of the same controller, whatever else it has', () => {
+    const candidates = [aNode(0, { pods: 1, siblings: 1 }), aNode(1, { pods: 8 }), aNode(2, { pods: 7 })];
+    expect(decideScheduling(aPod(), candidates)).toEqual({ node: 'node-2' });
+    const even = [aNode(0, { pods: 3, siblings: 1 }), aNode(1, { pods: 2, siblings: 1 })];
+    expect(decideScheduling(aPod(), even)).toEqual({ node: 'node-1' });
   });
 
   it('respects the nodeSelector', () => {

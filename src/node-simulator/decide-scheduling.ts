@@ -15,6 +15,8 @@ export interface NodeLoad extends Requests {
 export interface Candidate {
   readonly node: DeepReadonly<Node>;
   readonly load: NodeLoad;
+  /** How many of its pods have the controller of the pod that is placed. */
+  readonly siblings: number;
 }
 
 export type SchedulingDecision = { readonly node: string } | { readonly unschedulable: string };
@@ -37,7 +39,8 @@ export interface SchedulingOptions {
 }
 
 /**
- * The node with the fewest pods among those that take the pod; of several the first. Looks at cordons, taints,
+ * The node with the fewest pods of the same controller among those that take the pod; of several the one with the fewest pods, and of
+ * these the first. So the pods of a Deployment are spread, whatever else the nodes have. Looks at cordons, taints,
  * nodeSelector, what node affinity requires, requests and volumes; other affinities and topology spread are not looked at.
  */
 export function decideScheduling(
@@ -56,11 +59,16 @@ export function decideScheduling(
     for (const obstacle of found) obstacles.set(obstacle, (obstacles.get(obstacle) ?? 0) + 1);
     if (found.length > 0) continue;
     if (node.metadata.name === preferred) return { node: preferred };
-    if (!best || candidate.load.pods < best.load.pods) best = candidate;
+    if (!best || isEmptier(candidate, best)) best = candidate;
   }
   if (best) return { node: best.node.metadata.name };
   const reasons = [...obstacles].map(([text, count]) => `${count} ${text}`).sort();
   return refusalBy(candidates, reasons.join(', '));
+}
+
+function isEmptier(one: Candidate, other: Candidate): boolean {
+  if (one.siblings !== other.siblings) return one.siblings < other.siblings;
+  return one.load.pods < other.load.pods;
 }
 
 /** What is told of a pod that none of the nodes takes, for these reasons. */

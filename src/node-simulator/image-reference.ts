@@ -8,7 +8,6 @@ export const BROKEN_IMAGE_WORDS = [
   'bad',
   'fail',
   'invalid',
-  'never-ready',
   'nonexistent',
   'non-existent',
   'doesnotexist',
@@ -18,10 +17,6 @@ export const BROKEN_IMAGE_WORDS = [
   'not-found',
   'no-such',
   'nope',
-  'neverready',
-  'not-ready',
-  'notready',
-  'unready',
   'bogus',
   'wrong',
   'typo',
@@ -35,7 +30,16 @@ const NOWHERE = /\.invalid(:\d+)?$/;
 /** Words that make an image start, and then its container exit again and again. */
 export const CRASHING_IMAGE_WORDS = ['crash'] as const;
 
-export type ImageVerdict = 'good' | 'malformed' | 'broken' | 'crashing';
+/** Words that make an image start, and its container never ready. */
+export const NEVER_READY_IMAGE_WORDS = [
+  'never-ready',
+  'neverready',
+  'not-ready',
+  'notready',
+  'unready',
+] as const;
+
+export type ImageVerdict = 'good' | 'malformed' | 'broken' | 'crashing' | 'never-ready';
 
 /** What a simulated node makes of an image's reference. */
 export function judgeImage(image: string): ImageVerdict {
@@ -44,7 +48,8 @@ export function judgeImage(image: string): ImageVerdict {
   const text = `${reference.repository}:${reference.tag ?? ''}`.toLowerCase();
   if (CRASHING_IMAGE_WORDS.some((word) => text.includes(word))) return 'crashing';
   const existsNowhere = NOWHERE.test(reference.registry ?? '') || text === DOCUMENTED_TYPO;
-  return existsNowhere || BROKEN_IMAGE_WORDS.some((word) => text.includes(word)) ? 'broken' : 'good';
+  if (existsNowhere || BROKEN_IMAGE_WORDS.some((word) => text.includes(word))) return 'broken';
+  return NEVER_READY_IMAGE_WORDS.some((word) => text.includes(word)) ? 'never-ready' : 'good';
 }
 
 export interface ImageReference {

@@ -1,5 +1,8 @@
-import { containerAnnotation } from '../base/kubernetes/index.js';
+import type { IContainer } from 'kubernetes-models/v1/Container';
+import { containerAnnotation, ownField } from '../base/kubernetes/index.js';
 import type { DeepReadonly, Pod } from '../base/kubernetes/index.js';
+import { failureOfCommand } from './command-end.js';
+import type { CommandEnd } from './command-end.js';
 import { judgeImage } from './image-reference.js';
 
 /** Asks a simulated node to let a pod fail; on the pod, so usually in a Deployment's template. */
@@ -34,6 +37,7 @@ export function containerBehaviour(behaviour: PodBehaviour | undefined, image: s
     return behaviour;
   }
   if (verdict === 'broken') return 'image-pull-error';
+  if (verdict === 'never-ready') return verdict;
   return verdict === 'crashing' ? 'crash-loop' : 'run';
 }
 
@@ -48,21 +52,52 @@ export function readyAfterMs(pod: DeepReadonly<Pod>, defaultMs: number): number 
 export interface ContainerEnd {
   readonly afterMs: number;
   readonly exitCode: number;
+  /** It may be ready until then. @default false */
+  readonly isReadyBefore?: boolean;
 }
 
 /** Without an annotation that says otherwise: soon, but late enough to be seen running. */
 const ENDS_AFTER_MS = 1_000;
 
 /**
- * Whoever says that containers are not to be restarted always has made them to end, and most end well. Undefined where they run on.
+ * Containers that are not restarted always are made to end, and most end well. One that is, runs on, unless its command says that it
+ * fails. Undefined where they run on.
  */
-export function containerEnd(pod: DeepReadonly<Pod>, container: string): ContainerEnd | undefined {
-  if (restartsAlways(pod)) return undefined;
-  const { annotations = {} } = pod.metadata;
-  const asked = annotations[ENDS_AFTER_ANNOTATION]?.trim() ?? '';
+export function containerEnd(pod: DeepReadonly<Pod>, container: Container): ContainerEnd | undefined {
+  const failure = failureOfCommand(argvOf(container));
+  if (restartsAlways(pod)) return failure && endOf(failure);
+  const asked = containerAnnotation(pod.metadata, ENDS_AFTER_ANNOTATION, container.name)?.trim() ?? '';
   if (asked === 'never') return undefined;
-  const code = containerAnnotation(pod.metadata, EXIT_CODE_ANNOTATION, container) ?? '';
-  return { afterMs: parseDuration(asked) ?? ENDS_AFTER_MS, exitCode: parseExitCode(code) };
+  const code = containerAnnotation(pod.metadata, EXIT_CODE_ANNOTATION, container.name);
+  if (failure && code === undefined && asked === '') return endOf(failure);
+  return {
+    afterMs: parseDuration(asked) ?? ENDS_AFTER_MS,
+    exitCode: code === undefined ? (failure?.exitCode ?? 0) : parseExitCode(code),
+  };
+}
+
+/** Init containers end at once, and well, unless an annotation of their own or their command says otherwise. */
+export function initContainerEnd(pod: DeepReadonly<Pod>, container: Container): ContainerEnd | undefined {
+  const { annotations = {} } = pod.metadata;
+  const asked = ownField(annotations, `${ENDS_AFTER_ANNOTATION}.${container.name}`)?.trim() ?? '';
+  if (asked === 'never') return undefined;
+  const code = ownField(annotations, `${EXIT_CODE_ANNOTATION}.${container.name}`);
+  const failure = failureOfCommand(argvOf(container));
+  return {
+    afterMs: parseDuration(asked) ?? failure?.afterMs ?? 0,
+    exitCode: code === undefined ? (failure?.exitCode ?? 0) : parseExitCode(code),
+  };
+}
+
+/** Late enough to be seen running, as a container's other ends are. */
+function endOf({ afterMs, exitCode }: CommandEnd): ContainerEnd {
+  return { afterMs: Math.max(afterMs, ENDS_AFTER_MS), exitCode, isReadyBefore: afterMs > ENDS_AFTER_MS };
+}
+
+type Container = DeepReadonly<IContainer>;
+
+function argvOf({ args = [], command = [] }: Container): readonly string[] {
+  return [...command, ...args];
 }
 
 export function restartsAlways({ spec }: DeepReadonly<Pod>): boolean {

@@ -17,28 +17,36 @@ interface Verdict {
  */
 export function decidePodConditions(
   pod: ReadablePod,
-  statuses: readonly ContainerStatus[],
+  { containers, initContainers }: PodContainers,
   now: string,
 ): PodCondition[] {
-  const containersReady = containersVerdict(statuses);
+  const containersReady = containersVerdict([...sidecarsOf(pod, initContainers), ...containers]);
   return withVerdicts(pod, now, [
     { type: 'PodScheduled', status: 'True' },
-    { type: 'Initialized', status: 'True' },
+    { type: 'Initialized', ...initializedVerdict(pod, initContainers) },
     { type: 'ContainersReady', ...containersReady },
     { type: 'Ready', ...readyVerdict(pod, containersReady) },
   ]);
 }
 
-/** The conditions of a pod whose containers have all ended. */
+/**
+ * The conditions of a pod whose containers have all ended.
+ * @param unfinished its init containers, where it has not come further. @default none
+ */
 export function conditionsOfEnded(
   pod: ReadablePod,
   phase: 'Succeeded' | 'Failed',
   now: string,
+  unfinished: readonly ContainerStatus[] = [],
 ): PodCondition[] {
   const reason = phase === 'Succeeded' ? 'PodCompleted' : 'PodFailed';
   return withVerdicts(pod, now, [
     { type: 'PodScheduled', status: 'True' },
-    { type: 'Initialized', status: 'True', ...(phase === 'Succeeded' && { reason }) },
+    {
+      type: 'Initialized',
+      ...initializedVerdict(pod, unfinished),
+      ...(phase === 'Succeeded' && { reason }),
+    },
     { type: 'ContainersReady', status: 'False', reason },
     { type: 'Ready', status: 'False', reason },
   ]);
@@ -51,6 +59,37 @@ export function unschedulableConditions(pod: ReadablePod, message: string, now: 
   ]);
 }
 
+/** What is reported of the containers of a pod. */
+export interface PodContainers {
+  readonly initContainers: readonly ContainerStatus[];
+  readonly containers: readonly ContainerStatus[];
+}
+
+export function isConditionTrue({ status }: ReadablePod, asked: string): boolean {
+  return status?.conditions?.some((each) => each.type === asked && each.status === 'True') ?? false;
+}
+
+function sidecarsOf({ spec }: ReadablePod, statuses: readonly ContainerStatus[]): readonly ContainerStatus[] {
+  const names = new Set(
+    spec.initContainers?.filter((one) => one.restartPolicy === 'Always').map(({ name }) => name),
+  );
+  return statuses.filter(({ name }) => names.has(name));
+}
+
+function initializedVerdict(pod: ReadablePod, statuses: readonly ContainerStatus[]): Omit<Verdict, 'type'> {
+  const sidecars = new Set(sidecarsOf(pod, statuses));
+  const incomplete = statuses.filter((status) =>
+    sidecars.has(status) ? status.started !== true : status.state?.terminated?.exitCode !== 0,
+  );
+  if (incomplete.length === 0) return { status: 'True' };
+  const names = incomplete.map(({ name }) => name).join(' ');
+  return {
+    status: 'False',
+    reason: 'ContainersNotInitialized',
+    message: `containers with incomplete status: [${names}]`,
+  };
+}
+
 function withVerdicts(pod: ReadablePod, now: string, verdicts: readonly Verdict[]): PodCondition[] {
   const current = (pod.status?.conditions ?? []) as readonly PodCondition[];
   const others = current.filter(({ type }) => !verdicts.some((verdict) => verdict.type === type));
@@ -58,7 +97,7 @@ function withVerdicts(pod: ReadablePod, now: string, verdicts: readonly Verdict[
     ...verdicts.map((verdict): PodCondition => {
       const before = current.find(({ type }) => type === verdict.type);
       const same = before?.status === verdict.status;
-      const kept = before?.observedGeneration;
+      const kept = pod.metadata.generation ?? before?.observedGeneration;
       return {
         ...verdict,
         lastTransitionTime: (same ? before.lastTransitionTime : undefined) ?? now,

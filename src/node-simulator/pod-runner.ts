@@ -5,7 +5,7 @@ import type { EventRecorder } from '../kit/events/index.js';
 import type { DeepReadonly, Pod, PodStatus } from '../base/kubernetes/index.js';
 import { PODS } from '../base/kubernetes/index.js';
 import { coveredByWriteOf } from '../base/trace-context/index.js';
-import { decideContainerEvents } from './container-events.js';
+import { decideContainerEvents, statusesOf } from './container-events.js';
 import type { PodPlan } from './decide-pod-lifecycle.js';
 import { decidePodLifecycle } from './decide-pod-lifecycle.js';
 import type { CompiledNodeSimulatorOptions } from './node-simulator.options.js';
@@ -98,7 +98,7 @@ export class PodRunner {
   }
 
   private noteStarts(status: PodStatus, memory: PodMemory): void {
-    for (const { containerID, state } of status.containerStatuses ?? []) {
+    for (const { containerID, state } of statusesOf(status)) {
       if (containerID === undefined || !state?.running || memory.startedMs.has(containerID)) continue;
       memory.startedMs.set(containerID, this.dependencies.clock.now());
     }

@@ -87,7 +87,7 @@ export class PodScheduler {
     const { loads, nodeNames, nodes, storage } = this.dependencies;
     const candidates = nodeNames.flatMap((name): Candidate[] => {
       const node = nodes.get(name);
-      return node ? [{ node, load: loads.of(name) }] : [];
+      return node ? [{ node, load: loads.of(name), siblings: loads.siblingsOf(pod, name) }] : [];
     });
     if ('unschedulable' in needs) return refusalBy(candidates, needs.unschedulable);
     return decideScheduling(pod, candidates, {

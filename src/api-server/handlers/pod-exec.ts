@@ -1,35 +1,11 @@
-import { parse as parseYaml } from 'yaml';
-import { z } from 'zod';
 import { errorMessage } from '../../base/errors/index.js';
-import { containerAnnotation, ownField, stringifyJson } from '../../base/kubernetes/index.js';
+import { EXEC_ANNOTATION, answerTo, readExecAnswers } from '../../base/exec-answers/index.js';
+import type { ExecAnswer, ExecAnswers } from '../../base/exec-answers/index.js';
+import { containerAnnotation, stringifyJson } from '../../base/kubernetes/index.js';
 import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
 import { badRequest, internalError } from '../errors/index.js';
 import type { ConnectOptions } from './connect-options.js';
 import type { ApiRequest, MessageConnection, UpgradeResponse } from '../http/index.js';
-
-/** On a pod: what commands in its containers answer. With a dot and a container's name behind it, what they do in that one. */
-const EXEC_ANNOTATION = 'node.rollkeeper.dev/exec';
-/** In the annotation: any other command. */
-const ANY = '*';
-
-/** What a command does that nobody runs. */
-export interface ExecAnswer {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly exitCode: number;
-}
-
-const answers = z.record(
-  z.string(),
-  z.union([
-    z.string().transform((stdout): ExecAnswer => ({ stdout, stderr: '', exitCode: 0 })),
-    z.strictObject({
-      stdout: z.string().default(''),
-      stderr: z.string().default(''),
-      exitCode: z.int().min(0).max(255).default(0),
-    }),
-  ]),
-);
 
 export type ExecOutcome =
   | { readonly type: 'answer'; readonly answer: ExecAnswer }
@@ -52,17 +28,15 @@ export function decideExec(
   const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
   if (!statuses.some(({ name, state }) => name === container && state?.running))
     throw internalError(`unable to upgrade connection: container not found (${stringifyJson(container)})`);
-  const known = readAnswers(text);
-  const answer = ownField(known, command.join(' ')) ?? ownField(known, ANY);
+  const answer = answerTo(readAnswers(text), command);
   return answer ? { type: 'answer', answer } : { type: 'unknown command', command: command[0]! };
 }
 
-function readAnswers(text: string): Readonly<Record<string, ExecAnswer>> {
+function readAnswers(text: string): ExecAnswers {
   try {
-    return answers.parse(parseYaml(text));
+    return readExecAnswers(text);
   } catch (error) {
-    const problem = error instanceof z.ZodError ? z.prettifyError(error) : errorMessage(error);
-    throw badRequest(`the annotation ${EXEC_ANNOTATION} is no map from commands to answers: ${problem}`);
+    throw badRequest(errorMessage(error), error);
   }
 }
 

@@ -76,7 +76,7 @@ export interface PlacedContainer {
 function containersOf(spec: PodSpec, path: string): PlacedContainer[] {
   return (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((list) =>
     (spec[list] ?? []).map((container, index) => ({
-      container: container as IContainer,
+      container: container,
       at: `${path}.${list}[${index}]`,
     })),
   );

@@ -1,0 +1,47 @@
+import { parse as parseYaml } from 'yaml';
+import { z } from 'zod';
+import { errorMessage } from '../errors/index.js';
+import { ownField } from '../kubernetes/index.js';
+
+/** On a pod: what commands in its containers answer. With a dot and a container's name behind it, what they do in that one. */
+export const EXEC_ANNOTATION = 'node.rollkeeper.dev/exec';
+/** In the annotation: any other command. */
+const ANY = '*';
+
+/** What a command answers that is never run. */
+export interface ExecAnswer {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
+export type ExecAnswers = Readonly<Record<string, ExecAnswer>>;
+
+const answers = z.record(
+  z.string(),
+  z.union([
+    z.string().transform((stdout): ExecAnswer => ({ stdout, stderr: '', exitCode: 0 })),
+    z.strictObject({
+      stdout: z.string().default(''),
+      stderr: z.string().default(''),
+      exitCode: z.int().min(0).max(255).default(0),
+    }),
+  ]),
+);
+
+/** @throws Error that says what is wrong with the annotation's text */
+export function readExecAnswers(text: string): ExecAnswers {
+  try {
+    return answers.parse(parseYaml(text));
+  } catch (error) {
+    const problem = error instanceof z.ZodError ? z.prettifyError(error) : errorMessage(error);
+    throw new Error(`the annotation ${EXEC_ANNOTATION} is no map from commands to answers: ${problem}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Undefined where the container has no such command. */
+export function answerTo(known: ExecAnswers, command: readonly string[]): ExecAnswer | undefined {
+  return ownField(known, command.join(' ')) ?? ownField(known, ANY);
+}
