@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { BROKEN_IMAGE_WORDS, judgeImage, parseImageReference } from './image-reference.js';
+import {
+  BROKEN_IMAGE_WORDS,
+  NEVER_READY_IMAGE_WORDS,
+  judgeImage,
+  parseImageReference,
+} from './image-reference.js';
 
 describe('parseImageReference', () => {
   it.each([
@@ -44,6 +49,12 @@ describe('judgeImage', () => {
       expect(judgeImage(`example.com/team/${word}-app:1.0`)).toBe('broken');
     },
   );
+
+  it.each(NEVER_READY_IMAGE_WORDS)('lets an image with "%s" start, and never be ready', (word) => {
+    expect(judgeImage(`nginx:${word}`)).toBe('never-ready');
+    expect(judgeImage(`example.com/team/${word}-app:1.0`)).toBe('never-ready');
+    expect(judgeImage(`nginx:${word}-broken`)).toBe('broken');
+  });
 
   it('lets images with "crash" start and exit', () => {
     expect(judgeImage('crasher:v1')).toBe('crashing');
