@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Pod } from '../base/kubernetes/index.js';
 import { NodeLoads } from './node-loads.js';
 
-function aPod(name: string, controller?: string, phase = 'Running'): Pod {
+function aPod(name: string, controller?: string, phase: 'Running' | 'Succeeded' | 'Failed' = 'Running'): Pod {
   const owner = {
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',
