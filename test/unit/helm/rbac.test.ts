@@ -21,6 +21,9 @@ const namespace = rightsNeededBy('controllers', 'namespace');
 const lease = rightsNeededBy('kit', 'leader-election').filter(({ resource }) => resource === 'leases');
 const candidate = rightsNeededBy('kit', 'leader-election').filter(({ resource }) => resource !== 'leases');
 
+/** Of the namespace kube-system alone, by which a replica knows its cluster. */
+const identity = rightsNeededBy('kit', 'operator', 'cluster-guard.ts');
+
 /**
  * An owner reference that blocks its owner's deletion needs the right to set that owner's finalizers, where the
  * cluster's admission (OwnerReferencesPermissionEnforcement) looks at it.
@@ -34,6 +37,7 @@ const blocking: readonly Right[] = ['deployments/finalizers', 'replicasets/final
 describe('the rights that the code needs, as they are found in its sources', () => {
   it('are those of the requests that it makes', () => {
     expect(text(events)).toEqual(['create events', 'patch events']);
+    expect(text(identity)).toEqual(['get namespaces']);
     expect(text(deployment)).toContain('update deployments/status.apps');
     expect(text(replicaSet)).toEqual(
       expect.arrayContaining([
@@ -130,7 +134,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
   });
 
   it.each(CASES)('are no more than it takes, for --controllers=$controllers', ({ controllers, needed }) => {
-    const wanted = new Set(text([...usual(controllers), ...needed]));
+    const wanted = new Set(text([...identity, ...usual(controllers), ...needed]));
     const given = text(rightsGivenBy(rulesWith({ controllers })));
     expect(given.filter((right) => !wanted.has(right))).toEqual([]);
   });
@@ -140,12 +144,20 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     (api) => {
       const given = rightsGivenBy(rulesWith({ controllers: 'deployment', deployments: { api } }));
       const groups = api.split(',').map((each) => each.split('/')[0] ?? '');
-      const needed = withoutPods.flatMap((right) =>
+      const needed = [...identity, ...withoutPods].flatMap((right) =>
         right.resource.startsWith('deployments') ? groups.map((group) => ({ ...right, group })) : [right],
       );
       expect(text(given)).toEqual(text(needed));
     },
   );
+
+  it('let a replica know its cluster by one namespace, and read no other', () => {
+    const rules = rulesWith({ controllers: 'deployment' });
+    expect(isGiven(rules, identity[0] as Right)).toBe(false);
+    expect(rules.filter(({ resources }) => resources?.includes('namespaces'))).toMatchObject([
+      { resourceNames: ['kube-system'], verbs: ['get'] },
+    ]);
+  });
 
   describe('in some namespaces', () => {
     const chart = (): Chart => new Chart({ namespaces: ['a', 'ops'] });
@@ -191,7 +203,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
     it('leave to the pods’ own account what the informers read, events, and the others’ tokens', () => {
       const chart = new Chart({ serviceAccount: { perController: true } });
       const tokens = { group: '', resource: 'serviceaccounts/token', verb: 'create' };
-      const needed = unique([...events, ...reads(deployment), ...reads(replicaSet), tokens]);
+      const needed = unique([...events, ...identity, ...reads(deployment), ...reads(replicaSet), tokens]);
       expect(text(rightsGivenBy(chart.rulesOf('ops')))).toEqual(text(needed));
       const [role] = chart
         .all<{ metadata: { name: string }; rules: { resourceNames?: string[] }[] }>('Role')
