@@ -343,7 +343,7 @@ describe.skipIf(!helm)('the chart', () => {
     it('is long, one word, and another one for each release', () => {
       const token = tokenIn(nothing());
       expect(token).toMatch(/^[A-Za-z0-9]{43}$/);
-      expect(tokenIn(new Chart())).not.toBe(token);
+      expect(tokenIn(new Chart({}, { name: 'other' }))).not.toBe(token);
     });
 
     it('is read from the Secret and the key that the values name', () => {

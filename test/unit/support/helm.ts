@@ -53,8 +53,25 @@ export function helmEnv(home: string): NodeJS.ProcessEnv {
   };
 }
 
+/** What helm has printed, by the arguments and values: tests of one file look at the same renderings again and again. */
+const printed = new Map<string, string>();
+
 /** What `helm template` makes of the chart. @throws with helm's own words */
-export function render(values: Values = {}, { name = 'rk', namespace = 'ops' }: Release = {}): Rendered[] {
+export function render(values: Values = {}, release: Release = {}): Rendered[] {
+  const input = stringify(withRedis(values));
+  const id = JSON.stringify([release, input]);
+  const stdout = printed.get(id) ?? template(input, release);
+  printed.set(id, stdout);
+  // As Go reads it: 0440 is an octal number.
+  return parseAllDocuments(stdout, { version: '1.1' }).flatMap((document) => {
+    const [error] = document.errors;
+    if (error) throw error;
+    const object = document.toJS() as Rendered | null;
+    return object ? [object] : [];
+  });
+}
+
+function template(input: string, { name = 'rk', namespace = 'ops' }: Release): string {
   const args = [
     'template',
     name,
@@ -68,19 +85,13 @@ export function render(values: Values = {}, { name = 'rk', namespace = 'ops' }: 
   ];
   const { status, stderr, stdout } = spawnSync(helm ?? 'helm', args, {
     encoding: 'utf8',
-    input: stringify(withRedis(values)),
+    input,
     // Nothing is written there.
     env: helmEnv('/nonexistent'),
     maxBuffer: 16 << 20,
   });
   if (status !== 0) throw new Error(`helm template: ${stderr}`);
-  // As Go reads it: 0440 is an octal number.
-  return parseAllDocuments(stdout, { version: '1.1' }).flatMap((document) => {
-    const [error] = document.errors;
-    if (error) throw error;
-    const object = document.toJS() as Rendered | null;
-    return object ? [object] : [];
-  });
+  return stdout;
 }
 
 /** The one value that the chart cannot choose for anybody. */
