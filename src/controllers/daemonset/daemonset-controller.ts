@@ -12,6 +12,7 @@ import {
   isMade,
   ownPodIndexes,
   slowStartBatch,
+  watchFreedRoom,
   watchOrphans,
 } from '../shared/index.js';
 import type { ReadableNode, ReadablePod, ReadableSet } from './daemon-pod.js';
@@ -40,6 +41,10 @@ export const daemonSetController = clusterControllerFrom<DaemonSet>(
       indexes: [...ownPodIndexes(OWN_PODS), ...REVISION_INDEXES],
       watches: [
         watchOrphans(OWN_PODS),
+        watchFreedRoom(DaemonSet, ({ status }) => {
+          const { currentNumberScheduled = 0, desiredNumberScheduled = 0 } = status ?? {};
+          return currentNumberScheduled < desiredNumberScheduled;
+        }),
         watch(
           Node,
           (_node, listerOf) =>

@@ -10,6 +10,7 @@ import {
   ownPodIndexes,
   slowStartBatch,
   unlessGone,
+  watchFreedRoom,
   watchOrphans,
   withoutFinalizer,
 } from '../shared/index.js';
@@ -42,7 +43,14 @@ export const jobController = clusterController<Job>({
   name: 'job',
   for: Job,
   indexes: [indexBy(Pod, JOB_INDEX, (pod) => jobsNamedBy(pod).map(keyOf)), ...ownPodIndexes(OWN_PODS)],
-  watches: [watch(Pod, jobsNamedBy), watchOrphans(OWN_PODS)],
+  watches: [
+    watch(Pod, jobsNamedBy),
+    watchOrphans(OWN_PODS),
+    watchFreedRoom(
+      Job,
+      (job) => !isJobFinished(job) && (job.status?.active ?? 0) < (job.spec.parallelism ?? 1),
+    ),
+  ],
   async reconcile({ key }, sync) {
     const { object: job } = sync;
     const isOurs = job && (job.spec.managedBy ?? THIS_CONTROLLER) === THIS_CONTROLLER;

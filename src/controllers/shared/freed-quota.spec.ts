@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ResourceQuota } from '../../base/kubernetes/index.js';
-import { isRoomFreed } from './freed-quota.js';
+import { NAMESPACE_INDEX, StatefulSet } from '../../kit/index.js';
+import type { ListerOf } from '../../kit/index.js';
+import { isRoomFreed, watchFreedRoom } from './freed-quota.js';
 
 const quota = (hard: string, used: string): ResourceQuota => ({
   apiVersion: 'v1',
@@ -37,5 +39,23 @@ describe('room under a quota', () => {
   it('is there when the quota is gone, and not when there is a new one', () => {
     expect(isRoomFreed({ type: 'deleted', object: quota('5', '5'), finalStateUnknown: false })).toBe(true);
     expect(isRoomFreed({ type: 'added', object: quota('5', '0'), initial: false })).toBe(false);
+  });
+});
+
+describe('what a controller watches for room', () => {
+  it('wakes what lacks pods in the namespace of the quota', () => {
+    const sets = [0, 2].map((replicas) => ({
+      metadata: { namespace: 'default', name: `has-${replicas}` },
+      status: { replicas },
+    }));
+    const byIndex = (index: string, value: string) =>
+      index === NAMESPACE_INDEX && value === 'default' ? sets : [];
+    const listerOf = (() => ({ byIndex })) as unknown as ListerOf;
+    const { map, predicates } = watchFreedRoom(StatefulSet, ({ status }) => (status?.replicas ?? 0) < 2);
+    expect([...map(quota('5', '4'), listerOf)]).toEqual([{ namespace: 'default', name: 'has-0' }]);
+    expect([...map({ ...quota('5', '4'), metadata: { name: 'q', namespace: 'other' } }, listerOf)]).toEqual(
+      [],
+    );
+    expect(predicates).toEqual([isRoomFreed]);
   });
 });

@@ -1,7 +1,7 @@
-import type { Enqueue, Informer, ResourceEvent } from '../../kit/index.js';
-import { NAMESPACE_INDEX } from '../../kit/index.js';
+import type { CachedKind, Enqueue, Informer, ResourceEvent, WatchedKind } from '../../kit/index.js';
+import { NAMESPACE_INDEX, watch } from '../../kit/index.js';
 import type { DeepReadonly, KubernetesObject, ResourceQuota } from '../../base/kubernetes/index.js';
-import { nanosOf } from '../../base/kubernetes/index.js';
+import { RESOURCE_QUOTAS, nanosOf } from '../../base/kubernetes/index.js';
 
 export interface FreedQuotaInput<T extends KubernetesObject> {
   readonly quotas: Informer<ResourceQuota>;
@@ -25,6 +25,21 @@ export function watchFreedQuotas<T extends KubernetesObject>(input: FreedQuotaIn
       enqueue({ ref: { namespace, name: object.metadata.name }, change: event, reason: 'child-change' });
     }
   });
+}
+
+/** The same for controllers that are made of what they watch. */
+export function watchFreedRoom<T extends KubernetesObject>(
+  kind: CachedKind<T>,
+  waitsForRoom: (object: DeepReadonly<T>) => boolean,
+): WatchedKind {
+  return watch<ResourceQuota>(
+    RESOURCE_QUOTAS,
+    function* ({ metadata: { namespace = '' } }, listerOf) {
+      for (const object of listerOf(kind).byIndex(NAMESPACE_INDEX, namespace))
+        if (waitsForRoom(object)) yield object.metadata;
+    },
+    isRoomFreed,
+  );
 }
 
 /** Whether anything may be created after this that could not be before: less is used, more is allowed, or nothing is limited any more. */

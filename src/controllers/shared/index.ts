@@ -14,7 +14,7 @@ export type { ClaimDecision } from './claim-decision.js';
 export { byPodName, classifyPod } from './classify-pod.js';
 export type { ClassifiedPod, PodState } from './classify-pod.js';
 export { counted, scaledValue } from './counts.js';
-export { isRoomFreed, watchFreedQuotas } from './freed-quota.js';
+export { isRoomFreed, watchFreedQuotas, watchFreedRoom } from './freed-quota.js';
 export { isRejectedByNode } from './node-rejection.js';
 export { claimOwnPods, failuresOf, isMade, ownPodIndexes, watchOrphans } from './own-pods.js';
 export type { OwnPods } from './own-pods.js';

@@ -12,6 +12,7 @@ import {
   clusterController,
   ownPodIndexes,
   slowStartBatch,
+  watchFreedRoom,
   watchOrphans,
 } from '../shared/index.js';
 import type { ReplicaDecision, ReplicaStep, SetView } from './decide-replicas.js';
@@ -37,7 +38,10 @@ export const statefulSetController = clusterController<StatefulSet>(
     owns: [Pod, ControllerRevision],
     reads: [PersistentVolumeClaim],
     indexes: [...ownPodIndexes(OWN_PODS), ...REVISION_INDEXES],
-    watches: [watchOrphans(OWN_PODS)],
+    watches: [
+      watchOrphans(OWN_PODS),
+      watchFreedRoom(StatefulSet, ({ spec, status }) => (status?.replicas ?? 0) < (spec.replicas ?? 1)),
+    ],
     async reconcile(_request, sync) {
       return sync.object ? syncSet(sync.object, sync) : {};
     },
