@@ -197,11 +197,11 @@ export function runWorkQueueContract(
         const queue = await setUp();
         const items: WorkItem[] = [];
         consume(async (item) => void items.push(item));
-        await queue.addAfter('a', 300, { reason: 'requeue' });
+        await queue.addAfter('a', 3000, { reason: 'requeue' });
         await harness.pass(100);
         expect(items).toHaveLength(0);
         expect(await queue.counts()).toMatchObject({ waiting: 0, delayed: 1 });
-        await harness.until(() => items.length === 1);
+        await harness.until(() => items.length === 1, 5000);
         expect(items[0]).toMatchObject({ key: 'a', reason: 'requeue' });
         await harness.until(async () => (await queue.counts()).delayed === 0);
       });
