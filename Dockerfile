@@ -20,7 +20,7 @@ FROM base AS build
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json nest-cli.json ./
-COPY scripts/bundle.mjs ./scripts/
+COPY scripts/bundle.mjs scripts/inline-lua.mjs ./scripts/
 COPY src ./src
 RUN npm run build \
   && find dist -type f \( -name '*.map' -o -name '*.d.ts' \) -delete \

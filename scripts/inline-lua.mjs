@@ -12,18 +12,19 @@ const NAMED = /new LuaScript\(new URL\('(\.\/lua\/[a-z0-9-]+\.lua)', import\.met
 /** Any other way to name such a file would be read at run time, and not be found. */
 const MISSED = /^(?!\s*(?:\/\/|\*)).*\.lua\b.*import\.meta\.url/m;
 
+/** Of this run or of an earlier one. */
 let inlined = 0;
 for (const name of readdirSync(DIST, { recursive: true })) {
   if (!name.endsWith('.js') || name.startsWith('bundle')) continue;
   const module = join(DIST, name);
   const code = readFileSync(module, 'utf8');
   const result = code.replace(NAMED, (_call, file) => {
-    inlined += 1;
     const { numberOfKeys, source } = new LuaScript(new URL(file, pathToFileURL(join(SRC, name))));
     return `new LuaScript(${JSON.stringify({ source, numberOfKeys })}`;
   });
   if (MISSED.test(result))
     throw new Error(`${relative(ROOT, module)} names a Lua file in a way that is not inlined`);
+  inlined += result.split('new LuaScript({"source":').length - 1;
   if (result !== code) writeFileSync(module, result);
 }
 if (inlined === 0) throw new Error('no module of dist names a Lua file');

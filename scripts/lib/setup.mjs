@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { packagesOf, runWithProgress } from './progress.mjs';
 import { fail, run, runQuietly, say, tryOutput } from './run.mjs';
 
@@ -155,6 +155,7 @@ export async function ensureBuild(node) {
       'nest-cli.json',
       'package-lock.json',
       'scripts/bundle.mjs',
+      'scripts/inline-lua.mjs',
     ].map((name) => join(ROOT, name)),
   ];
   const wanted = hashOf(sources);
@@ -167,7 +168,9 @@ export async function ensureBuild(node) {
 
 /** Runs the built program; resolves with its exit code. */
 export async function runProgram(node, args) {
-  const { withMemoryDefaults } = await import('../../dist/base/process/memory-environment.js');
+  const { withMemoryDefaults } = await import(
+    pathToFileURL(join(ROOT, 'dist', 'base', 'process', 'memory-environment.js')).href
+  );
   const env = withMemoryDefaults(process.env, 'time');
   return run(node, [join(ROOT, 'dist', 'main.js'), ...args], { env });
 }

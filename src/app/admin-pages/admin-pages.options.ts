@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { compileOptions } from '../../base/options/compile-options.js';
+import type { LocalReads } from '../admin/decide-access.js';
+import { LOCAL_READS } from '../admin/decide-access.js';
 import type { AdminTls } from './admin-tls.js';
 import { decideAdminTls } from './admin-tls.js';
 
@@ -20,8 +22,11 @@ export interface AdminPagesOptions {
   readonly insecureHttp?: boolean;
   /** Whether `/metrics` is for everybody who reaches the port. @default false */
   readonly openMetrics?: boolean;
-  /** Whether users of this machine may read without a token, or have to know one as everybody else. @default 'anyone' */
-  readonly localReads?: 'anyone' | 'token';
+  /**
+   * Who on this machine reads without a token: `anyone`, the user of this process and root (`own-user`; Linux tells users apart, elsewhere
+   * it is `anyone`), or nobody (`token`). @default 'anyone'
+   */
+  readonly localReads?: LocalReads;
   /** Traces kept in memory for the console, where the manager makes its own tracing. @default 200 */
   readonly recentTraces?: number;
 }
@@ -39,7 +44,7 @@ const schema = z.object({
   tlsKeyFile: file,
   insecureHttp: z.boolean().default(false),
   openMetrics: z.boolean().default(false),
-  localReads: z.enum(['anyone', 'token'], 'must be anyone or token').default('anyone'),
+  localReads: z.enum(LOCAL_READS, 'must be anyone, own-user or token').default('anyone'),
   recentTraces: z.int().min(0).max(100_000).default(200),
 });
 

@@ -97,7 +97,7 @@ class AdminPages implements ManagerExtension {
       option: OPTION_NAMES.certFile,
     });
     return createAdminPorts({
-      ...{ manager, clock, logger, certificate, openMetrics, localNeedsToken: localReads === 'token' },
+      ...{ manager, clock, logger, certificate, openMetrics, localReads },
       token: readAdminToken(tokenFile, OPTION_NAMES.tokenFile),
       delegated: auth === 'delegated' ? new DelegatedAccess({ client: manager.client, clock, logger }) : null,
       status: new ReplicaStatusSource(manager, clock),

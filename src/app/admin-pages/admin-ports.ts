@@ -1,4 +1,11 @@
-import type { AdminPorts, DeploymentCaches, LeaseView, PeerRegistry, StatusSource } from '../admin/index.js';
+import type {
+  AdminPorts,
+  DeploymentCaches,
+  LeaseView,
+  LocalReads,
+  PeerRegistry,
+  StatusSource,
+} from '../admin/index.js';
 import type { Clock } from '../../base/clock/index.js';
 import type { AccessJudge } from '../delegated-access/index.js';
 import type { DecisionLog, RunningSyncs } from '../explain/index.js';
@@ -27,7 +34,7 @@ import type { ServedCertificate } from '../../base/tls/index.js';
 
 export interface AdminPortParts {
   readonly openMetrics: boolean;
-  readonly localNeedsToken: boolean;
+  readonly localReads: LocalReads;
   /** The options in force, without secrets. */
   readonly config: () => Readonly<Record<string, unknown>>;
   readonly clock: Clock;
@@ -45,7 +52,7 @@ export interface AdminPortParts {
 
 /** This replica as the admin API sees it. */
 export function createAdminPorts(parts: AdminPortParts): AdminPorts {
-  const { clock, config, decisions, localNeedsToken, logger, manager, openMetrics, peers, running, status } =
+  const { clock, config, decisions, localReads, logger, manager, openMetrics, peers, running, status } =
     parts;
   const { identity, informers } = manager;
   return {
@@ -57,7 +64,7 @@ export function createAdminPorts(parts: AdminPortParts): AdminPorts {
     delegated: parts.delegated ?? undefined,
     certificate: parts.certificate ?? undefined,
     openMetrics,
-    localNeedsToken,
+    localReads,
     status,
     config,
     store: {

@@ -1,14 +1,16 @@
+import type { Socket } from 'node:net';
 import type { Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
 import type { AccessQuestion } from '../delegated-access/index.js';
 import type { AdminPorts } from './admin-ports.js';
-import type { AccessDecision } from './decide-access.js';
-import { decideAccess } from './decide-access.js';
+import type { AccessDecision, RequestFacts } from './decide-access.js';
+import { decideAccess, isLoopbackAddress } from './decide-access.js';
+import { isOwnUser } from './peer-user.js';
 import { GUESS_LIMITS, REQUEST_LIMITS, RequestLimiter } from './request-limiter.js';
 
 export type AccessOptions = Pick<
   AdminPorts,
-  'clock' | 'logger' | 'token' | 'delegated' | 'openMetrics' | 'localNeedsToken'
+  'clock' | 'logger' | 'token' | 'delegated' | 'openMetrics' | 'localReads'
 >;
 
 const CLIENT = 'rollkeeperClient';
@@ -31,6 +33,7 @@ export function guardAdminPages(options: AccessOptions): RequestHandler[] {
 class AccessGate {
   private readonly requests: RequestLimiter;
   private readonly guesses: RequestLimiter;
+  private readonly ownUsers = new WeakMap<Socket, Promise<boolean | undefined>>();
 
   constructor(private readonly options: AccessOptions) {
     this.requests = new RequestLimiter(options.clock, REQUEST_LIMITS);
@@ -39,10 +42,10 @@ class AccessGate {
 
   /** Whether it may go on; if not, it has been answered. */
   async pass(request: Request, response: Response): Promise<boolean> {
-    const { delegated, localNeedsToken, openMetrics, token } = this.options;
+    const { delegated, localReads, openMetrics, token } = this.options;
     const address = request.socket.remoteAddress ?? '';
-    const rules = { token, delegated: delegated !== undefined, openMetrics, localNeedsToken };
-    const decision = decideAccess(factsOf(request), rules);
+    const rules = { token, delegated: delegated !== undefined, openMetrics, localReads };
+    const decision = decideAccess(await this.allFactsOf(request), rules);
     // Who knows the token is not held up by others at the same address, which on one machine is everybody's.
     const client = decision.decision === 'allow' ? `${decision.because} ${address}` : address;
     const waitMs = PROBES.test(request.path) ? 0 : this.requests.take(client);
@@ -50,6 +53,16 @@ class AccessGate {
     if (decision.decision === 'allow') return letIn(response, client);
     if (decision.decision === 'ask') return this.ask(decision.question, request, response);
     return this.turnAway(decision, address, response);
+  }
+
+  /** The user at the other end is asked for where it matters, once for each connection. */
+  private async allFactsOf(request: Request): Promise<RequestFacts> {
+    const facts = factsOf(request);
+    const { socket } = request;
+    if (this.options.localReads !== 'own-user' || !isLoopbackAddress(facts.remoteAddress ?? '')) return facts;
+    let known = this.ownUsers.get(socket);
+    if (known === undefined) this.ownUsers.set(socket, (known = isOwnUser(socket)));
+    return { ...facts, isOwnUser: await known };
   }
 
   /** Not for an address that has guessed too often: the cluster is spared its guesses. */

@@ -7,6 +7,7 @@ import type { Logger } from '../../base/logging/index.js';
 import type { ShownSpan } from '../../kit/telemetry/index.js';
 import type { ServedCertificate } from '../../base/tls/index.js';
 import type { WorkQueueInspector, WorkQueueTending } from '../../kit/work-queue/index.js';
+import type { LocalReads } from './decide-access.js';
 import type { StatusSource } from './status-source.js';
 import type { WatchedStore } from './store-watch.js';
 
@@ -63,8 +64,8 @@ export interface AdminPorts {
   readonly delegated?: AccessJudge;
   /** Whether metrics are for everybody who reaches the port. @default false */
   readonly openMetrics?: boolean;
-  /** Whether users of this machine need a token to read. @default false */
-  readonly localNeedsToken?: boolean;
+  /** Who on this machine reads without a token. @default 'anyone' */
+  readonly localReads?: LocalReads;
   /** What the port is served with. Absent: plain HTTP. */
   readonly certificate?: ServedCertificate;
   readonly status: StatusSource;

@@ -108,21 +108,34 @@ describe('who may read on this machine', () => {
     authorization: undefined,
   };
 
-  it('is everybody, unless other users share it: then they need a token as from elsewhere', () => {
+  it('is our own user alone where that is asked for, as far as the system tells users apart', () => {
+    const rules = { token: TOKEN, delegated: false, localReads: 'own-user' } as const;
+    for (const isOwnUser of [true, undefined])
+      expect(decideAccess({ ...local, isOwnUser }, rules)).toEqual({ decision: 'allow', because: 'local' });
+    expect(decideAccess({ ...local, isOwnUser: false }, rules)).toMatchObject({
+      decision: 'refuse',
+      status: 401,
+      why: 'reading needs a token',
+    });
+    const elsewhere = { ...local, remoteAddress: '192.0.2.1', isOwnUser: true };
+    expect(decideAccess(elsewhere, rules)).toMatchObject({ decision: 'refuse', status: 401 });
+  });
+
+  it('is everybody, unless a token is asked for there as from elsewhere', () => {
     const rules = { token: TOKEN, delegated: false };
     expect(decideAccess(local, rules)).toEqual({ decision: 'allow', because: 'local' });
-    expect(decideAccess(local, { ...rules, localNeedsToken: true })).toMatchObject({
+    expect(decideAccess(local, { ...rules, localReads: 'token' })).toMatchObject({
       decision: 'refuse',
       status: 401,
       why: 'reading needs a token',
     });
     const known = { ...local, authorization: `Bearer ${TOKEN}` };
-    expect(decideAccess(known, { ...rules, localNeedsToken: true }).decision).toBe('allow');
+    expect(decideAccess(known, { ...rules, localReads: 'token' }).decision).toBe('allow');
   });
 
   it('is still everybody for probes and the files of the console', () => {
     for (const path of ['/livez', '/readyz', '/console'])
-      expect(decideAccess({ ...local, path }, { delegated: false, localNeedsToken: true }).decision).toBe(
+      expect(decideAccess({ ...local, path }, { delegated: false, localReads: 'token' }).decision).toBe(
         'allow',
       );
   });

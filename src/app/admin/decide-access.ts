@@ -12,7 +12,15 @@ export interface RequestFacts {
   readonly authorization: string | undefined;
   /** Whether a header says that a proxy sent it on. */
   readonly forwarded: boolean;
+  /** Whether our own user, or root, is at the other end; only of connections on this machine. @default that cannot be told */
+  readonly isOwnUser?: boolean | undefined;
 }
+
+/**
+ * Who on this machine reads without a token. Where the system does not tell users apart, `own-user` is `anyone`.
+ */
+export const LOCAL_READS = ['anyone', 'own-user', 'token'] as const;
+export type LocalReads = (typeof LOCAL_READS)[number];
 
 /** Whose tokens are believed. */
 export interface AccessRules {
@@ -22,8 +30,8 @@ export interface AccessRules {
   readonly delegated: boolean;
   /** Whether metrics are for everybody who reaches the port. @default false: they are read as anything else */
   readonly openMetrics?: boolean;
-  /** Whether users of this machine need a token to read, as everybody else does. @default false */
-  readonly localNeedsToken?: boolean;
+  /** @default 'anyone' */
+  readonly localReads?: LocalReads;
 }
 
 export type AccessDecision =
@@ -53,7 +61,7 @@ export function isLoopbackAddress(address: string): boolean {
 }
 
 /**
- * Who may do what: reads on this machine need nothing, unless other users share it; reads from elsewhere (metrics as well, unless they are open), and every
+ * Who may do what: reads on this machine need nothing, as far as {@link LocalReads} says; reads from elsewhere (metrics as well, unless they are open), and every
  * change, a token.
  *
  * This machine means that the connection comes from it, that no proxy stands in between, and that the browser
@@ -73,10 +81,9 @@ export function decideAccess(facts: RequestFacts, rules: AccessRules): AccessDec
     };
   }
   if (facts.authorization !== undefined) return judgeToken(facts, facts.authorization, rules);
-  if (isRead && !rules.localNeedsToken && isLocal(facts)) return { decision: 'allow', because: 'local' };
-  const reading = rules.localNeedsToken
-    ? 'reading needs a token'
-    : 'reading from another machine needs a token';
+  const local = isLocal(facts);
+  if (isRead && local && mayReadHere(facts, rules)) return { decision: 'allow', because: 'local' };
+  const reading = local ? 'reading needs a token' : 'reading from another machine needs a token';
   const why = isRead ? reading : 'a change needs a token';
   return { decision: 'refuse', status: 401, why, guess: false };
 }
@@ -118,6 +125,10 @@ function judgeToken(
 
 function isLocal({ forwarded, host, remoteAddress }: RequestFacts): boolean {
   return !forwarded && isLoopbackAddress(remoteAddress ?? '') && LOOPBACK_HOST.test(host ?? '');
+}
+
+function mayReadHere({ isOwnUser }: RequestFacts, { localReads = 'anyone' }: AccessRules): boolean {
+  return localReads === 'anyone' || (localReads === 'own-user' && isOwnUser !== false);
 }
 
 function isSameOrigin({ host, origin }: RequestFacts): boolean {

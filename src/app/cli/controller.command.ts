@@ -84,7 +84,7 @@ export function registerControllerCommand(program: Command): void {
     )
     .option(
       '--admin-local-reads <how>',
-      'anyone: users of this machine read without a token; token: they need one, as from elsewhere (default: anyone)',
+      'who on this machine reads without a token: anyone, own-user (and root; on Linux), or nobody: token (default: anyone)',
     )
     .option(
       '--admin-open-metrics',

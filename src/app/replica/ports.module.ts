@@ -65,7 +65,7 @@ import * as tokens from './tokens.js';
       ) =>
         createAdminPorts({
           openMetrics: options['admin-open-metrics'],
-          localNeedsToken: options['admin-local-reads'] === 'token',
+          localReads: options['admin-local-reads'],
           config: () => withoutSecrets(options),
           clock,
           logger,

@@ -18,6 +18,7 @@ import { compileOptions } from '../../base/options/compile-options.js';
 import { assertRedisUrl } from '../../base/redis/index.js';
 import type { AdminTls } from '../admin-pages/index.js';
 import { decideAdminTls } from '../admin-pages/index.js';
+import { LOCAL_READS } from '../admin/decide-access.js';
 import { readLeaderMigration } from './leader-migration.js';
 import type { LeadershipOptions } from './leadership-options.js';
 import { decideLeadershipOptions } from './leadership-options.js';
@@ -84,7 +85,7 @@ const schema = z.object({
   'admin-tls-private-key-file': z.string().min(1, 'must name a file').optional(),
   'admin-insecure-http': z.boolean().default(false),
   'admin-open-metrics': z.boolean().default(false),
-  'admin-local-reads': z.enum(['anyone', 'token'], 'must be anyone or token').default('anyone'),
+  'admin-local-reads': z.enum(LOCAL_READS, 'must be anyone, own-user or token').default('anyone'),
   'admin-token-file': z.string().min(1, 'must name a file').optional(),
   'lease-duration-ms': milliseconds(2500),
   'renew-deadline-ms': milliseconds(1800),
@@ -138,7 +139,8 @@ const schema = z.object({
  * - `admin-tls-cert-file`, `admin-tls-private-key-file`: PEM; with them the admin port speaks TLS, and looks every 10 s whether
  *   they have changed. Without them it makes a certificate for itself where `admin-host` is not this machine alone, unless
  *   `admin-insecure-http` says that it shall speak plain HTTP there
- * - `admin-local-reads`: `anyone` (default): users of this machine read without a token; `token`: they need one as everybody else
+ * - `admin-local-reads`: who on this machine reads without a token: `anyone` (default), the process's own user and root (`own-user`; only
+ *   Linux tells users apart), or nobody (`token`)
  * - `admin-open-metrics`: whether `/metrics` is for everybody who reaches the port; else it is read like anything else
  * - `recent-traces`: traces kept in memory for the console; 0, the default, makes none for it
  * - `lease-duration-ms`, `renew-deadline-ms`, `retry-period-ms`: leader election, default 2500/1800/400

@@ -310,9 +310,9 @@ export class Supervisor {
   }
 }
 
-/** Who shares the data folder shares the machine, and may not see all that is on it. */
+/** Other users of the machine may not see all that is in the cluster. Who shares the data folder is one more reason to know a token. */
 function localReadsFlag({ isShared }: DataFolder): Readonly<Record<string, string>> {
-  return isShared ? { '--admin-local-reads': 'token' } : {};
+  return { '--admin-local-reads': isShared ? 'token' : 'own-user' };
 }
 
 function identityOf(index: number): string {
