@@ -15,6 +15,19 @@ const folder = mkdtempSync(join(tmpdir(), 'rollkeeper-e2e-'));
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const ADMISSION_POLICIES = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  resource: 'validatingadmissionpolicies',
+  kind: 'ValidatingAdmissionPolicy',
+  namespaced: false,
+};
+const ADMISSION_POLICY_BINDINGS = {
+  ...ADMISSION_POLICIES,
+  resource: 'validatingadmissionpolicybindings',
+  kind: 'ValidatingAdmissionPolicyBinding',
+};
+
 const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
@@ -167,6 +180,39 @@ describe('rollkeeper up', () => {
       what: 'it to be ready after all',
     });
     expect((await up.status()).replicas).toHaveLength(3);
+  });
+
+  it('starts also where a policy refuses its nodes, so that the policy can be taken away', async () => {
+    const refused = join(folder, 'refused');
+    up = await Up.start({ dataDir: refused, args: ['--nodes', '1', '--replicas', '1'] });
+    const before = await up.client();
+    await before.create(ADMISSION_POLICIES, {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name: 'deny' },
+      spec: {
+        matchConstraints: {
+          resourceRules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*'] }],
+        },
+        validations: [{ expression: 'false', message: 'not today' }],
+      },
+    });
+    await before.create(ADMISSION_POLICY_BINDINGS, {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata: { name: 'deny' },
+      spec: { policyName: 'deny', validationActions: ['Deny'] },
+    });
+    await before.close();
+    await up.stop();
+    up = Up.spawn({ dataDir: refused, args: ['--nodes', '1', '--replicas', '1'] });
+    await waitFor(() => /could not start; trying again.*not today/s.test(up?.printed ?? ''), {
+      what: 'it to say what refuses the nodes',
+    });
+    const client = await up.client();
+    await client.delete(ADMISSION_POLICY_BINDINGS, { name: 'deny' });
+    await client.close();
+    await waitFor(() => up?.printed.includes('Rollkeeper is ready'), { what: 'it to be ready after all' });
   });
 
   it('lets nobody else into what it has: files, and the store past the token', async () => {

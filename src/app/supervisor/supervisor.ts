@@ -39,6 +39,9 @@ export interface SupervisorOptions {
 const RECENT_TRACES = '1000';
 
 const API_POLL_MS = 50;
+/** Between two tries to start the simulated nodes; doubles from the first to the last. */
+const FIRST_NODES_PAUSE_MS = 1000;
+const LAST_NODES_PAUSE_MS = 10_000;
 
 /** What a person needs to know once everything is up. */
 export interface UpSummary {
@@ -190,8 +193,12 @@ export class Supervisor {
     return ready.url;
   }
 
+  /**
+   * Again and again: a webhook or policy may refuse the nodes, and only through the API server that runs meanwhile can it be put
+   * right. To end here would take that away, at each start.
+   */
   private async startNodes(kubeconfig: string, signal: AbortSignal): Promise<void> {
-    const { up } = this.options;
+    const { clock, logger, up } = this.options;
     if (up.nodes === 0) return;
     const args = ['node', '--nodes', String(up.nodes), '--kubeconfig', kubeconfig];
     const child = this.makeChild(
@@ -199,7 +206,17 @@ export class Supervisor {
       () => args,
       (pid) => this.update({ nodes: pid ? { pid } : undefined }),
     );
-    await this.startOnApi(child, signal);
+    for (let delayMs = FIRST_NODES_PAUSE_MS; ; delayMs = Math.min(2 * delayMs, LAST_NODES_PAUSE_MS)) {
+      try {
+        await this.startOnApi(child, signal);
+        return;
+      } catch (error) {
+        if (signal.aborted) throw error;
+        const facts = { error: errorMessage(error), delayMs, kubeconfig };
+        logger.warn('the simulated nodes could not start; trying again while the API server runs', facts);
+      }
+      await clock.sleep(delayMs, signal);
+    }
   }
 
   private async startReplica(index: number, kubeconfig: string, signal: AbortSignal): Promise<void> {
