@@ -14,12 +14,18 @@ export interface CertificateRequest extends CertificateSubject {
 
 const PEM =
   /^-----BEGIN CERTIFICATE REQUEST-----\r?\n([A-Za-z0-9+/=\s]+)-----END CERTIFICATE REQUEST-----\s*$/m;
+const BEGIN = /-----BEGIN /g;
 /** Encoded object identifiers: 1.2.840.113549.1.9.14 and 2.5.29.17. */
 const EXTENSION_REQUEST = '2a864886f70d01090e';
 const ALTERNATIVE_NAMES = '551d11';
 
-/** The DER inside of a request in PEM, which is what both the reader and the signer work on. @throws DerError */
+/**
+ * The DER inside of a request in PEM, which is what both the reader and the signer work on. It has to be the only block: tools that
+ * show a request to who approves it may take another one, as OpenSSL takes a `NEW CERTIFICATE REQUEST` in front.
+ * @throws DerError
+ */
 export function derOfRequest(pem: string): Buffer {
+  if ((pem.match(BEGIN)?.length ?? 0) > 1) throw new DerError('there is more than one PEM block');
   const base64 = PEM.exec(pem)?.[1];
   if (base64 === undefined) throw new DerError('PEM block type must be CERTIFICATE REQUEST');
   return Buffer.from(base64, 'base64');

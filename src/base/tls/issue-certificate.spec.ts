@@ -32,6 +32,8 @@ async function issue(pem: string): Promise<X509Certificate> {
   return new X509Certificate(certificate);
 }
 
+const renamed = (pem: string): string => pem.replaceAll('CERTIFICATE REQUEST', 'NEW CERTIFICATE REQUEST');
+
 describe('what is read of a certificate request', () => {
   it('is whom it is for, in either type of string', () => {
     const pem = aRequest(aSubject(attribute(OID.organization, PRINTABLE, 'dev'), masters(UTF8), jane));
@@ -92,6 +94,8 @@ describe('what is read of a certificate request', () => {
     ['a length in more bytes than it needs', () => toPem(Buffer.from([0x30, 0x81, 0x00])), 'not written the shortest way'],
     ['an endless length', () => toPem(Buffer.from([0x30, 0x80, 0x00, 0x00])), 'not a definite one'],
     ['less than it says', () => toPem(Buffer.from([0x30, 0x05, 0x00])), 'longer than what contains it'],
+    ['another block in front, which other readers take', () => renamed(aRequest(aSubject(jane))) + aRequest(aSubject(jane)), 'more than one PEM block'],
+    ['another block behind', () => aRequest(aSubject(jane)) + renamed(aRequest(aSubject(jane))), 'more than one PEM block'],
     ['other PEM', () => aRequest(aSubject(jane)).replaceAll('CERTIFICATE REQUEST', 'CERTIFICATE'), 'PEM block type'],
   ])('is nothing where there is %s', (_name, pem, problem) => {
     expect(() => readCertificateRequest(pem())).toThrow(problem);
