@@ -14,6 +14,7 @@ import type {
 } from '../../../base/kubernetes/index.js';
 import type { KindDefinition } from '../kind-definition.js';
 import { checkDns1123Label } from '../validation/syntax.js';
+import type { PlacedContainer } from './placed-container.js';
 import { portWarnings } from './port-warnings.js';
 
 /** What is valid in a pod, and hardly what its author means. Source of all words: pkg/api/pod/warnings.go. */
@@ -66,11 +67,6 @@ function specWarnings(spec: PodSpec, annotations: Annotations, prefix: string): 
     ...graceWarnings(spec, path),
     ...podAffinityWarnings(spec.affinity, `${path}.affinity`),
   ];
-}
-
-export interface PlacedContainer {
-  readonly container: IContainer;
-  readonly at: string;
 }
 
 function containersOf(spec: PodSpec, path: string): PlacedContainer[] {

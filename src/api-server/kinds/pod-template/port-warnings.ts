@@ -1,5 +1,5 @@
 import type { IContainerPort } from 'kubernetes-models/v1/ContainerPort';
-import type { PlacedContainer } from './pod-warnings.js';
+import type { PlacedContainer } from './placed-container.js';
 
 interface PlacedPort {
   readonly port: IContainerPort;
