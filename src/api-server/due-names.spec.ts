@@ -59,4 +59,21 @@ describe('names that are due', () => {
     expect(looks).toBe(3);
     await end();
   });
+
+  it('wait longer after each failure, and keep no other name waiting', async () => {
+    let looks = 0;
+    const looked: string[] = [];
+    const { clock, due, end } = setUp((name) => {
+      looked.push(name);
+      return name === 'a' ? Promise.reject(new Error(`failure ${++looks}`)) : Promise.resolve();
+    });
+    due.add('a');
+    due.add('b');
+    await clock.advance(0);
+    expect(looked).toEqual(['a', 'b']);
+    for (let second = 0; second < 600; second++) await clock.advance(1000);
+    expect(looks).toBeGreaterThan(10);
+    expect(looks).toBeLessThan(25);
+    await end();
+  });
 });

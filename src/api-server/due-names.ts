@@ -2,16 +2,25 @@ import type { Clock } from '../base/clock/index.js';
 
 export interface DueNamesOptions {
   readonly clock: Pick<Clock, 'sleep'>;
-  /** Between a failure and whatever comes next, milliseconds. */
+  /** Between the first failure of a name and its next look, milliseconds; doubled by each further failure. */
   readonly retryMs: number;
   look(this: void, name: string, signal: AbortSignal): Promise<void>;
   /** Told why it failed; says whether to look again, where that may help. */
   failed(this: void, name: string, error: unknown): boolean;
 }
 
+const LONGEST_PAUSE_MS = 60_000;
+
+/** How long to wait after so many failures in a row. */
+export function pauseAfter(failures: number, firstMs: number): number {
+  return Math.min(firstMs * 2 ** (failures - 1), LONGEST_PAUSE_MS);
+}
+
 /** Objects of one kind that somebody has to look at, by name: one after the other, each once however often it is added meanwhile. */
 export class DueNames {
   private readonly due = new Set<string>();
+  /** In a row, by name. */
+  private readonly failures = new Map<string, number>();
   private wake: (() => void) | undefined;
 
   constructor(private readonly options: DueNamesOptions) {}
@@ -32,14 +41,25 @@ export class DueNames {
   }
 
   private async attempt(name: string, signal: AbortSignal): Promise<void> {
-    const { clock, failed, look, retryMs } = this.options;
+    const { failed, look } = this.options;
     this.due.delete(name);
     try {
       await look(name, signal);
+      this.failures.delete(name);
     } catch (error) {
-      if (!failed(name, error)) return;
-      this.due.add(name);
-      await clock.sleep(retryMs, signal).catch(() => undefined);
+      if (failed(name, error)) this.retryLater(name, signal);
+      else this.failures.delete(name);
     }
+  }
+
+  /** The others do not wait for it. */
+  private retryLater(name: string, signal: AbortSignal): void {
+    const { clock, retryMs } = this.options;
+    const failures = (this.failures.get(name) ?? 0) + 1;
+    this.failures.set(name, failures);
+    void clock.sleep(pauseAfter(failures, retryMs), signal).then(
+      () => this.add(name),
+      () => undefined,
+    );
   }
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SystemClock, SystemRandom } from '../../base/clock/index.js';
+import { FakeClock, SystemClock, SystemRandom } from '../../base/clock/index.js';
+import type { Clock } from '../../base/clock/index.js';
 import { silentLogger } from '../../base/logging/index.js';
 import { waitFor } from '../../testing/wait-for.js';
 import { Admission } from '../admission/index.js';
@@ -12,7 +13,7 @@ import type { StoredObject } from '../storage/index.js';
 import { SharedEvents } from '../shared-events.js';
 import { CustomResources } from './custom-resources.js';
 
-const clock = new SystemClock();
+const system = new SystemClock();
 let stopper: AbortController;
 beforeEach(() => {
   stopper = new AbortController();
@@ -45,7 +46,7 @@ const definition = {
 
 const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
 
-async function startOn(store: MemoryStorage) {
+async function startOn(store: MemoryStorage, clock: Clock = system) {
   const followed = new FollowedResources(store, { clock, logger: silentLogger });
   const { storage } = followed;
   const kinds = createKindRegistry();
@@ -70,7 +71,7 @@ async function startOn(store: MemoryStorage) {
 }
 
 it('serves what somebody else defines, though the store does not take its status at first', async () => {
-  const store = new BrokenStorage({ clock });
+  const store = new BrokenStorage({ clock: system });
   const { kinds } = await startOn(store);
   const key = {
     resource: DEFINITIONS,
@@ -108,10 +109,102 @@ describe('a definition in the group of built-in kinds, which an older release to
     ['leaves the objects of the built-in kind of its name alone when it goes', 'networkpolicies', 1],
     ['takes objects with it that no built-in kind could be of', 'things', 0],
   ])('%s', async (_name, plural, left) => {
-    const store = new MemoryStorage({ clock });
+    const store = new MemoryStorage({ clock: system });
     const { name } = await plantDeleted(store, plural);
     await startOn(store);
     await waitFor(async () => (await store.list(DEFINITIONS)).items.length === 0);
     expect((await store.list(name)).items).toHaveLength(left);
+  });
+});
+
+describe('a deleted definition', () => {
+  const NAME = 'things.example.com';
+  const KEY = { resource: DEFINITIONS, namespace: '', name: NAME };
+
+  /** Its objects cannot be deleted. */
+  class StuckStorage extends MemoryStorage {
+    attempts = 0;
+    isStuck = true;
+
+    override delete(...args: Parameters<MemoryStorage['delete']>): Promise<StoredObject> {
+      if (args[0].resource !== NAME || !this.isStuck) return super.delete(...args);
+      this.attempts++;
+      return Promise.reject(new StorageUnavailableError('no answer'));
+    }
+  }
+
+  async function plantDeleted(store: MemoryStorage, spec: object, finalizers?: string[]): Promise<void> {
+    const metadata = {
+      ...definition.metadata,
+      deletionTimestamp: '2026-01-01T00:00:00Z',
+      finalizers: ['customresourcecleanup.apiextensions.k8s.io'],
+    };
+    const conditions = [{ type: 'Established', status: 'True' }];
+    const status = { acceptedNames: names, storedVersions: ['v1'], conditions };
+    await store.create(KEY, {
+      ...definition,
+      metadata,
+      spec: { ...definition.spec, ...spec },
+      status,
+    } as never);
+    const object = {
+      apiVersion: 'example.com/v1',
+      kind: 'Thing',
+      metadata: { name: 'a', namespace: 'default', uid: 'a', ...(finalizers && { finalizers }) },
+    };
+    await store.create({ resource: NAME, namespace: 'default', name: 'a' }, object);
+  }
+
+  const terminating = async (store: MemoryStorage): Promise<unknown> => {
+    const found = (await store.get(KEY))?.object as
+      { status?: { conditions?: { type: string }[] } } | undefined;
+    return found?.status?.conditions?.find(({ type }) => type === 'Terminating');
+  };
+
+  async function pass(clock: FakeClock, seconds: number): Promise<void> {
+    for (let tenth = 0; tenth < seconds * 10; tenth++) await clock.advance(100);
+  }
+
+  it.each([
+    ['without a schema', { versions: [{ name: 'v1', served: true, storage: true }] }],
+    ['with another scope than there are', { scope: 'Galaxy' }],
+    [
+      'with a schema that is none',
+      { versions: [{ ...definition.spec.versions[0], schema: { openAPIV3Schema: { type: 'banana' } } }] },
+    ],
+  ])('goes with its objects, whatever is wrong with it in the store: %s', async (_case, spec) => {
+    const store = new MemoryStorage({ clock: system });
+    await plantDeleted(store, spec);
+    await startOn(store);
+    await waitFor(async () => (await store.list(DEFINITIONS)).items.length === 0);
+    expect((await store.list(NAME)).items).toEqual([]);
+  });
+
+  it('is tried less and less often while its objects cannot be deleted, and says why', async () => {
+    const clock = new FakeClock();
+    const store = new StuckStorage({ clock });
+    await plantDeleted(store, {});
+    await startOn(store, clock);
+    await pass(clock, 300);
+    expect(store.attempts).toBeGreaterThan(8);
+    expect(store.attempts).toBeLessThan(30);
+    expect(await terminating(store)).toMatchObject({
+      status: 'True',
+      reason: 'InstanceDeletionFailed',
+      message: expect.stringContaining('could not issue all deletes: ') as string,
+    });
+    store.isStuck = false;
+    await pass(clock, 61);
+    expect((await store.list(DEFINITIONS)).items).toEqual([]);
+  });
+
+  it('says that it waits for finalizers of its objects', async () => {
+    const clock = new FakeClock();
+    const store = new MemoryStorage({ clock });
+    await plantDeleted(store, {}, ['example.com/never']);
+    await startOn(store, clock);
+    await pass(clock, 70);
+    expect(await terminating(store)).toMatchObject({ status: 'True', reason: 'InstanceDeletionCheck' });
+    expect((await store.list(NAME)).items).toHaveLength(1);
   });
 });

@@ -1,19 +1,25 @@
 import { errorMessage } from '../../base/errors/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../../base/kubernetes/index.js';
-import { cloneJson } from '../../base/kubernetes/index.js';
-import { DueNames } from '../due-names.js';
+import { cloneJson, sameJson } from '../../base/kubernetes/index.js';
+import { DueNames, pauseAfter } from '../due-names.js';
 import { StatusError } from '../errors/index.js';
 import { CLEANUP_FINALIZER, storedResourceOf } from '../kinds/index.js';
 import type { Definition, KindDefinition } from '../kinds/index.js';
 import { updateObject } from '../registry/index.js';
 import type { DefinitionObserver, RegistryContext } from '../registry/index.js';
 import type { FollowedResource, FollowedResources } from '../storage/index.js';
-import { deleteAllObjects } from './delete-all-objects.js';
-import { decideDefinitionStatus } from './decide-status.js';
+import { deleteAllObjects, ObjectsLeftError } from './delete-all-objects.js';
+import { decideDefinitionStatus, statusWhileTerminating } from './decide-status.js';
 import { ServedKinds } from './served-kinds.js';
 
 const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
 const RETRY_MS = 200;
+
+/** What has been tried in vain to clean up. */
+interface FailedCleaning {
+  readonly spec: Definition['spec'];
+  readonly failures: number;
+}
 
 /**
  * Serves what users define: gives definitions their names, keeps the kinds in step with them, and deletes the objects of
@@ -26,6 +32,7 @@ export class CustomResources implements DefinitionObserver {
   /** Names of definitions that somebody has to look at: they need another status, or their objects deleted. */
   private readonly due: DueNames;
   private readonly cleaning = new Map<string, Promise<void>>();
+  private readonly failed = new Map<string, FailedCleaning>();
 
   constructor(
     {
@@ -78,10 +85,19 @@ export class CustomResources implements DefinitionObserver {
 
   private changed(definition: Readonly<Definition>): void {
     this.served.put(definition);
-    if (this.decide(definition) || isToBeCleaned(definition)) this.due.add(definition.metadata.name);
+    const { name } = definition.metadata;
+    if (this.decide(definition) || (isToBeCleaned(definition) && !this.hasFailed(definition)))
+      this.due.add(name);
+  }
+
+  /** The next attempt at it comes by itself: what is written about a failure must not cause it. */
+  private hasFailed({ metadata, spec }: Readonly<Definition>): boolean {
+    const failed = this.failed.get(metadata.name);
+    return failed !== undefined && sameJson(failed.spec, spec);
   }
 
   private gone(name: string): void {
+    this.failed.delete(name);
     const group = this.served.remove(name);
     if (group !== undefined) for (const waiting of this.served.waitingIn(group)) this.due.add(waiting);
   }
@@ -98,8 +114,15 @@ export class CustomResources implements DefinitionObserver {
   private async lookAfter(name: string, signal: AbortSignal): Promise<void> {
     const definition = (await this.definitions.lookUp('', name)) as Definition | undefined;
     if (!definition) return;
-    await this.apply(definition);
-    if (!isToBeCleaned(definition) || this.cleaning.has(name)) return;
+    try {
+      await this.apply(definition);
+    } finally {
+      if (isToBeCleaned(definition) && !this.cleaning.has(name)) this.startCleaning(definition, signal);
+    }
+  }
+
+  private startCleaning(definition: Readonly<Definition>, signal: AbortSignal): void {
+    const { name } = definition.metadata;
     const work = this.cleanUp(definition, signal).finally(() => this.cleaning.delete(name));
     this.cleaning.set(name, work);
   }
@@ -174,25 +197,55 @@ export class CustomResources implements DefinitionObserver {
     return object;
   }
 
-  /** Deletes the objects, waits until the last one is gone, and lets the definition go. Again and again, until it is done. */
-  private async cleanUp(definition: Definition, signal: AbortSignal): Promise<void> {
-    const { clock, logger } = this.context();
+  /** Deletes the objects, waits until the last one is gone, and lets the definition go; or shows why not, and tries again later. */
+  private async cleanUp(definition: Readonly<Definition>, signal: AbortSignal): Promise<void> {
     const { name } = definition.metadata;
-    while (!signal.aborted) {
-      try {
-        if (this.ownResource(definition) !== undefined)
-          await deleteAllObjects(this.context(), definition, signal);
-        await this.letGo(name);
-        return;
-      } catch (error) {
-        if (signal.aborted) return;
-        logger.warn('the objects of a deleted definition could not be deleted yet', {
-          name,
-          error: errorMessage(error),
-        });
-        await clock.sleep(RETRY_MS, signal).catch(() => undefined);
-      }
+    try {
+      if (this.ownResource(definition) !== undefined)
+        await deleteAllObjects(this.context(), definition, signal);
+      await this.letGo(name);
+      this.failed.delete(name);
+    } catch (error) {
+      if (signal.aborted) return;
+      const failures = (this.failed.get(name)?.failures ?? 0) + 1;
+      this.failed.set(name, { spec: definition.spec, failures });
+      await this.showFailure(name, error);
+      this.tryLater(name, pauseAfter(failures, RETRY_MS), signal);
     }
+  }
+
+  private async showFailure(name: string, error: unknown): Promise<void> {
+    const { clock, logger } = this.context();
+    const problem = errorMessage(error);
+    logger.warn('the objects of a deleted definition could not be deleted yet', { name, error: problem });
+    const failure =
+      error instanceof ObjectsLeftError
+        ? {
+            reason: 'InstanceDeletionCheck',
+            message: `could not confirm zero CustomResources remaining: ${problem}`,
+          }
+        : { reason: 'InstanceDeletionFailed', message: `could not issue all deletes: ${problem}` };
+    try {
+      await this.update(name, 'status', (current) => ({
+        ...current,
+        status: statusWhileTerminating(current, clock.now(), failure),
+      }));
+    } catch (unwritten) {
+      if (!hasCode(unwritten, 404))
+        logger.warn('the status of a deleted definition could not be written', {
+          name,
+          error: errorMessage(unwritten),
+        });
+    }
+  }
+
+  private tryLater(name: string, pauseMs: number, signal: AbortSignal): void {
+    void this.context()
+      .clock.sleep(pauseMs, signal)
+      .then(
+        () => this.due.add(name),
+        () => undefined,
+      );
   }
 }
 

@@ -61,6 +61,23 @@ export function decideDefinitionStatus(
   return sameJson(decided, status) ? undefined : decided;
 }
 
+/** The status of a deleted definition whose objects could not be deleted yet. */
+export function statusWhileTerminating(
+  definition: Readonly<Definition>,
+  nowMs: number,
+  { message, reason }: { readonly reason: string; readonly message: string },
+): Status {
+  const condition = setCondition(definition, nowMs, { type: 'Terminating', status: 'True', reason, message });
+  const { status } = definition;
+  const others = status?.conditions?.filter(({ type }) => type !== 'Terminating') ?? [];
+  return {
+    ...status,
+    storedVersions: status?.storedVersions ?? [],
+    acceptedNames: status?.acceptedNames ?? NO_NAMES,
+    conditions: [...others, condition],
+  };
+}
+
 /** Whether the resources of a definition are served. */
 export function isEstablished({ status }: Readonly<Definition>): boolean {
   return (

@@ -6,10 +6,16 @@ import { contextOf, deleteObject } from '../registry/index.js';
 import type { ObjectTarget, RegistryContext } from '../registry/index.js';
 import { pagesOf } from '../storage/index.js';
 
-/** How often is looked whether the finalizers of the last objects are gone, milliseconds. */
+/** When it is looked first whether the finalizers of the last objects are gone, milliseconds; then after twice as long each time. */
 const LOOK_AGAIN_MS = 250;
+const LONGEST_LOOK_MS = 5000;
+/** As the genuine server waits before it tells of it. */
+const PATIENCE_MS = 60_000;
 
-/** Deletes every object of a definition, and resolves when none is left. */
+/** Objects are still there: something that they name has to let them go. */
+export class ObjectsLeftError extends Error {}
+
+/** Deletes every object of a definition, and resolves when none is left. @throws ObjectsLeftError when some stay for a minute */
 export async function deleteAllObjects(
   context: RegistryContext,
   definition: Readonly<Definition>,
@@ -18,7 +24,8 @@ export async function deleteAllObjects(
   const kind = storedKindOf(definition);
   const resource = qualifiedResource(kind.type);
   const own = contextOf(context, kind);
-  for (;;) {
+  const endMs = context.clock.monotonicNow() + PATIENCE_MS;
+  for (let pauseMs = LOOK_AGAIN_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_LOOK_MS)) {
     let left = 0;
     for await (const { items } of pagesOf(own.storage, resource))
       for (const { object } of items) {
@@ -28,7 +35,9 @@ export async function deleteAllObjects(
         else if (!(await isRemoved(own, { kind, namespace, name }))) left++;
       }
     if (left === 0) return;
-    await context.clock.sleep(LOOK_AGAIN_MS, signal);
+    if (context.clock.monotonicNow() >= endMs)
+      throw new ObjectsLeftError(`${left} are still there, and wait for their finalizers`);
+    await context.clock.sleep(pauseMs, signal);
   }
 }
 

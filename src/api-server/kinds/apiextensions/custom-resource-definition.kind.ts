@@ -1,6 +1,7 @@
 import type { ICustomResourceDefinition } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinition';
 import type { ICustomResourceDefinitionSpec } from 'kubernetes-models/apiextensions.k8s.io/v1/CustomResourceDefinitionSpec';
 import { toRfc3339 } from '../../../base/clock/index.js';
+import { cloneJson, sameJson } from '../../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { NAME, printed, shown } from '../common/printed-columns.js';
 import { defineKind } from '../define-kind.js';
@@ -32,17 +33,7 @@ export const CUSTOM_RESOURCE_DEFINITION_KIND = defineKind<Definition>({
     NAME,
     shown('Created At', 'When it was created.', ({ metadata }) => metadata.creationTimestamp ?? ''),
   ),
-  applyDefaults({ spec }) {
-    if (!spec) return;
-    const { names } = spec;
-    if (names?.kind) {
-      names.singular ||= names.kind.toLowerCase();
-      names.listKind ||= `${names.kind}List`;
-    }
-    spec.conversion ??= { strategy: 'None' };
-    const service = spec.conversion.webhook?.clientConfig?.service;
-    if (service) service.port ??= 443;
-  },
+  applyDefaults: ({ spec }) => applySpecDefaults(spec),
   prepareForCreate(object) {
     object.status = {
       acceptedNames: { kind: '', plural: '' },
@@ -74,9 +65,32 @@ export const CUSTOM_RESOURCE_DEFINITION_KIND = defineKind<Definition>({
   },
   validate: (object, errors) => validateNewDefinition(object, errors),
   validateUpdate(object, old, subresource, errors) {
-    if (subresource === '') validateDefinitionUpdate(object, old, errors);
+    if (subresource === '' && !isOnlyLetGo(object, old)) validateDefinitionUpdate(object, old, errors);
   },
 });
+
+function applySpecDefaults(spec: ICustomResourceDefinitionSpec | undefined): void {
+  if (!spec) return;
+  const { names } = spec;
+  if (names?.kind) {
+    names.singular ||= names.kind.toLowerCase();
+    names.listKind ||= `${names.kind}List`;
+  }
+  spec.conversion ??= { strategy: 'None' };
+  const service = spec.conversion.webhook?.clientConfig?.service;
+  if (service) service.port ??= 443;
+}
+
+/**
+ * Whether a deleted definition keeps what it defines, however it was when it was stored. What is wrong with that must not keep it from
+ * going: the genuine server takes its finalizer off by its status, for which nobody looks at the rest.
+ */
+function isOnlyLetGo({ spec }: Readonly<Definition>, old: Readonly<Definition>): boolean {
+  if (!old.metadata.deletionTimestamp) return false;
+  const before = cloneJson(old.spec);
+  applySpecDefaults(before);
+  return sameJson(spec, before);
+}
 
 function storedVersion(spec: ICustomResourceDefinitionSpec | undefined): string[] {
   return (spec?.versions ?? []).filter(({ storage }) => storage).map(({ name = '' }) => name);
