@@ -1,4 +1,5 @@
 import type { Clock, TimerHandle } from '../../base/clock/index.js';
+import { isLoopbackAddress } from '../../base/loopback.js';
 
 export interface ConnectionsOptions {
   readonly clock: Pick<Clock, 'monotonicNow' | 'setTimeout'>;
@@ -31,8 +32,6 @@ interface Connection {
   /** Since when it is idle, or its body is awaited. */
   sinceMs: number;
 }
-
-const LOOPBACK = /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/;
 
 /**
  * The connections of one server. When there are too many, one gives way to a newcomer. Connections without credentials go first: those
@@ -137,7 +136,7 @@ export class Connections {
 
   private makeRoomAt(address: string): boolean {
     const there = this.unknown.get(address);
-    if (!there || there.size < this.options.mostUnknownPerAddress || LOOPBACK.test(address)) return true;
+    if (!there || there.size < this.options.mostUnknownPerAddress || isLoopbackAddress(address)) return true;
     return this.end([...there].find(({ busy }) => busy === 0) ?? firstOf(there));
   }
 

@@ -1,10 +1,10 @@
 import { hostname, networkInterfaces } from 'node:os';
-import { isLoopbackAddress } from '../admin/index.js';
 import type { Clock } from '../../base/clock/index.js';
 import { InvalidOptionError } from '../../base/errors/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import type { CertificateSource } from '../../base/tls/index.js';
 import { ServedCertificate, certificateFiles, selfMadeCertificate } from '../../base/tls/index.js';
+import { isLoopbackAddress } from '../../base/loopback.js';
 
 export interface AdminTlsOptions {
   readonly host: string;

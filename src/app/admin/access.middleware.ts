@@ -3,8 +3,8 @@ import type { Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
 import type { AccessQuestion } from '../delegated-access/index.js';
 import type { AdminPorts } from './admin-ports.js';
-import type { AccessDecision, RequestFacts } from './decide-access.js';
-import { decideAccess, isLoopbackAddress } from './decide-access.js';
+import type { AccessDecision, AccessRules } from './decide-access.js';
+import { decideAccess } from './decide-access.js';
 import { isOwnUser } from './peer-user.js';
 import { GUESS_LIMITS, REQUEST_LIMITS, RequestLimiter } from './request-limiter.js';
 
@@ -45,7 +45,7 @@ class AccessGate {
     const { delegated, localReads, openMetrics, token } = this.options;
     const address = request.socket.remoteAddress ?? '';
     const rules = { token, delegated: delegated !== undefined, openMetrics, localReads };
-    const decision = decideAccess(await this.allFactsOf(request), rules);
+    const decision = await this.decide(request, rules);
     // Who knows the token is not held up by others at the same address, which on one machine is everybody's.
     const client = decision.decision === 'allow' ? `${decision.because} ${address}` : address;
     const waitMs = PROBES.test(request.path) ? 0 : this.requests.take(client);
@@ -55,14 +55,16 @@ class AccessGate {
     return this.turnAway(decision, address, response);
   }
 
-  /** The user at the other end is asked for where it matters, once for each connection. */
-  private async allFactsOf(request: Request): Promise<RequestFacts> {
+  /** Who is at the other end is looked up only where it decides, and once for each connection. */
+  private async decide(request: Request, rules: AccessRules): Promise<AccessDecision> {
     const facts = factsOf(request);
+    const decision = decideAccess(facts, rules);
+    const isForOwnUser = decision.decision === 'allow' && decision.because === 'local';
+    if (!isForOwnUser || rules.localReads !== 'own-user') return decision;
     const { socket } = request;
-    if (this.options.localReads !== 'own-user' || !isLoopbackAddress(facts.remoteAddress ?? '')) return facts;
-    let known = this.ownUsers.get(socket);
-    if (known === undefined) this.ownUsers.set(socket, (known = isOwnUser(socket)));
-    return { ...facts, isOwnUser: await known };
+    const known = this.ownUsers.get(socket) ?? isOwnUser(socket);
+    this.ownUsers.set(socket, known);
+    return decideAccess({ ...facts, isOwnUser: await known }, rules);
   }
 
   /** Not for an address that has guessed too often: the cluster is spared its guesses. */

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { AccessQuestion } from '../delegated-access/index.js';
+import { isLoopbackAddress } from '../../base/loopback.js';
 
 /** What is known of a request before anything of it is believed. */
 export interface RequestFacts {
@@ -47,18 +48,12 @@ export type AccessDecision =
   /** It depends on whose token it is, and on what they may do. */
   | { readonly decision: 'ask'; readonly question: AccessQuestion };
 
-const LOOPBACK_ADDRESS = /^(::1|127(\.\d{1,3}){3}|::ffff:127(\.\d{1,3}){3})$/;
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
 /** A path as it is routed: no escapes, no empty segments, none that lead elsewhere. */
 const PLAIN_PATH = /^(\/(?!\.{1,2}(\/|$))[\w.-]+)+\/?$/;
 /** Nothing of the cluster is in these: probes, the console's own files, and `/`, which leads there. */
 const OPEN_PATHS = /^\/((livez|readyz|healthz)(\/[^/]*)?|console(\/.*)?)?$/;
 const METRICS_PATH = '/metrics';
-
-/** Of this machine itself. */
-export function isLoopbackAddress(address: string): boolean {
-  return LOOPBACK_ADDRESS.test(address);
-}
 
 /**
  * Who may do what: reads on this machine need nothing, as far as {@link LocalReads} says; reads from elsewhere (metrics as well, unless they are open), and every

@@ -1,5 +1,6 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { InvalidOptionError } from '../../base/errors/index.js';
+import { isLoopbackAddress } from '../../base/loopback.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -37,7 +38,7 @@ export function parseProxyUrl(text: string, field: string): string {
 
 function isExempt(server: URL, list: string): boolean {
   const host = server.hostname.replace(/^\[|\]$/g, '').toLowerCase();
-  if (host === 'localhost' || isLoopback(host)) return true;
+  if (host === 'localhost' || isLoopbackAddress(host)) return true;
   const port = server.port || (server.protocol === 'https:' ? '443' : '80');
   return list
     .split(',')
@@ -64,8 +65,4 @@ function isWithin(host: string, network: string, bits: number): boolean {
   const list = new BlockList();
   list.addSubnet(network, bits, family);
   return list.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
-}
-
-function isLoopback(host: string): boolean {
-  return isWithin(host, '127.0.0.0', 8) || isWithin(host, '::1', 128);
 }
