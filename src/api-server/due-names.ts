@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock/index.js';
+import { doublingDelayMs } from '../base/clock/index.js';
 
 export interface DueNamesOptions {
   readonly clock: Pick<Clock, 'sleep'>;
@@ -9,12 +10,8 @@ export interface DueNamesOptions {
   failed(this: void, name: string, error: unknown): boolean;
 }
 
-const LONGEST_PAUSE_MS = 60_000;
-
-/** How long to wait after so many failures in a row. */
-export function pauseAfter(failures: number, firstMs: number): number {
-  return Math.min(firstMs * 2 ** (failures - 1), LONGEST_PAUSE_MS);
-}
+/** The longest time between a failure and the next look at the same name. */
+export const LONGEST_PAUSE_MS = 60_000;
 
 /** Objects of one kind that somebody has to look at, by name: one after the other, each once however often it is added meanwhile. */
 export class DueNames {
@@ -55,9 +52,10 @@ export class DueNames {
   /** The others do not wait for it. */
   private retryLater(name: string, signal: AbortSignal): void {
     const { clock, retryMs } = this.options;
-    const failures = (this.failures.get(name) ?? 0) + 1;
-    this.failures.set(name, failures);
-    void clock.sleep(pauseAfter(failures, retryMs), signal).then(
+    const failures = this.failures.get(name) ?? 0;
+    this.failures.set(name, failures + 1);
+    const pauseMs = doublingDelayMs(failures, { firstMs: retryMs, longestMs: LONGEST_PAUSE_MS });
+    void clock.sleep(pauseMs, signal).then(
       () => this.add(name),
       () => undefined,
     );

@@ -1,4 +1,4 @@
-import { toRfc3339 } from '../base/clock/index.js';
+import { doublingDelayMs, toRfc3339 } from '../base/clock/index.js';
 import type { DeepReadonly, Pod } from '../base/kubernetes/index.js';
 import type { ProbeOutlook } from './decide-probes.js';
 import type { ContainerBehaviour, ContainerEnd } from './pod-behaviour.js';
@@ -36,6 +36,8 @@ export interface ContainerPlan {
 /** Backoff of image pulls and of crashing containers alike: 10 s, doubled up to 5 min. Source: the kubelet's defaults. */
 const FIRST_BACKOFF_MS = 10_000;
 const MAX_BACKOFF_MS = 300_000;
+/** Of a container that is killed (SIGKILL): by a probe that fails, or because it did not stop in time. */
+export const EXIT_CODE_OF_KILLED = 137;
 /** How long a failed pull is shown as ErrImagePull before it counts as backing off. */
 const PULL_ERROR_SHOWN_MS = 2_000;
 /** How long a crashing container lives. */
@@ -64,7 +66,7 @@ export function decideContainer(facts: ContainerFacts): ContainerPlan {
 
 /** Wait before restart number `restarts` + 1. */
 export function crashBackoffMs(restarts: number): number {
-  return Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(restarts, 10), MAX_BACKOFF_MS);
+  return doublingDelayMs(restarts, { firstMs: FIRST_BACKOFF_MS, longestMs: MAX_BACKOFF_MS });
 }
 
 function runToReady(

@@ -1,7 +1,7 @@
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { DeepReadonly, Pod } from '../base/kubernetes/index.js';
 import type { ContainerFacts, ContainerPlan, ContainerStatus } from './decide-container.js';
-import { decideContainer, stopped } from './decide-container.js';
+import { EXIT_CODE_OF_KILLED, decideContainer, stopped } from './decide-container.js';
 import { decideProbes } from './decide-probes.js';
 import type { ContainerEnd } from './pod-behaviour.js';
 import {
@@ -86,8 +86,6 @@ function probed(
   if (killedAfterMs >= (end?.afterMs ?? Infinity)) return { probes, end };
   return { probes, end: { afterMs: killedAfterMs, exitCode: EXIT_CODE_OF_KILLED, isReadyBefore: true } };
 }
-
-const EXIT_CODE_OF_KILLED = 137;
 
 interface InitPlan {
   readonly plans: readonly ContainerPlan[];

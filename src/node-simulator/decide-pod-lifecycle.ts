@@ -2,7 +2,7 @@ import { toRfc3339 } from '../base/clock/index.js';
 import type { DeepReadonly, Pod, PodStatus } from '../base/kubernetes/index.js';
 import { cloneJson, isPodFinished, sameJson, toDouble } from '../base/kubernetes/index.js';
 import type { ContainerStatus } from './decide-container.js';
-import { stopped } from './decide-container.js';
+import { EXIT_CODE_OF_KILLED, stopped } from './decide-container.js';
 import { decideContainers, stopSidecars } from './decide-containers.js';
 import { conditionsOfEnded, decidePodConditions, isConditionTrue } from './pod-conditions.js';
 import { behaviourOf, restartsAlways } from './pod-behaviour.js';
@@ -87,9 +87,6 @@ function deadlineOf({ spec }: ReadablePod, startedMs: number): number {
   const seconds = spec.activeDeadlineSeconds;
   return seconds === undefined ? Infinity : startedMs + toDouble(seconds) * 1_000;
 }
-
-/** One that does not stop when it is told to, in time. */
-const EXIT_CODE_OF_KILLED = 137;
 
 /** Source: pkg/kubelet/active_deadline.go, and TerminatePod in pkg/kubelet/status/status_manager.go. */
 function overdue(pod: ReadablePod, startTime: string, nowMs: number): PodStatus {

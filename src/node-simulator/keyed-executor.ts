@@ -1,5 +1,6 @@
 import { aborted } from '../base/cancellation/index.js';
 import type { Clock, TimerHandle } from '../base/clock/index.js';
+import { doublingDelayMs } from '../base/clock/index.js';
 import { IllegalStateError, errorMessage } from '../base/errors/index.js';
 import type { Logger } from '../base/logging/index.js';
 
@@ -82,7 +83,7 @@ export class KeyedExecutor {
   private backoff(key: string, error: unknown): number {
     const failures = (this.failures.get(key) ?? 0) + 1;
     this.failures.set(key, failures);
-    const delayMs = Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS);
+    const delayMs = doublingDelayMs(failures - 1, { firstMs: FIRST_BACKOFF_MS, longestMs: MAX_BACKOFF_MS });
     this.options.logger.warn('will try again', { key, failures, delayMs, error: errorMessage(error) });
     return delayMs;
   }

@@ -1,7 +1,7 @@
 import { errorMessage } from '../../base/errors/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../../base/kubernetes/index.js';
 import { cloneJson, sameJson } from '../../base/kubernetes/index.js';
-import { DueNames, pauseAfter } from '../due-names.js';
+import { DueNames, LONGEST_PAUSE_MS } from '../due-names.js';
 import { StatusError } from '../errors/index.js';
 import { CLEANUP_FINALIZER, storedResourceOf } from '../kinds/index.js';
 import type { Definition, KindDefinition } from '../kinds/index.js';
@@ -11,6 +11,7 @@ import type { FollowedResource, FollowedResources } from '../storage/index.js';
 import { deleteAllObjects, ObjectsLeftError } from './delete-all-objects.js';
 import { decideDefinitionStatus, statusWhileTerminating } from './decide-status.js';
 import { ServedKinds } from './served-kinds.js';
+import { doublingDelayMs } from '../../base/clock/index.js';
 
 const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
 const RETRY_MS = 200;
@@ -207,10 +208,11 @@ export class CustomResources implements DefinitionObserver {
       this.failed.delete(name);
     } catch (error) {
       if (signal.aborted) return;
-      const failures = (this.failed.get(name)?.failures ?? 0) + 1;
-      this.failed.set(name, { spec: definition.spec, failures });
+      const failures = this.failed.get(name)?.failures ?? 0;
+      this.failed.set(name, { spec: definition.spec, failures: failures + 1 });
       await this.showFailure(name, error);
-      this.tryLater(name, pauseAfter(failures, RETRY_MS), signal);
+      const pauseMs = doublingDelayMs(failures, { firstMs: RETRY_MS, longestMs: LONGEST_PAUSE_MS });
+      this.tryLater(name, pauseMs, signal);
     }
   }
 

@@ -5,6 +5,7 @@ import type { Definition } from '../kinds/index.js';
 import { contextOf, deleteObject } from '../registry/index.js';
 import type { ObjectTarget, RegistryContext } from '../registry/index.js';
 import { pagesOf } from '../storage/index.js';
+import { doublingDelayMs } from '../../base/clock/index.js';
 
 /** When it is looked first whether the finalizers of the last objects are gone, milliseconds; then after twice as long each time. */
 const LOOK_AGAIN_MS = 250;
@@ -25,7 +26,7 @@ export async function deleteAllObjects(
   const resource = qualifiedResource(kind.type);
   const own = contextOf(context, kind);
   const endMs = context.clock.monotonicNow() + PATIENCE_MS;
-  for (let pauseMs = LOOK_AGAIN_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_LOOK_MS)) {
+  for (let looks = 0; ; looks++) {
     let left = 0;
     for await (const { items } of pagesOf(own.storage, resource))
       for (const { object } of items) {
@@ -37,6 +38,7 @@ export async function deleteAllObjects(
     if (left === 0) return;
     if (context.clock.monotonicNow() >= endMs)
       throw new ObjectsLeftError(`${left} are still there, and wait for their finalizers`);
+    const pauseMs = doublingDelayMs(looks, { firstMs: LOOK_AGAIN_MS, longestMs: LONGEST_LOOK_MS });
     await context.clock.sleep(pauseMs, signal);
   }
 }

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
 import type { Clock } from '../../base/clock/index.js';
+import { doublingDelayMs } from '../../base/clock/index.js';
 import type { ChildMessage } from '../../base/process/index.js';
 import { StartupError, errorMessage } from '../../base/errors/index.js';
 import type { Logger } from '../../base/logging/index.js';
@@ -144,7 +145,10 @@ export class SupervisedProcess {
       await this.exited;
       if (this.stopping) return;
       if (clock.monotonicNow() - startedMs > HEALTHY_AFTER_MS) failures = 0;
-      const delayMs = Math.min(FIRST_RESTART_MS * 2 ** failures++, LONGEST_RESTART_MS);
+      const delayMs = doublingDelayMs(failures++, {
+        firstMs: FIRST_RESTART_MS,
+        longestMs: LONGEST_RESTART_MS,
+      });
       const { exitCode, signalCode } = this.child ?? {};
       logger.warn(`${name} ended; starting it again`, { exitCode, signalCode, delayMs });
       await clock.sleep(delayMs, this.stopRestarts.signal).catch(() => undefined);

@@ -2,6 +2,7 @@ import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeKubeconfig } from '../../api-server/write-kubeconfig.js';
 import type { Clock } from '../../base/clock/index.js';
+import { doublingDelayMs } from '../../base/clock/index.js';
 import { StartupError, errorMessage } from '../../base/errors/index.js';
 import type { DataFolder } from '../../base/files/index.js';
 import { claimDataFolder, makeFolder, openOwnLog } from '../../base/files/index.js';
@@ -39,9 +40,8 @@ export interface SupervisorOptions {
 const RECENT_TRACES = '1000';
 
 const API_POLL_MS = 50;
-/** Between two tries to start the simulated nodes; doubles from the first to the last. */
-const FIRST_NODES_PAUSE_MS = 1000;
-const LAST_NODES_PAUSE_MS = 10_000;
+/** Between two tries to start the simulated nodes. */
+const NODES_PAUSE = { firstMs: 1000, longestMs: 10_000 };
 
 /** What a person needs to know once everything is up. */
 export interface UpSummary {
@@ -206,7 +206,8 @@ export class Supervisor {
       () => args,
       (pid) => this.update({ nodes: pid ? { pid } : undefined }),
     );
-    for (let delayMs = FIRST_NODES_PAUSE_MS; ; delayMs = Math.min(2 * delayMs, LAST_NODES_PAUSE_MS)) {
+    for (let failures = 0; ; failures++) {
+      const delayMs = doublingDelayMs(failures, NODES_PAUSE);
       try {
         await this.startOnApi(child, signal);
         return;

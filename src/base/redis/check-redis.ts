@@ -1,4 +1,5 @@
 import type { Clock } from '../clock/index.js';
+import { doublingDelayMs } from '../clock/index.js';
 import { InvalidOptionError, StartupError, errorMessage } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
 import type { RedisFacts } from './decide-redis-fitness.js';
@@ -43,7 +44,7 @@ export async function assertUsableRedis(url: string, options: CheckRedisOptions)
       throw new StartupError(`Redis at ${placeOf(url)} does not answer as Redis should: ${text}`);
     }
     if (attempt === 0) logger?.warn('waiting for Redis', { redis: placeOf(url), error: text });
-    await clock.sleep(Math.min(RETRY_MS * 2 ** attempt, LONGEST_RETRY_MS), signal);
+    await clock.sleep(doublingDelayMs(attempt, { firstMs: RETRY_MS, longestMs: LONGEST_RETRY_MS }), signal);
   }
 }
 

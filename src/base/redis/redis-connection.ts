@@ -6,6 +6,7 @@ import { InvalidOptionError, errorMessage } from '../errors/index.js';
 import type { Logger } from '../logging/index.js';
 import type { RedisTarget, RedisTlsFiles } from './redis-target.js';
 import { parseRedisUrl } from './redis-target.js';
+import { doublingDelayMs } from '../clock/index.js';
 
 /** A client of one server (found by Sentinels or not), or of a Cluster. Keys of one command share a hash tag. */
 export type RedisConnection = Redis | Cluster;
@@ -144,7 +145,7 @@ function commandTimeoutMs(options: RedisConnectionOptions): number {
 type Backoff = (attempt: number) => number | null;
 
 function retryStrategyOf({ reconnect = true }: RedisConnectionOptions): Backoff {
-  return (attempt) => (reconnect ? Math.min(50 * 2 ** Math.min(attempt - 1, 5), 1000) : null);
+  return (attempt) => (reconnect ? doublingDelayMs(attempt - 1, { firstMs: 50, longestMs: 1000 }) : null);
 }
 
 /**

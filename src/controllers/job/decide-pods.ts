@@ -11,6 +11,7 @@ import {
   replacesOnlyFailed,
 } from './job-pods.js';
 import type { JobView } from './view-job.js';
+import { doublingDelayMs } from '../../base/clock/index.js';
 
 /** A pod to be made: of an Indexed Job, for which completion. */
 export interface Slot {
@@ -121,5 +122,5 @@ function backoffLeftMs({ job, pods }: JobView, nowMs: number): number {
 }
 
 function backoffMs(failures: number): number {
-  return Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, 30), MAX_BACKOFF_MS);
+  return doublingDelayMs(failures - 1, { firstMs: FIRST_BACKOFF_MS, longestMs: MAX_BACKOFF_MS });
 }

@@ -1,6 +1,7 @@
 import type { DeepReadonly, Pod } from '../../base/kubernetes/index.js';
 import { isRejectedByNode, parseTimeMs } from '../shared/index.js';
 import type { CompiledReplicaSetControllerOptions } from './replicaset.options.js';
+import { doublingDelayMs } from '../../base/clock/index.js';
 
 type ReadablePod = DeepReadonly<Pod>;
 
@@ -38,7 +39,10 @@ export function decideRejectionBackoff(input: {
   if (!newest || input.missing <= 0) return undefined;
   const rounds = Math.ceil(series.length / input.missing);
   const { rejectionBackoffBaseMs, rejectionBackoffMaxMs } = input.options;
-  const delayMs = Math.min(rejectionBackoffBaseMs * 2 ** Math.min(rounds - 1, 60), rejectionBackoffMaxMs);
+  const delayMs = doublingDelayMs(rounds - 1, {
+    firstMs: rejectionBackoffBaseMs,
+    longestMs: rejectionBackoffMaxMs,
+  });
   const remainingMs = Math.min(rejectedAtMs(newest) + delayMs - input.nowMs, delayMs);
   if (remainingMs <= 0) return undefined;
   return { remainingMs, delayMs, rejections: series.length, reason: newest.status?.reason ?? '' };

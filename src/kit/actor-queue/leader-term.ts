@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock/index.js';
+import { doublingDelayMs } from '../../base/clock/index.js';
 import { hasCode } from '../../base/errors/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import type { ActorQueue, CausedAdds } from './actor-queue.js';
@@ -28,7 +29,10 @@ export async function beginTerm(
     } catch (error) {
       if (hasCode(error, 'SUPERSEDED')) throw error;
       logger.warn('a term could not begin; trying again', { queue: queue.name, epoch: term.epoch, error });
-      const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** failures, LONGEST_BACKOFF_MS);
+      const backoffMs = doublingDelayMs(failures, {
+        firstMs: FIRST_BACKOFF_MS,
+        longestMs: LONGEST_BACKOFF_MS,
+      });
       await clock.sleep(backoffMs, signal).catch(() => undefined);
     }
   }

@@ -1,3 +1,5 @@
+import { doublingDelayMs } from '../../base/clock/index.js';
+
 /** How one attempt of a request ended, where it did not end well. */
 export type FailedAttempt =
   | { readonly type: 'connection' }
@@ -37,7 +39,10 @@ export function decideRetry(situation: RetrySituation, limits: RetryLimits): Ret
   if (attempts >= limits.maxAttempts || !mayRepeat(situation)) return GIVE_UP;
   const asked = failure.type === 'status' ? failure.retryAfterMs : undefined;
   if (asked !== undefined && asked > limits.maxDelayMs) return GIVE_UP;
-  const backoffMs = Math.min(limits.firstDelayMs * 2 ** (attempts - 1), limits.maxDelayMs);
+  const backoffMs = doublingDelayMs(attempts - 1, {
+    firstMs: limits.firstDelayMs,
+    longestMs: limits.maxDelayMs,
+  });
   // Never before the server asked us to, and not all of us at the same instant.
   const delayMs =
     asked === undefined

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock/index.js';
+import { doublingDelayMs } from '../../base/clock/index.js';
 import type { CredentialHeaders, Credentials } from './cluster-connection.js';
 
 /** What somebody has given us to say who we are. */
@@ -67,7 +68,10 @@ export class RenewedCredentials implements Credentials {
       this.failures = 0;
       return issued;
     } catch (error) {
-      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.failures++, LONGEST_PAUSE_MS);
+      const pauseMs = doublingDelayMs(this.failures++, {
+        firstMs: FIRST_PAUSE_MS,
+        longestMs: LONGEST_PAUSE_MS,
+      });
       this.failure = { error, untilMs: this.clock.monotonicNow() + pauseMs };
       throw error;
     }

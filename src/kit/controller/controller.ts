@@ -5,6 +5,7 @@ import type { ActorWorkItem } from '../actor-queue/index.js';
 import type { ApiClient } from '../api-client/api-client.js';
 import { LinkedAbort } from '../../base/cancellation/index.js';
 import type { Clock } from '../../base/clock/index.js';
+import { doublingDelayMs } from '../../base/clock/index.js';
 import { errorMessage, hasCode } from '../../base/errors/index.js';
 import type { EventRecorder } from '../events/event-recorder.js';
 import type { DeepReadonly, KubernetesObject, ResourceType } from '../../base/kubernetes/index.js';
@@ -225,7 +226,10 @@ export class Controller {
       } catch (error) {
         if (signal.aborted) throw error;
         logger.warn('could not hand a key back to the queue; trying again', { key: item.key, error });
-        await clock.sleep(Math.min(FIRST_BACKOFF_MS * 2 ** failures, LONGEST_BACKOFF_MS), signal);
+        await clock.sleep(
+          doublingDelayMs(failures, { firstMs: FIRST_BACKOFF_MS, longestMs: LONGEST_BACKOFF_MS }),
+          signal,
+        );
       }
     }
   }

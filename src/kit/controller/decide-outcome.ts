@@ -1,6 +1,7 @@
 import { errorMessage, hasCode, isCancellation } from '../../base/errors/index.js';
 import { classifyFailure } from './classify-failure.js';
 import type { ReconcileResult } from './reconciler.js';
+import { doublingDelayMs } from '../../base/clock/index.js';
 
 /** How a sync ended. */
 export type SyncEnd =
@@ -65,7 +66,11 @@ export function decideOutcome(end: SyncEnd, retries: number): Outcome {
 
 function decideFailure(error: unknown, retries: number): Outcome {
   const { first, longest } = CALM_BACKOFF_MS;
-  const calmly = { action: 'retry', error, leastDelayMs: Math.min(first * 2 ** retries, longest) } as const;
+  const calmly = {
+    action: 'retry',
+    error,
+    leastDelayMs: doublingDelayMs(retries, { firstMs: first, longestMs: longest }),
+  } as const;
   switch (classifyFailure(error)) {
     case 'terminal':
       return { action: 'park', error };

@@ -1,6 +1,7 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { ActorRuntime } from '../actor/actor.js';
 import type { Clock, TimerHandle } from '../../base/clock/index.js';
+import { doublingDelayMs } from '../../base/clock/index.js';
 import { LeaseLostError, hasCode } from '../../base/errors/index.js';
 import type { VersionScope } from '../informer/informer.js';
 import type { ResourceVersions } from '../../base/kubernetes/index.js';
@@ -154,7 +155,10 @@ export class Enqueuer {
         // That the lease has run out, or is another's, is told once, by the elector.
         if (!hasCode(error, 'LEASE_LOST') && !hasCode(error, 'SUPERSEDED'))
           this.options.logger.warn('could not add a key to the queue; trying again', { key, error });
-        const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** failures++, LONGEST_BACKOFF_MS);
+        const backoffMs = doublingDelayMs(failures++, {
+          firstMs: FIRST_BACKOFF_MS,
+          longestMs: LONGEST_BACKOFF_MS,
+        });
         await this.options.clock.sleep(backoffMs, signal).catch(() => undefined);
       }
     }

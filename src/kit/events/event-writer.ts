@@ -6,7 +6,7 @@ import {
   isNotFound,
 } from '../api-client/api-status-error.js';
 import type { Clock, RandomSource } from '../../base/clock/index.js';
-import { jitter } from '../../base/clock/index.js';
+import { doublingDelayMs, jitter } from '../../base/clock/index.js';
 import { errorMessage } from '../../base/errors/index.js';
 import { EVENTS } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
@@ -52,7 +52,7 @@ export class EventWriter {
           this.tellFailure(series.event, error);
           return false;
         }
-        const delayMs = Math.min(retryBaseMs * 2 ** (attempt - 1), retryMaxMs);
+        const delayMs = doublingDelayMs(attempt - 1, { firstMs: retryBaseMs, longestMs: retryMaxMs });
         // A stop ends the wait, not the event.
         await this.deps.clock.sleep(jitter(delayMs, 0.5, this.deps.random), stopping).catch(() => undefined);
       }

@@ -1,4 +1,5 @@
 import type { RandomSource } from '../../base/clock/index.js';
+import { doublingDelayMs } from '../../base/clock/index.js';
 
 export interface BackoffLimits {
   readonly firstMs: number;
@@ -16,7 +17,10 @@ export class Backoff {
 
   /** The next delay, in (0.5 … 1) × the doubled one; never above the maximum. */
   nextMs(): number {
-    const fullMs = Math.min(this.limits.firstMs * 2 ** this.failures, this.limits.maxMs);
+    const fullMs = doublingDelayMs(this.failures, {
+      firstMs: this.limits.firstMs,
+      longestMs: this.limits.maxMs,
+    });
     this.failures = Math.min(this.failures + 1, 30);
     return fullMs * (0.5 + 0.5 * this.random.next());
   }

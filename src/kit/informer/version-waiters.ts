@@ -1,4 +1,5 @@
 import type { Clock, TimerHandle } from '../../base/clock/index.js';
+import { doublingDelayMs } from '../../base/clock/index.js';
 import type { CacheProgress } from './cache-progress.js';
 
 /** What a read has found on the server; `read` counts the reads, so that one knows which of them began after a wait did. */
@@ -144,7 +145,10 @@ export class VersionWaiters {
     if (this.waiters.size === 0) return;
     // Who came after the question was put has no answer yet.
     const isNew = ({ since, version }: Waiter): boolean => since > asked && progress.isDoubtful(version);
-    const pauseMs = Math.min(doubtAfterMs * 2 ** this.doubts++, LONGEST_DOUBT_PAUSE_MS);
+    const pauseMs = doublingDelayMs(this.doubts++, {
+      firstMs: doubtAfterMs,
+      longestMs: LONGEST_DOUBT_PAUSE_MS,
+    });
     this.armFor([...this.waiters].some(isNew) ? 0 : pauseMs);
   }
 }

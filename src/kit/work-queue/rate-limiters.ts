@@ -1,3 +1,5 @@
+import { doublingDelayMs } from '../../base/clock/index.js';
+
 /**
  * The arithmetic of retries, without state or clock. The same numbers as client-go's default controller rate
  * limiter (util/workqueue/default_rate_limiters.go): a per-key exponential backoff together with one token bucket
@@ -24,7 +26,7 @@ export interface TokenBucketState {
 
 /** The wait after `failures` earlier failures in a row: base × 2^failures, at most the maximum. */
 export function exponentialBackoffMs(failures: number, options: BackoffOptions): number {
-  return Math.min(options.backoffBaseMs * 2 ** failures, options.backoffMaxMs);
+  return doublingDelayMs(failures, { firstMs: options.backoffBaseMs, longestMs: options.backoffMaxMs });
 }
 
 /**

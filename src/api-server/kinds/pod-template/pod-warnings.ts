@@ -14,7 +14,7 @@ import type {
 } from '../../../base/kubernetes/index.js';
 import type { KindDefinition } from '../kind-definition.js';
 import { checkDns1123Label } from '../validation/syntax.js';
-import type { PlacedContainer } from './placed-container.js';
+import type { PlacedContainer } from './port-warnings.js';
 import { portWarnings } from './port-warnings.js';
 
 /** What is valid in a pod, and hardly what its author means. Source of all words: pkg/api/pod/warnings.go. */

@@ -1,5 +1,11 @@
+import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IContainerPort } from 'kubernetes-models/v1/ContainerPort';
-import type { PlacedContainer } from './placed-container.js';
+
+/** A container, and the path of its field, for example `spec.initContainers[0]`. */
+export interface PlacedContainer {
+  readonly container: IContainer;
+  readonly at: string;
+}
 
 interface PlacedPort {
   readonly port: IContainerPort;
