@@ -15,6 +15,9 @@ const run = promisify(execFile);
 const PATIENT = { timeoutMs: 120_000 };
 const DEPLOYMENT = 'ops/deployment/rk-rollkeeper';
 
+/** The one value that the chart cannot choose. */
+const REDIS = ['--set', 'redis.url=redis://redis:6379'];
+
 describe.skipIf(!helm)('the life of the chart on a cluster, with real Helm', { timeout: 180_000 }, () => {
   let cluster: TestCluster;
   let home: string;
@@ -48,11 +51,11 @@ describe.skipIf(!helm)('the life of the chart on a cluster, with real Helm', { t
   };
 
   it('installed, upgraded and rolled back, its Deployment has the pods that were asked for', async () => {
-    await helmDoes('install', CHART, '--create-namespace', ...testEnds(0));
+    await helmDoes('install', CHART, '--create-namespace', ...REDIS, ...testEnds(0));
     const first = await settled();
     expect(first).toHaveLength(3);
     expect(await helmDoes('test')).toMatch(/Phase:\s+Succeeded/);
-    await helmDoes('upgrade', CHART, '--set', 'replicaCount=2,logLevel=debug', ...testEnds(1));
+    await helmDoes('upgrade', CHART, ...REDIS, '--set', 'replicaCount=2,logLevel=debug', ...testEnds(1));
     const second = await settled();
     expect(second).toHaveLength(2);
     for (const args of second) expect(args).toContain('--log-level=debug');
@@ -76,7 +79,11 @@ describe.skipIf(!helm)('the life of the chart on a cluster, with real Helm', { t
   });
 
   it('installed for rollkeeper.dev, it leaves the definition and what is of that kind when it goes', async () => {
-    const values = ['--set', 'deployments.api=rollkeeper.dev/v1,controllers=deployment,replicaCount=0'];
+    const values = [
+      ...REDIS,
+      '--set',
+      'deployments.api=rollkeeper.dev/v1,controllers=deployment,replicaCount=0',
+    ];
     expect(await helmDoes('install', CHART, ...values)).toContain('rollkeeper convert deployment');
     await cluster.apply(web({ spec: { replicas: 0 } }));
     await helmDoes('uninstall');
