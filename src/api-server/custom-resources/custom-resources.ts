@@ -115,6 +115,8 @@ export class CustomResources implements DefinitionObserver {
   private async lookAfter(name: string, signal: AbortSignal): Promise<void> {
     const definition = (await this.definitions.lookUp('', name)) as Definition | undefined;
     if (!definition) return;
+    // Another one with the same kind may have gone.
+    this.served.put(definition);
     try {
       await this.apply(definition);
     } finally {

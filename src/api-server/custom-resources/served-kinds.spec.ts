@@ -34,8 +34,9 @@ function aDefinition(
 
 function aServer() {
   const kinds = createKindRegistry();
-  const served = new ServedKinds(kinds, createSchemaRegistry());
-  return { kinds, served, find: () => kinds.find('example.com', 'v1', 'things') };
+  const schemas = createSchemaRegistry();
+  const served = new ServedKinds(kinds, schemas);
+  return { kinds, schemas, served, find: () => kinds.find('example.com', 'v1', 'things') };
 }
 
 describe('the kinds that come from definitions', () => {
@@ -70,6 +71,46 @@ describe('the kinds that come from definitions', () => {
     expect(kinds.kinds).toHaveLength(before);
     served.remove(definition.metadata.name);
     expect(kinds.find('networking.k8s.io', 'v1', 'networkpolicies')).toBeDefined();
+  });
+
+  describe('that two definitions have, as a status says that was written by hand or that two servers decided on at once', () => {
+    const rival = (created: string, plural = 'aliens'): Definition => {
+      const definition = aDefinition(1, { uid: 'v' });
+      const names = { ...definition.spec.names, plural };
+      return {
+        ...definition,
+        metadata: { ...definition.metadata, name: `${plural}.example.com`, creationTimestamp: created },
+        spec: { ...definition.spec, names },
+      };
+    };
+    const own = rival('2026-01-01T00:00:00Z', 'things');
+    const late = rival('2026-01-02T00:00:00Z');
+
+    it.each([
+      ['comes first', [own, late]],
+      ['comes last, as after a restart', [late, own]],
+    ])('are those of the older one, which %s, and keep their schema', (_when, order) => {
+      const { kinds, schemas, served, find } = aServer();
+      for (const definition of order) served.put(definition);
+      const { schema } = find()!;
+      const mine = schemas.get(schema);
+      expect(mine).toBeDefined();
+      expect(kinds.find('example.com', 'v1', 'aliens')).toBeUndefined();
+      expect(kinds.findByKind('example.com/v1', 'Thing')).toBe(find());
+      served.put(rival('2026-01-02T00:00:00Z'));
+      served.remove(late.metadata.name);
+      expect(schemas.get(schema)).toBe(mine);
+      expect(kinds.findByKind('example.com/v1', 'Thing')).toBe(find());
+    });
+
+    it('become those of the other one when the older one is gone', () => {
+      const { kinds, served } = aServer();
+      for (const definition of [own, late]) served.put(definition);
+      served.remove(own.metadata.name);
+      expect(served.waitingIn('example.com')).toEqual([late.metadata.name]);
+      served.put(late);
+      expect(kinds.findByKind('example.com/v1', 'Thing')?.type.resource).toBe('aliens');
+    });
   });
 
   it('are none of a definition that is named like another one', () => {

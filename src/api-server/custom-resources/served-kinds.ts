@@ -4,17 +4,29 @@ import type { Definition, KindDefinition, KindRegistry } from '../kinds/index.js
 import type { SchemaRegistry } from '../schema/index.js';
 import { isEstablished } from './decide-status.js';
 
-/** What is remembered of a definition: not its schemas, which the kinds have. */
-interface Known {
+/** A kind in a group, and since when somebody wants it. */
+interface Claim {
+  readonly name: string;
   readonly group: string;
+  readonly kind: string;
+  readonly since: string;
+}
+
+/** What is remembered of a definition: not its schemas, which the kinds have. */
+interface Known extends Claim {
   readonly accepted: NonNullable<Definition['status']>['acceptedNames'];
+  /** Its kinds are served, or would be if they were none of an older definition. */
   readonly established: boolean;
+  readonly isServed: boolean;
   /** Changes when the kinds do. */
   readonly state: string;
   readonly kinds: readonly KindDefinition[];
 }
 
-/** The kinds that a server has because of definitions, kept in step with them. */
+/**
+ * The kinds that a server has because of definitions, kept in step with them. Of definitions that have the same kind in spite of all
+ * decisions about names, the oldest is served: a schema, and what owners are found by, belong to one.
+ */
 export class ServedKinds {
   private readonly known = new Map<string, Known>();
 
@@ -25,25 +37,24 @@ export class ServedKinds {
 
   /** Takes over a definition as it is now. */
   put(definition: Readonly<Definition>): void {
-    const { metadata, spec, status } = definition;
+    const { metadata, status } = definition;
     const before = this.known.get(metadata.name);
+    const claim = claimOf(definition);
     // A status is no proof: others than the server may have written it.
     const established = isEstablished(definition) && refusalOf(definition) === undefined;
+    const rivals = established ? this.rivalsOf(claim) : [];
+    const isServed = established && rivals.every((rival) => isOlder(claim, rival));
+    if (isServed) for (const rival of rivals) this.withdraw(rival);
     const state = stringifyJson([
       metadata.uid,
       metadata.generation,
       metadata.deletionTimestamp,
-      established,
+      isServed,
       status?.acceptedNames,
     ]);
-    const kinds = before?.state === state ? before.kinds : this.replace(definition, before, established);
-    this.known.set(metadata.name, {
-      group: spec?.group ?? '',
-      accepted: status?.acceptedNames,
-      established,
-      state,
-      kinds,
-    });
+    const kinds = before?.state === state ? before.kinds : this.replace(definition, before, isServed);
+    const accepted = status?.acceptedNames;
+    this.known.set(metadata.name, { ...claim, accepted, established, isServed, state, kinds });
   }
 
   /** A definition is gone. Returns its group, if it was known. */
@@ -61,11 +72,22 @@ export class ServedKinds {
       .flatMap(([, { accepted }]) => (accepted ? [accepted] : []));
   }
 
-  /** The definitions of a group that did not get their names, and may get them when another one goes. */
+  /** The definitions of a group that are not served, and may be when another one goes. */
   waitingIn(group: string): string[] {
     return [...this.known]
-      .filter(([, known]) => known.group === group && !known.established)
+      .filter(([, known]) => known.group === group && !known.isServed)
       .map(([name]) => name);
+  }
+
+  private rivalsOf({ group, kind, name }: Claim): Known[] {
+    return [...this.known.values()].filter(
+      (other) => other.established && other.name !== name && other.group === group && other.kind === kind,
+    );
+  }
+
+  private withdraw(rival: Known): void {
+    for (const kind of rival.kinds) this.removeKind(kind);
+    this.known.set(rival.name, { ...rival, isServed: false, kinds: [], state: '' });
   }
 
   private replace(
@@ -90,4 +112,18 @@ export class ServedKinds {
     this.kinds.remove(kind.type);
     this.schemas.remove(kind.schema);
   }
+}
+
+function claimOf({ metadata, spec }: Readonly<Definition>): Claim {
+  const { group = '', names } = spec ?? {};
+  return {
+    name: metadata.name,
+    group,
+    kind: names?.kind ?? '',
+    since: metadata.creationTimestamp ?? '',
+  };
+}
+
+function isOlder(claim: Claim, other: Claim): boolean {
+  return claim.since === other.since ? claim.name < other.name : claim.since < other.since;
 }
