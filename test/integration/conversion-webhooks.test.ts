@@ -303,6 +303,22 @@ describe('a conversion', () => {
     expect((await api.call('GET', `${routes('v1')}/refused`)).status).toBe(200);
   });
 
+  it('that nests deeper than a document may has failed, and nothing of it is kept', async () => {
+    await create('deep');
+    let nested: object = {};
+    for (let depth = 0; depth < 600; depth++) nested = { nested };
+    answer = (request) => ({
+      ...CONVERT(request),
+      convertedObjects: CONVERT(request).convertedObjects.map((object: Body) => ({ ...object, nested })),
+    });
+    const failed = /^conversion webhook for .*, Kind=Route failed: .*exceeded max depth of 500$/;
+    const read = await api.call('GET', `${routes('v2')}/deep`);
+    expect([read.status, read.body.message]).toEqual([500, expect.stringMatching(failed)]);
+    const labels = { metadata: { labels: { a: 'b' } } };
+    expect((await api.call('PATCH', `${routes('v2')}/deep`, labels, MERGE)).status).toBe(500);
+    expect((await api.call('GET', `${routes('v1')}/deep`)).body.metadata.labels).toBeUndefined();
+  });
+
   it('that cannot be asked says where it should have been, and writes nothing', async () => {
     await serve({ caBundle: undefined });
     const { body, status } = await api.call('POST', routes('v2'), {

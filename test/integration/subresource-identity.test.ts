@@ -84,6 +84,29 @@ describe('What is sent to a subresource', () => {
     }
   });
 
+  it.each([
+    ['POST', `${CORE}/pods/p/binding`, 'v1', 'Binding', {}],
+    ['POST', `${CORE}/pods/p/eviction`, 'policy/v1', 'Eviction', {}],
+    ['POST', `${CORE}/serviceaccounts/p/token`, 'authentication.k8s.io/v1', 'TokenRequest', {}],
+    ['PUT', `${DEPLOYMENT}/scale`, 'autoscaling/v1', 'Scale', {}],
+    ['PATCH', `${DEPLOYMENT}/scale`, 'autoscaling/v1', 'Scale', MERGE],
+  ])('is of no other type: %s %s takes a %s %s', async (method, path, apiVersion, kind, headers) => {
+    const metadata = { name: path.split('/').at(-2)! };
+    for (const [wrong, refusal] of [
+      [{ apiVersion: 'apps/v1', kind }, `the API version in the data (apps/v1) does not match the expected API version (${apiVersion})`],
+      [{ apiVersion, kind: 'Pod' }, `Pod in version "${apiVersion}" cannot be handled as a ${kind}`],
+    ] as const) {
+      const sent = { ...wrong, metadata, spec: { replicas: 7 }, target: { name: 'n' } };
+      const { body, status } = await api.call(method, `${path}?dryRun=All`, sent, headers);
+      expect({ message: body.message, status }).toEqual({ message: refusal, status: 400 });
+    }
+  }); // prettier-ignore
+
+  it('may be an eviction of the version before', async () => {
+    const sent = { apiVersion: 'policy/v1beta1', kind: 'Eviction', metadata: { name: 'p' } };
+    expect((await api.call('POST', `${CORE}/pods/p/eviction?dryRun=All`, sent)).status).toBe(201);
+  });
+
   it('asks for a token without a name, for itself', async () => {
     const { body, status } = await api.call('POST', `${CORE}/serviceaccounts/p/token`, { spec: {} });
     expect([status, body.metadata.name]).toEqual([201, 'p']);

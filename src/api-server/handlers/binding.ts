@@ -8,7 +8,7 @@ import type { ApiResponse } from '../http/index.js';
 import { updateObject } from '../registry/index.js';
 import type { RegistryContext } from '../registry/index.js';
 import type { ResourceCall } from './handler.js';
-import { checkNamespace } from './read-object.js';
+import { checkNamespace, checkType } from './read-object.js';
 import { sentAttributes } from './sent-attributes.js';
 import { writeOptionsOf } from './write-options.js';
 
@@ -29,6 +29,7 @@ export async function handleBinding(context: RegistryContext, call: ResourceCall
     kind: BINDING_TYPE,
     fieldValidation: fieldValidationOf(call.request.query),
   });
+  checkType(object, BINDING_TYPE);
   const binding = object as Binding;
   binding.metadata ??= { name: '' };
   checkNamespace(binding, call);

@@ -1,4 +1,4 @@
-import type { UnstructuredObject } from '../../base/kubernetes/index.js';
+import type { ResourceType, UnstructuredObject } from '../../base/kubernetes/index.js';
 import { apiVersionOf } from '../../base/kubernetes/index.js';
 import { badRequest } from '../errors/index.js';
 import { decodeBody, fieldValidationOf } from '../decoding/index.js';
@@ -30,7 +30,7 @@ export async function readObject(
   });
   const { object } = decoded;
   checkVersion(object.apiVersion, call);
-  checkType(object, call);
+  checkType(object, kind.type);
   object.apiVersion = apiVersionOf(kind.type);
   object.kind = kind.type.kind;
   object.metadata ??= { name: '' };
@@ -38,17 +38,24 @@ export async function readObject(
   return decoded;
 }
 
-function checkType(object: UnstructuredObject, { kind }: ResourceCall): void {
-  const expected = { apiVersion: apiVersionOf(kind.type), kind: kind.type.kind };
-  if (object.apiVersion && object.apiVersion !== expected.apiVersion) {
+/**
+ * What says of what type it is has to be of the type that is meant.
+ * @param alsoAccepted further API versions of it
+ * @throws StatusError 400
+ */
+export function checkType(
+  { apiVersion, kind }: UnstructuredObject,
+  type: Pick<ResourceType, 'group' | 'kind' | 'version'>,
+  alsoAccepted: readonly string[] = [],
+): void {
+  const expected = apiVersionOf(type);
+  if (apiVersion && apiVersion !== expected && !alsoAccepted.includes(apiVersion)) {
     throw badRequest(
-      `the API version in the data (${object.apiVersion}) does not match the expected API version (${expected.apiVersion})`,
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
     );
   }
-  if (object.kind && object.kind !== expected.kind) {
-    throw badRequest(
-      `${object.kind} in version ${JSON.stringify(expected.apiVersion)} cannot be handled as a ${expected.kind}`,
-    );
+  if (kind && kind !== type.kind) {
+    throw badRequest(`${kind} in version ${JSON.stringify(expected)} cannot be handled as a ${type.kind}`);
   }
 }
 

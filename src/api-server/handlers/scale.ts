@@ -15,7 +15,7 @@ import { applyManagerOf } from './field-manager.js';
 import { getState } from './get.js';
 import type { ResourceCall } from './handler.js';
 import { normalizePatched } from './patch.js';
-import { checkName, checkNamespace, checkPatchedIdentity } from './read-object.js';
+import { checkName, checkNamespace, checkPatchedIdentity, checkType } from './read-object.js';
 import { sentAttributes } from './sent-attributes.js';
 import { writeOptionsOf } from './write-options.js';
 
@@ -90,6 +90,7 @@ async function readScale(
     kind: SCALE_TYPE,
     fieldValidation: fieldValidationOf(call.request.query),
   });
+  checkType(object, SCALE_TYPE);
   object.metadata ??= { name: '' };
   checkNamespace(object, call);
   checkName(object, call.name);
@@ -111,6 +112,7 @@ function patched(
   return (current) => {
     const scale = applyPatch(current, { type, patch, schemas, schema: SCALE_SCHEMA });
     normalizePatched(scale, patch, schemas, SCALE_SCHEMA);
+    checkType(scale, SCALE_TYPE);
     checkPatchedIdentity(scale, call);
     return { scale };
   };

@@ -13,7 +13,7 @@ import { sentAttributes } from './sent-attributes.js';
 import { callerOf, isDryRun } from './write-options.js';
 import { getState } from './get.js';
 import type { ResourceCall } from './handler.js';
-import { checkNamespace } from './read-object.js';
+import { checkNamespace, checkType } from './read-object.js';
 
 const TYPE = {
   group: 'authentication.k8s.io',
@@ -54,6 +54,7 @@ export async function handleTokenRequest(context: RegistryContext, call: Resourc
     kind: TYPE,
     fieldValidation: fieldValidationOf(call.request.query),
   });
+  checkType(object, TYPE);
   const request = object as TokenRequest;
   const { caller, warned } = callerOf(call);
   const dryRun = isDryRun(call.request.query);

@@ -39,12 +39,22 @@ const QUOTE = 34;
 const COMMA = 44;
 const BACKSLASH = 92;
 
+export interface TextLimits {
+  /** @default {@link MAX_DEPTH} */
+  readonly maxDepth?: number;
+  /** @default {@link MAX_VALUES} */
+  readonly maxValues?: number;
+}
+
 /**
  * Looks at a text of JSON before anything is made of it. One pass, and none for texts that are too short to be too deep.
  * @throws DocumentLimitError
  */
-export function checkJsonText(text: string): void {
-  if (text.length <= MAX_DEPTH) return;
+export function checkJsonText(
+  text: string,
+  { maxDepth = MAX_DEPTH, maxValues = MAX_VALUES }: TextLimits = {},
+): void {
+  if (text.length <= maxDepth) return;
   let depth = 0;
   let values = 1;
   for (let at = 0; at < text.length; at++) {
@@ -55,15 +65,15 @@ export function checkJsonText(text: string): void {
         break;
       case 91:
       case 123:
-        if (++depth > MAX_DEPTH) throw tooDeep();
-        if (++values > MAX_VALUES) throw tooManyValues();
+        if (++depth > maxDepth) throw tooDeep();
+        if (++values > maxValues) throw tooManyValues();
         break;
       case 93:
       case 125:
         depth--;
         break;
       case COMMA:
-        if (++values > MAX_VALUES) throw tooManyValues();
+        if (++values > maxValues) throw tooManyValues();
     }
   }
 }

@@ -8,7 +8,7 @@ export {
 } from './decode-object.js';
 export type { DecodeProblem, DecodeOptions, DecodedObject } from './decode-object.js';
 export type { Descriptions, FieldFinding, ObjectSchema, SchemaRegistry } from './object-schema.js';
-export { checkValue, DocumentLimitError, MAX_VALUES } from './document-limits.js';
+export { checkJsonText, checkValue, DocumentLimitError, MAX_DEPTH, MAX_VALUES } from './document-limits.js';
 export { JsonSyntaxError, readJsonText } from './json-text.js';
 export { PatternSyntaxError, linearPattern } from './linear-pattern.js';
 export type { LinearPattern } from './linear-pattern.js';

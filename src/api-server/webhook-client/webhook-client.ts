@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { IWebhookClientConfig } from 'kubernetes-models/admissionregistration.k8s.io/v1/WebhookClientConfig';
 import type { Clock } from '../../base/clock/index.js';
 import { parseJson } from '../../base/kubernetes/index.js';
+import { checkJsonText, MAX_DEPTH } from '../schema/index.js';
 import type { ServiceAddresses } from './service-addresses.js';
 
 /** A webhook as its configuration says; what is the same object is reached over the same connections. */
@@ -52,7 +53,7 @@ export class WebhookClient {
         signal: stop.signal,
       });
       const text = await readBounded(response.body, target.maxAnswerBytes);
-      if (response.statusCode >= 200 && response.statusCode < 300) return parseJson(text);
+      if (response.statusCode >= 200 && response.statusCode < 300) return readAnswer(text);
       throw new WebhookStatusError(statusProblem(response.statusCode, text));
     } catch (error) {
       const problem = stop.signal.aborted ? 'context deadline exceeded' : describeFailure(error as Error);
@@ -82,6 +83,9 @@ export class WebhookClient {
   }
 }
 
+/** Levels of an answer around the objects in it: itself, its response, and their list. */
+const WRAPPING = 3;
+
 /** It answered with a failure. */
 class WebhookStatusError extends Error {}
 
@@ -94,6 +98,12 @@ function placeOf({ client, timeoutSeconds }: WebhookTarget): Place {
   const { name = '', namespace = '', path = '/', port = 443 } = client.service ?? {};
   const servername = `${name}.${namespace}.svc`;
   return { url: `https://${servername}:${port}${path}${query}`, servername, path: path + query };
+}
+
+/** As many values as there is room for: an answer may be about a page of objects. */
+function readAnswer(text: string): unknown {
+  checkJsonText(text, { maxDepth: MAX_DEPTH + WRAPPING, maxValues: Infinity });
+  return parseJson(text);
 }
 
 async function readBounded(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
