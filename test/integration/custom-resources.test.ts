@@ -337,6 +337,50 @@ describe('custom resources', () => {
     expect([refused.status, refused.body.details.causes[0].field]).toEqual([422, 'metadata.finalizers[0]']);
   });
 
+  it('keep an empty object apart from none, whichever way it is written', async () => {
+    const group = 'empty.example.com';
+    const path = await defined(group, ({ spec }) => {
+      spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.open = { type: 'object' };
+    });
+    await server.call('POST', path, aCronTab(group, 'a'));
+    const patch = (open: object | null) => server.call('PATCH', `${path}/a`, { spec: { open } }, MERGE);
+    const read = async (): Promise<unknown[]> => {
+      const { spec, metadata } = (await server.call('GET', `${path}/a`)).body;
+      return [spec.open, metadata.generation];
+    };
+    await patch({});
+    expect(await read()).toEqual([{}, 2]);
+    await patch(null);
+    expect(await read()).toEqual([undefined, 3]);
+    const { body } = await server.call('GET', `${path}/a`);
+    await server.call('PUT', `${path}/a`, { ...body, spec: { ...body.spec, open: {} } });
+    expect(await read()).toEqual([{}, 4]);
+    await patch({});
+    expect(await read(), 'nothing to write').toEqual([{}, 4]);
+  });
+
+  it('stay as they were when the status of another definition takes their kind', async () => {
+    const group = 'rivals.example.com';
+    const path = await defined(group);
+    await server.call('POST', path, aCronTab(group, 'a'));
+    const rival = aDefinition(group, ({ metadata, spec }) => {
+      metadata.name = `rivals.${group}`;
+      spec.names = { plural: 'rivals', kind: 'CronTab' };
+    });
+    await server.call('POST', DEFINITIONS, rival);
+    const condition = { type: 'Established', status: 'True', reason: 'Forged', message: '', lastTransitionTime: null };
+    const acceptedNames = { plural: 'rivals', kind: 'CronTab', listKind: 'CronTabList', singular: 'rival' };
+    const status = { acceptedNames, conditions: [condition], storedVersions: ['v1'] };
+    const forged = await server.call('PATCH', `${DEFINITIONS}/rivals.${group}/status`, { status }, MERGE);
+    expect(forged.status).toBe(200);
+    const write = async (replicas: number): Promise<number> =>
+      (await server.call('PATCH', `${path}/a`, { spec: { replicas } }, MERGE)).status;
+    expect(await write(2)).toBe(200);
+    await server.call('DELETE', `${DEFINITIONS}/rivals.${group}`);
+    expect(await write(3)).toBe(200);
+    expect(await write(99), 'by its own schema').toBe(422);
+  }); // prettier-ignore
+
   it('wait for their names while another definition of the group has them', async () => {
     const group = 'names.example.com';
     await defined(group);

@@ -81,6 +81,7 @@ describe('the kinds that come from definitions', () => {
         ...definition,
         metadata: { ...definition.metadata, name: `${plural}.example.com`, creationTimestamp: created },
         spec: { ...definition.spec, names },
+        status: { ...definition.status!, acceptedNames: names },
       };
     };
     const own = rival('2026-01-01T00:00:00Z', 'things');
@@ -100,6 +101,15 @@ describe('the kinds that come from definitions', () => {
       served.put(rival('2026-01-02T00:00:00Z'));
       served.remove(late.metadata.name);
       expect(schemas.get(schema)).toBe(mine);
+      expect(kinds.findByKind('example.com/v1', 'Thing')).toBe(find());
+    });
+
+    it('are those of the older one also where only the status of the newer one has the kind', () => {
+      const { kinds, schemas, served, find } = aServer();
+      const forged = { ...late, spec: { ...late.spec, names: { ...late.spec.names, kind: 'Alien' } } };
+      for (const definition of [own, forged]) served.put(definition);
+      served.remove(forged.metadata.name);
+      expect(schemas.get(find()!.schema)).toBeDefined();
       expect(kinds.findByKind('example.com/v1', 'Thing')).toBe(find());
     });
 

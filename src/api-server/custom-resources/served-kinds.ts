@@ -1,5 +1,5 @@
 import { stringifyJson } from '../../base/kubernetes/index.js';
-import { customKindsOf, refusalOf } from '../kinds/index.js';
+import { customKindsOf, refusalOf, servedKindOf } from '../kinds/index.js';
 import type { Definition, KindDefinition, KindRegistry } from '../kinds/index.js';
 import type { SchemaRegistry } from '../schema/index.js';
 import { isEstablished } from './decide-status.js';
@@ -114,12 +114,12 @@ export class ServedKinds {
   }
 }
 
-function claimOf({ metadata, spec }: Readonly<Definition>): Claim {
-  const { group = '', names } = spec ?? {};
+function claimOf(definition: Readonly<Definition>): Claim {
+  const { metadata, spec } = definition;
   return {
     name: metadata.name,
-    group,
-    kind: names?.kind ?? '',
+    group: spec?.group ?? '',
+    kind: servedKindOf(definition),
     since: metadata.creationTimestamp ?? '',
   };
 }

@@ -1,5 +1,6 @@
 import type { Int64, UnstructuredObject } from '../../base/kubernetes/index.js';
-import { semanticEqual } from '../../base/kubernetes/index.js';
+import { sameJson, semanticEqual } from '../../base/kubernetes/index.js';
+import { isDefinedByUsers } from './kind-definition.js';
 import type { FieldError, KindDefinition, Subresource } from './kind-definition.js';
 import { collectErrors } from './validation/field-errors.js';
 import { validateObjectMeta, validateObjectMetaUpdate } from './validation/object-meta.js';
@@ -169,7 +170,8 @@ function countGeneration(
 ): void {
   const before = rules.generationOf?.(old);
   const after = rules.generationOf?.(object);
-  const isSame = before === after || semanticEqual(before, after);
+  const equal = isDefinedByUsers(rules) ? sameJson : semanticEqual;
+  const isSame = before === after || equal(before, after);
   const generation = (old.metadata.generation ?? 0) + (isSame ? 0 : 1);
   // What an earlier release made of a kind that had none yet.
   if (generation === 0) delete object.metadata.generation;

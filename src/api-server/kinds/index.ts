@@ -1,3 +1,4 @@
+export { isDefinedByUsers } from './kind-definition.js';
 export type {
   FieldError,
   FieldErrorType,
@@ -18,7 +19,7 @@ export type { RequestExpression, RequestTypes } from './admissionregistration/re
 export { CLEANUP_FINALIZER } from './apiextensions/custom-resource-definition.kind.js';
 export type { Definition } from './apiextensions/custom-resource-definition.kind.js';
 export { refusalOf, reservationOf, storedResourceOf } from './apiextensions/reserved-groups.js';
-export { customKindsOf, customSchemaName, storedKindOf } from './custom/custom-kind.js';
+export { customKindsOf, customSchemaName, servedKindOf, storedKindOf } from './custom/custom-kind.js';
 export { structuralType } from './custom/rules/rule-types.js';
 export type { CustomKind } from './custom/custom-kind.js';
 export { createKindRegistry } from './kind-registry.js';

@@ -180,3 +180,8 @@ export interface KindRegistry {
 }
 
 export type { KubernetesObject };
+
+/** Nothing else tells the two apart as surely: a genuine server knows no types of theirs that it could merge by. */
+export function isDefinedByUsers({ hasStrategicMerge }: Pick<KindDefinition, 'hasStrategicMerge'>): boolean {
+  return hasStrategicMerge === false;
+}

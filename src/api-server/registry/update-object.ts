@@ -1,9 +1,10 @@
 import type { UnstructuredObject } from '../../base/kubernetes/index.js';
-import { semanticEqual } from '../../base/kubernetes/index.js';
+import { sameJson, semanticEqual } from '../../base/kubernetes/index.js';
 import { SERVER } from '../admission/index.js';
 import type { Caller, SentType, WriteAttributes } from '../admission/index.js';
 import { conflict, invalid } from '../errors/index.js';
 import type { Manager } from '../managed-fields/index.js';
+import { isDefinedByUsers } from '../kinds/index.js';
 import type { Subresource } from '../kinds/index.js';
 import { StorageConflictError } from '../storage/index.js';
 import type { ObjectState } from '../storage/index.js';
@@ -94,7 +95,7 @@ async function tryOnce(
   identifyUpdated(target, candidate, current);
   prepareUpdate(context, target, candidate, current, options.subresource);
   trackUpdate(context, target, candidate, current, options.manager);
-  const isSame = semanticEqual(candidate, current);
+  const isSame = isUnchanged(target, candidate, current);
   if (isSame && !newest.isFresh) return undefined;
   for (const warning of target.kind.warnings?.(candidate, current) ?? []) attributes.caller.warn(warning);
   await validate(context, attributes, options.admission);
@@ -155,6 +156,15 @@ function completeUpdate(
   delete (meta as { selfLink?: string }).selfLink;
   if (meta.namespace === undefined && old.namespace !== undefined) meta.namespace = old.namespace;
   kind.applyDefaults(candidate);
+}
+
+/** Of what users define everything is kept as it was sent: there an empty object is something, and tells much in many an API. */
+function isUnchanged(
+  { kind }: ObjectTarget,
+  candidate: UnstructuredObject,
+  current: Readonly<UnstructuredObject>,
+): boolean {
+  return isDefinedByUsers(kind) ? sameJson(candidate, current) : semanticEqual(candidate, current);
 }
 
 /** Carries over what this part may not change, and validates the new state. */

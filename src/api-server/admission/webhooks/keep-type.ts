@@ -2,6 +2,7 @@ import { apiVersionOf } from '../../../base/kubernetes/index.js';
 import type { UnstructuredObject } from '../../../base/kubernetes/index.js';
 import { internalError, invalid, StatusError } from '../../errors/index.js';
 import type { FieldError } from '../../errors/index.js';
+import { isDefinedByUsers } from '../../kinds/index.js';
 import type { KindDefinition, KindRegistry } from '../../kinds/index.js';
 
 /**
@@ -41,11 +42,6 @@ function mismatch(field: string, value: string, expected: string): FieldError[] 
   if (value === expected) return [];
   const message = `Invalid value: ${JSON.stringify(value)}: must be ${expected}`;
   return [{ type: 'FieldValueInvalid', field, message }];
-}
-
-/** Nothing else tells the two apart as surely: a genuine server knows no types of theirs that it could merge by. */
-function isDefinedByUsers({ hasStrategicMerge }: Pick<KindDefinition, 'hasStrategicMerge'>): boolean {
-  return hasStrategicMerge === false;
 }
 
 function goTypeOf(apiVersion: string, kind: string): string {

@@ -109,6 +109,11 @@ function customKind(definition: Readonly<Definition>, spec: Spec, version: Versi
   return { kind, schema: { type: 'object', properties: IDENTITY, structural } };
 }
 
+/** The kind by which a definition's objects are known, if it is served. */
+export function servedKindOf(definition: Readonly<Definition>): string {
+  return definition.spec ? servedNames(definition, definition.spec).kind : '';
+}
+
 /**
  * The names that the definition has got, which may be fewer than it asks for. Where its objects are in the store does not
  * depend on its status, which others may have written.
