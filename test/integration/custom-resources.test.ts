@@ -340,7 +340,8 @@ describe('custom resources', () => {
   it('keep an empty object apart from none, whichever way it is written', async () => {
     const group = 'empty.example.com';
     const path = await defined(group, ({ spec }) => {
-      spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.open = { type: 'object' };
+      const { properties } = spec.versions[0].schema.openAPIV3Schema;
+      properties.spec.properties.open = { type: 'object' };
     });
     await server.call('POST', path, aCronTab(group, 'a'));
     const patch = (open: object | null) => server.call('PATCH', `${path}/a`, { spec: { open } }, MERGE);
@@ -357,6 +358,10 @@ describe('custom resources', () => {
     expect(await read()).toEqual([{}, 4]);
     await patch({});
     expect(await read(), 'nothing to write').toEqual([{}, 4]);
+    const report = (status: object) => server.call('PATCH', `${path}/a/status`, { status }, MERGE);
+    await report({ replicas: 1, open: {} });
+    expect((await report({ open: null })).body.status).toEqual({ replicas: 1 });
+    expect((await server.call('GET', `${path}/a`)).body.status).toEqual({ replicas: 1 });
   });
 
   it('stay as they were when the status of another definition takes their kind', async () => {

@@ -115,9 +115,9 @@ export class CustomResources implements DefinitionObserver {
   private async lookAfter(name: string, signal: AbortSignal): Promise<void> {
     const definition = (await this.definitions.lookUp('', name)) as Definition | undefined;
     if (!definition) return;
-    // Another one with the same kind may have gone.
-    this.served.put(definition);
     try {
+      // Another one with the same kind may have gone.
+      this.served.put(definition);
       await this.apply(definition);
     } finally {
       if (isToBeCleaned(definition) && !this.cleaning.has(name)) this.startCleaning(definition, signal);
