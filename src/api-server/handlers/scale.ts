@@ -82,6 +82,7 @@ async function readScale(
   context: RegistryContext,
   call: ResourceCall,
   body: Buffer,
+  checkVersion: (apiVersion: string | undefined) => void = () => undefined,
 ): Promise<UnstructuredObject> {
   const { object } = await decodeBody(body, {
     contentType: call.request.contentType,
@@ -90,6 +91,7 @@ async function readScale(
     kind: SCALE_TYPE,
     fieldValidation: fieldValidationOf(call.request.query),
   });
+  checkVersion(object.apiVersion);
   checkType(object, SCALE_TYPE);
   object.metadata ??= { name: '' };
   checkNamespace(object, call);
@@ -125,8 +127,9 @@ async function applied(
   mapping: ScaleMapping,
 ): Promise<ScaleChange> {
   const manager = applyManagerOf(call);
-  const config = await readScale(context, call, body);
-  checkAppliedVersion(config.apiVersion, apiVersionOf(SCALE_TYPE));
+  const config = await readScale(context, call, body, (apiVersion) =>
+    checkAppliedVersion(apiVersion, apiVersionOf(SCALE_TYPE)),
+  );
   checkUnmanaged(config);
   const applying = { config, manager, mapping, schema: SCALE_SCHEMA, force: call.request.flag('force') };
   return (scale, current) => applyScale(context, call, { ...applying, current, scale });
