@@ -106,10 +106,10 @@ export function runWorkQueueContract(
       it('remembers the traces of delayed adds that gave way to an earlier one', async () => {
         const queue = await setUp();
         const items: WorkItem[] = [];
-        consume(async (item) => void items.push(item));
-        await queue.addAfter('a', 400, { traceparent: 'trace-1' });
+        await queue.addAfter('a', 60_000, { traceparent: 'trace-1' });
         await queue.addAfter('a', 100, { traceparent: 'trace-2' });
-        await queue.addAfter('a', 300, { traceparent: 'trace-3' });
+        await queue.addAfter('a', 60_000, { traceparent: 'trace-3' });
+        consume(async (item) => void items.push(item));
         await harness.until(() => items.length > 0);
         expect(items[0]).toMatchObject({ traceparent: 'trace-2', links: ['trace-1', 'trace-3'] });
       });
@@ -117,14 +117,14 @@ export function runWorkQueueContract(
       it('remembers the traces of a retry that gives way to an earlier timer, or takes its place', async () => {
         const queue = await setUp({ backoffBaseMs: 200 });
         const items: WorkItem[] = [];
-        consume(async (item) => void items.push(item));
         await queue.addAfter('earlier', 50, { traceparent: 'trace-1' });
         await queue.addRateLimited('earlier', new Error('no'), {
           traceparent: 'trace-2',
           links: ['trace-3'],
         });
-        await queue.addAfter('later', 2000, { traceparent: 'trace-1', links: ['trace-2'] });
+        await queue.addAfter('later', 60_000, { traceparent: 'trace-1', links: ['trace-2'] });
         await queue.addRateLimited('later', new Error('no'), { traceparent: 'trace-3' });
+        consume(async (item) => void items.push(item));
         await harness.until(() => items.length === 2);
         const of = (key: string) => items.find((item) => item.key === key);
         expect(of('earlier')).toMatchObject({ traceparent: 'trace-1', links: ['trace-2', 'trace-3'] });
