@@ -112,6 +112,20 @@ export function runQuotaContract(
       await expect(createConfigMap(2)).rejects.toThrow(/exceeded quota: q/);
     });
 
+    it('count around what is in the store and is not what its kind is', async () => {
+      const key = { resource: 'pods', namespace: NAMESPACE, name: 'broken' };
+      const metadata = { name: 'broken', namespace: NAMESPACE, uid: 'broken' };
+      const broken = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: 5 } };
+      await context.storage.create(key, broken);
+      await createQuota({ pods: '1', 'requests.cpu': '1' });
+      const resources = { requests: { cpu: '1' } };
+      const pod = (name: string) =>
+        create('pods', { metadata: { name }, spec: { containers: [{ name: 'c', image: 'i', resources }] } });
+      await pod('first');
+      expect(await used()).toEqual({ pods: '1', 'requests.cpu': '1' });
+      await expect(pod('second')).rejects.toThrow(/exceeded quota: q/);
+    });
+
     it('count anew before they refuse anybody', async () => {
       await createQuota({ configmaps: '1' });
       const key = { resource: 'resourcequotas', namespace: NAMESPACE, name: 'q' };

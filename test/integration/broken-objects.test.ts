@@ -88,10 +88,12 @@ describe.each([
   }); // prettier-ignore
 });
 
-describe('what is no object at all in Redis', () => {
+describe('what is no object of its name in Redis', () => {
   it.each([
     ['an unfinished text', '{"apiVersion":"v1","kind":"Role","metadata":{"name":"bad"'],
     ['no metadata', '{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role"}'],
+    ['the name of another', '{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role","metadata":{"name":"other","namespace":"default"}}'],
+    ['owners of another type', '{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role","metadata":{"name":"bad","namespace":"default","ownerReferences":5}}'],
     ['another type', '5'],
     ['nothing', ''],
   ])('is left out of lists, and deleted by its name: %s', async (_name, text) => {
@@ -124,6 +126,10 @@ describe('what is no object, of a kind that the server does not follow', () => {
     ['an unfinished text', '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"bad"'],
     ['text that goes wrong later', '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"bad"},"data":{"a":}}'],
     ['no metadata', '{"apiVersion":"v1","kind":"ConfigMap"}'],
+    ['the name of another', '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"other-bad","namespace":"default"}}'],
+    ['no name', '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":"default"},"data":{"a":"bad"}}'],
+    ['owners of another type', '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"bad","namespace":"default","ownerReferences":5}}'],
+    ['an owner that is nothing', '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"bad","namespace":"default","ownerReferences":[null]}}'],
     ['another type', '5'],
     ['nothing', ''],
   ])('costs itself: lists, watches and the others of its kind go on: %s', async (_name, text) => {

@@ -117,7 +117,8 @@ describe('an object with fields of other types than its kind has', () => {
     ['pods', 'v1', 'Pod', { spec: 5, status: { containerStatuses: {}, conditions: 'all' } }, 'spec.nodeName=a'],
     ['apiservices.apiregistration.k8s.io', 'apiregistration.k8s.io/v1', 'APIService', { spec: null, status: { conditions: 5 } }, 'metadata.name=good'],
     ['endpoints', 'v1', 'Endpoints', { subsets: 5 }, 'metadata.name!=good'],
-  ])('spoils no table, and no list by selectors: %s', async (resource, apiVersion, kind, fields, selector) => {
+    ['services', 'v1', 'Service', { spec: { ports: 5, clusterIPs: 5 }, status: [null] }, 'metadata.name!=good'],
+  ])('spoils no table, and no list by selectors, and is deleted by its name: %s', async (resource, apiVersion, kind, fields, selector) => {
     const storage = new MemoryStorage({ clock: new SystemClock() });
     const namespace = apiVersion === 'v1' ? 'default' : '';
     const plant = (name: string, rest: object, labels: unknown) =>
@@ -133,6 +134,8 @@ describe('an object with fields of other types than its kind has', () => {
     expect(await namesIn(path, TABLE)).toContain('sound');
     expect(await namesIn(`${path}?labelSelector=a%3Db`)).toEqual(['sound']);
     expect((await server.call('GET', `${path}?fieldSelector=${encodeURIComponent(selector)}`)).status).toBe(200);
+    expect((await server.call('DELETE', `${path}/bad`)).status).toBe(200);
+    expect((await server.call('GET', `${path}/bad`)).status).toBe(404);
   }); // prettier-ignore
 });
 

@@ -2,7 +2,7 @@ import { toRfc3339 } from '../../base/clock/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../../base/kubernetes/index.js';
 import { cloneJson } from '../../base/kubernetes/index.js';
 import { invalid, serverTimeout } from '../errors/index.js';
-import type { KindDefinition, Reservation } from '../kinds/index.js';
+import type { Reservation } from '../kinds/index.js';
 import { isStorageConflict, isStorageNotFound, StorageExistsError } from '../storage/index.js';
 import type { StorageKey } from '../storage/index.js';
 import type { ObjectTarget, RegistryContext } from './registry-context.js';
@@ -60,15 +60,6 @@ export async function reserve(
     };
   }
   throw serverTimeout(kind.type, 'allocate');
-}
-
-/** Gives back all that a removed object had. */
-export async function releaseReservations(
-  context: RegistryContext,
-  kind: KindDefinition,
-  object: Readonly<UnstructuredObject>,
-): Promise<void> {
-  if (kind.reservations) await release(context, kind.reservations.wanted(object));
 }
 
 function identityOf({ resource, name }: Reservation): string {
@@ -147,7 +138,8 @@ function ownerOf(object: KubernetesObject): { namespace: string; name: string } 
   return { namespace, name };
 }
 
-async function release(context: RegistryContext, reservations: readonly Reservation[]): Promise<void> {
+/** Gives them back. */
+export async function release(context: RegistryContext, reservations: readonly Reservation[]): Promise<void> {
   for (const reservation of reservations) {
     try {
       const found = await context.storage.get(keyOf(reservation));

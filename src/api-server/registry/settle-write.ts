@@ -6,7 +6,7 @@ import { annotateWithActiveSpan } from '../../base/trace-context/index.js';
 import type { Attributes } from '../admission/index.js';
 import type { Revision } from '../storage/index.js';
 import { storageKeyOf } from './registry-context.js';
-import { releaseReservations } from './reservations.js';
+import { release } from './reservations.js';
 
 /** After a write is through: what the server itself keeps about the object follows it. */
 export async function settleWrite(
@@ -49,10 +49,12 @@ export async function removeObject(
   { attributes, revision }: { readonly attributes: Attributes; readonly revision: Revision },
 ): Promise<UnstructuredObject> {
   const removal: Attributes = { ...attributes, object: undefined };
+  // Asked first: an object that is not what its kind is fails here, before anything is removed.
+  const reserved = target.kind.reservations?.wanted(last) ?? [];
   const removed = await context.admission.booked(removal, () =>
     context.storage.delete(storageKeyOf(target), revision),
   );
-  await releaseReservations(context, target.kind, last);
+  await release(context, reserved);
   last.metadata.resourceVersion = String(removed.revision);
   return last;
 }

@@ -4,6 +4,7 @@ import type { KubernetesObject } from '../../base/kubernetes/index.js';
 import type { Logger } from '../../base/logging/index.js';
 import { isStorageExpired } from './errors.js';
 import { pagesOf } from './pages-of.js';
+import { identityProblem } from './stored-identity.js';
 import type { Revision, Storage, StorageKey, StoredObject } from './storage.js';
 import type { ObjectCheck, UnreadableObjects } from './unreadable-objects.js';
 
@@ -164,11 +165,8 @@ export class FollowedResource {
     }
   }
 
-  private problemOf(object: KubernetesObject, { name, namespace }: StorageKey): string | undefined {
-    const { metadata } = object;
-    if (metadata.name !== name || (metadata.namespace ?? '') !== namespace)
-      return 'its metadata name another object';
-    return this.dependencies.check?.(this.resource, object);
+  private problemOf(object: KubernetesObject, key: StorageKey): string | undefined {
+    return identityProblem(object, key) ?? this.dependencies.check?.(this.resource, object);
   }
 
   private read(

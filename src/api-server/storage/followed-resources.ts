@@ -12,6 +12,7 @@ import type {
   StorageWatchOptions,
   StoredObject,
 } from './storage.js';
+import { identityProblem } from './stored-identity.js';
 import { UnreadableObjects } from './unreadable-objects.js';
 import type { UnreadableListener } from './unreadable-objects.js';
 
@@ -80,11 +81,11 @@ export class FollowedResources {
     };
   }
 
-  /** Without what is no object at all: one would spoil the list for all readers. */
+  /** Without what is no object of its name: one would spoil the list for all readers. */
   private async list(...[resource, options]: Parameters<Storage['list']>): ReturnType<Storage['list']> {
     const list = await this.inner.list(resource, options);
     if (!this.followed.has(resource)) return this.readableOf(resource, list);
-    return this.unreadable.hasAny(resource) ? { ...list, items: list.items.filter(isObject) } : list;
+    return this.unreadable.hasAny(resource) ? { ...list, items: list.items.filter(isOwnObject) } : list;
   }
 
   /** Nobody follows the resource, so what is no object is noticed, and noted, when it is read. */
@@ -130,8 +131,9 @@ export class FollowedResources {
   }
 }
 
-function isObject(stored: StoredObject): boolean {
-  return canRead(() => stored.object);
+function isOwnObject(stored: StoredObject): boolean {
+  const { key } = stored;
+  return canRead(() => stored.object) && (!key || identityProblem(stored.object, key) === undefined);
 }
 
 type ObjectEvent = Exclude<StorageEvent, { type: 'progress' }>;
@@ -141,12 +143,11 @@ function isReadableRemoval(event: ObjectEvent): boolean {
   return event.type !== 'deleted' || isReadable(event);
 }
 
-/** Why a text of the store is no object. Looks at all of it, and keeps nothing: a list sends texts as they are stored. */
+/** Why a text of the store is no object of its key. Looks at all of it, and keeps nothing: a list sends texts as they are stored. */
 function problemOf(stored: StoredObject): string | undefined {
   try {
-    if (stored.json) parseJson(stored.json.whole());
-    else void stored.object;
-    return undefined;
+    const object: unknown = stored.json ? parseJson(stored.json.whole()) : stored.object;
+    return stored.key && identityProblem(object, stored.key);
   } catch (error) {
     if (isStorageUnreadable(error)) return errorMessage(error);
     if (error instanceof SyntaxError) return `what is stored is no JSON: ${error.message}`;

@@ -264,6 +264,15 @@ describe('the cache of a SharedInformer', () => {
     expect(harness.cached()).toEqual({ 'a/x': '101' });
   });
 
+  it('goes on with an object whose owners have another type', async () => {
+    const { informer, server } = make();
+    server.put('a', 'x', (object) => (object.metadata.ownerReferences = 5 as never));
+    server.put('a', 'y', ownedBy('u1'));
+    await harness.start();
+    expect(harness.cached()).toEqual({ 'a/x': '101', 'a/y': '102' });
+    expect(informer.lister.byIndex(OWNER_UID_INDEX, 'u1')).toHaveLength(1);
+  });
+
   it('takes no index after it began to run, and does not run twice', async () => {
     make();
     await harness.start();

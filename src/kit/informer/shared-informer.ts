@@ -58,7 +58,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     });
     if (options.standardIndexes === false) return;
     this.store.addIndex(NAMESPACE_INDEX, (object) => [object.metadata.namespace ?? '']);
-    this.store.addIndex(OWNER_UID_INDEX, ownerUids);
+    this.store.addIndex(OWNER_UID_INDEX, (object) => this.indexValues(OWNER_UID_INDEX, ownerUids, object));
   }
 
   get hasSynced(): boolean {

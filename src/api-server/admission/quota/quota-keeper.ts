@@ -189,8 +189,24 @@ export class QuotaKeeper {
     let used = NOTHING;
     for await (const { items } of pagesOf(this.dependencies.storage, resource, { namespace }))
       for (const { object } of items)
-        used = addAmounts(used, differenceOf(quota, { type, object: object as UnstructuredObject }).more);
+        used = addAmounts(used, this.usedBy(quota, type, object as UnstructuredObject));
     return used;
+  }
+
+  /** What is broken in the store uses nothing that could be counted, and must not keep the others from being counted. */
+  private usedBy(
+    quota: Readonly<ResourceQuota>,
+    type: KindDefinition['type'],
+    object: Readonly<UnstructuredObject>,
+  ): Amounts {
+    try {
+      return differenceOf(quota, { type, object }).more;
+    } catch (error) {
+      const { name, namespace } = object.metadata;
+      const facts = { resource: qualifiedResource(type), namespace, name, quota: quota.metadata.name };
+      this.dependencies.logger.warn('an object cannot be counted', { ...facts, error: errorMessage(error) });
+      return NOTHING;
+    }
   }
 
   /** @returns undefined when somebody else has changed the quota */
