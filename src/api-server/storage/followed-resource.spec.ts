@@ -153,4 +153,21 @@ describe('A followed resource', () => {
     expect(others.get('a', 'r')).toBe(roles.get('a', 'r'));
     expect(told).toEqual(['r']);
   });
+
+  it('shows watchers nothing that is no object of its name, and it again when it has been put right', async () => {
+    const bad = await store.create(keyOf('bad'), object('another'));
+    const worse = {
+      ...object('worse'),
+      metadata: { ...object('worse').metadata, ownerReferences: 5 as never },
+    };
+    await store.create(keyOf('worse'), worse);
+    await store.create(keyOf('sound'), object('sound'));
+    await store.update(keyOf('bad'), object('bad'), bad.revision);
+    const shown: string[] = [];
+    for await (const events of storage.watch({ resource: ROLES, after: bad.revision - 1 }, stopper.signal)) {
+      for (const event of events) if (event.type !== 'progress') shown.push(event.object.metadata.name);
+      if (shown.includes('bad')) break;
+    }
+    expect(shown).toEqual(['sound', 'bad']);
+  });
 });

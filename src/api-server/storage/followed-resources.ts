@@ -133,7 +133,11 @@ export class FollowedResources {
 
 function isOwnObject(stored: StoredObject): boolean {
   const { key } = stored;
-  return canRead(() => stored.object) && (!key || identityProblem(stored.object, key) === undefined);
+  return key ? isOwn(key, () => stored.object) : canRead(() => stored.object);
+}
+
+function isOwn(key: StorageKey, read: () => KubernetesObject): boolean {
+  return canRead(read) && identityProblem(read(), key) === undefined;
 }
 
 type ObjectEvent = Exclude<StorageEvent, { type: 'progress' }>;
@@ -155,8 +159,9 @@ function problemOf(stored: StoredObject): string | undefined {
   }
 }
 
+/** What it was before may have been anything: one that has been put right is shown. */
 function isReadable(event: ObjectEvent): boolean {
-  return canRead(() => event.object) && (event.type === 'created' || canRead(() => event.previous));
+  return isOwn(event.key, () => event.object) && (event.type === 'created' || canRead(() => event.previous));
 }
 
 function canRead(read: () => KubernetesObject): boolean {
