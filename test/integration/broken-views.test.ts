@@ -115,6 +115,7 @@ describe('an object that cannot be shown in another version than it is stored in
 describe('an object with fields of other types than its kind has', () => {
   it.each([
     ['pods', 'v1', 'Pod', { spec: 5, status: { containerStatuses: {}, conditions: 'all' } }, 'spec.nodeName=a'],
+    ['pods', 'v1', 'Pod', { spec: null, status: 5 }, 'status.phase!=Running'],
     ['apiservices.apiregistration.k8s.io', 'apiregistration.k8s.io/v1', 'APIService', { spec: null, status: { conditions: 5 } }, 'metadata.name=good'],
     ['endpoints', 'v1', 'Endpoints', { subsets: 5 }, 'metadata.name!=good'],
     ['services', 'v1', 'Service', { spec: { ports: 5, clusterIPs: 5 }, status: [null] }, 'metadata.name!=good'],
