@@ -56,6 +56,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           setupFiles,
+          globalSetup: ['test/e2e/sets.global-setup.ts'],
           ...LONG,
           ...TWO_WORKERS,
           sequence: { groupOrder: 2 },

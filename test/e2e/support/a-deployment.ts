@@ -2,6 +2,8 @@ import type { Deployment, DeploymentSpec } from '../../../src/base/kubernetes/in
 
 export interface DeploymentShape {
   name: string;
+  /** @default 'default' */
+  namespace?: string;
   /** @default 1 */
   replicas?: number;
   /** @default 'web:1' */
@@ -13,18 +15,19 @@ export interface DeploymentShape {
   annotations?: Record<string, string>;
 }
 
-/** A small valid Deployment in `default` whose pods are labelled `app=<name>`. */
+/** A small valid Deployment whose pods are labelled `app=<name>`. */
 export function aDeployment({
   annotations,
   image = 'web:1',
   name,
+  namespace = 'default',
   replicas = 1,
   ...spec
 }: DeploymentShape): Deployment {
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { name, namespace: 'default' },
+    metadata: { name, namespace },
     spec: {
       ...spec,
       replicas,

@@ -3,18 +3,21 @@ import type { Deployment } from '../../../src/base/kubernetes/index.js';
 import { DEPLOYMENTS } from '../../../src/base/kubernetes/index.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 
-/** What tests do with Deployments in `default`, as a user would. */
+/** What tests do with the Deployments of a namespace, as a user would. */
 export class Rollouts {
-  constructor(private readonly client: ApiClient) {}
+  constructor(
+    private readonly client: ApiClient,
+    private readonly namespace = 'default',
+  ) {}
 
   read(name: string): Promise<Deployment> {
-    return this.client.get<Deployment>(DEPLOYMENTS, { namespace: 'default', name });
+    return this.client.get<Deployment>(DEPLOYMENTS, { namespace: this.namespace, name });
   }
 
   /** A new image for the container `web`. */
   setImage(name: string, image: string): Promise<Deployment> {
     const body = { spec: { template: { spec: { containers: [{ name: 'web', image }] } } } };
-    return this.client.patch(DEPLOYMENTS, { namespace: 'default', name }, { type: 'strategic', body });
+    return this.client.patch(DEPLOYMENTS, { namespace: this.namespace, name }, { type: 'strategic', body });
   }
 
   async isRolledOut(name: string): Promise<boolean> {

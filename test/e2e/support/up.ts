@@ -31,15 +31,68 @@ export interface UpOptions {
   env?: NodeJS.ProcessEnv;
 }
 
+/** A `rollkeeper up` that runs, whichever process has started it: its data folder tells everything about it. */
+export class RunningUp {
+  constructor(readonly dataDir: string) {}
+
+  get kubeconfig(): string {
+    return join(this.dataDir, 'kubeconfig');
+  }
+
+  /** What its processes logged between two times, in ms since 1970. */
+  loggedBetween(fromMs: number, toMs: number): string {
+    const folder = join(this.dataDir, 'logs');
+    const lines = readdirSync(folder).flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'));
+    const isWithin = (line: string): boolean => {
+      const atMs = Date.parse(/"time":"([^"]+)"/.exec(line)?.[1] ?? '');
+      return atMs >= fromMs && atMs <= toMs;
+    };
+    return lines.filter(isWithin).join('\n');
+  }
+
+  /** What `rollkeeper status` tells, without a process for it: tests that wait ask often, beside what they measure. */
+  async status(): Promise<UpStatus> {
+    const status = await readUpStatus(this.dataDir);
+    if (!status) throw new Error(`nothing is running from ${this.dataDir}`);
+    return status;
+  }
+
+  /** The replica that leads; waited for, since for a moment none may. */
+  leader(): Promise<ReplicaLine> {
+    return waitFor(async () => (await this.status()).replicas.find(({ leader }) => leader), {
+      what: 'a leader',
+      intervalMs: 50,
+    });
+  }
+
+  /** What lets people change things through the admin API. */
+  adminToken(): Promise<string> {
+    return readFile(join(this.dataDir, 'admin-token'), 'utf8').then((token) => token.trim());
+  }
+
+  /** A client of its API server; the caller closes it. */
+  async client(): Promise<HttpApiClient> {
+    const clock = new SystemClock();
+    const connection = await loadKubeconfig({ path: this.kubeconfig, clock });
+    return createHttpApiClient({ connection, clock, logger: silentLogger, userAgent: 'e2e' });
+  }
+
+  /** Runs a kubectl against it; with `input` as standard input. */
+  kubectl(binary: string, args: readonly string[], input?: string): Promise<Finished> {
+    return run(binary, args, { env: { ...process.env, KUBECONFIG: this.kubeconfig }, input });
+  }
+}
+
 /** A `rollkeeper up` of the built program, as its own processes. */
-export class Up {
+export class Up extends RunningUp {
   private output = '';
   private exitCode: number | undefined;
 
   private constructor(
     private readonly child: ChildProcess,
-    readonly dataDir: string,
+    dataDir: string,
   ) {
+    super(dataDir);
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
     }
@@ -68,23 +121,8 @@ export class Up {
     return this.child.pid ?? 0;
   }
 
-  get kubeconfig(): string {
-    return join(this.dataDir, 'kubeconfig');
-  }
-
   get printed(): string {
     return this.output;
-  }
-
-  /** What its processes logged between two times, in ms since 1970. */
-  loggedBetween(fromMs: number, toMs: number): string {
-    const folder = join(this.dataDir, 'logs');
-    const lines = readdirSync(folder).flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'));
-    const isWithin = (line: string): boolean => {
-      const atMs = Date.parse(/"time":"([^"]+)"/.exec(line)?.[1] ?? '');
-      return atMs >= fromMs && atMs <= toMs;
-    };
-    return lines.filter(isWithin).join('\n');
   }
 
   /** Resolves with the exit code once it has ended. */
@@ -103,38 +141,6 @@ export class Up {
   async stopAndRemove(): Promise<void> {
     await this.stop();
     rmSync(this.dataDir, { recursive: true, force: true });
-  }
-
-  /** What `rollkeeper status` tells, without a process for it: tests that wait ask often, beside what they measure. */
-  async status(): Promise<UpStatus> {
-    const status = await readUpStatus(this.dataDir);
-    if (!status) throw new Error(`nothing is running from ${this.dataDir}`);
-    return status;
-  }
-
-  /** The replica that leads; waited for, since for a moment nobody may. */
-  leader(): Promise<ReplicaLine> {
-    return waitFor(async () => (await this.status()).replicas.find(({ leader }) => leader), {
-      what: 'a leader',
-      intervalMs: 50,
-    });
-  }
-
-  /** What lets people change things through the admin API. */
-  adminToken(): Promise<string> {
-    return readFile(join(this.dataDir, 'admin-token'), 'utf8').then((token) => token.trim());
-  }
-
-  /** A client of its API server; the caller closes it. */
-  async client(): Promise<HttpApiClient> {
-    const clock = new SystemClock();
-    const connection = await loadKubeconfig({ path: this.kubeconfig, clock });
-    return createHttpApiClient({ connection, clock, logger: silentLogger, userAgent: 'e2e' });
-  }
-
-  /** Runs a kubectl against it; with `input` as standard input. */
-  kubectl(binary: string, args: readonly string[], input?: string): Promise<Finished> {
-    return run(binary, args, { env: { ...process.env, KUBECONFIG: this.kubeconfig }, input });
   }
 }
 
