@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { anyKubectl } from './support/kubectl.js';
+import { SharedUp } from './support/shared-up.js';
 import type { Finished } from './support/up.js';
-import { Up } from './support/up.js';
 
 const kubectl = anyKubectl();
 const POLICIES = ['foreground', 'orphan', 'background'] as const;
@@ -11,13 +11,13 @@ const POLICIES = ['foreground', 'orphan', 'background'] as const;
 const SOON_MS = 20_000;
 
 describe.skipIf(!kubectl)('kubectl delete', () => {
-  let up: Up;
+  let up: SharedUp;
 
   beforeAll(async () => {
-    up = await Up.start({ args: ['--replicas', '2'] });
+    up = await SharedUp.take('ordinary');
     await run(['create', 'namespace', 'things']);
   });
-  afterAll(() => up.stopAndRemove());
+  afterAll(() => up.give());
 
   async function run(args: readonly string[], input?: string): Promise<Finished> {
     const finished = await up.kubectl(kubectl?.binary ?? '', args, input);

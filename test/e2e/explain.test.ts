@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/kit/api-client/index.js';
@@ -9,7 +10,8 @@ import type { RolloutPlan } from '../../src/app/rollout-plan/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
 import { anyKubectl } from './support/kubectl.js';
-import { Up, run } from './support/up.js';
+import { SharedUp } from './support/shared-up.js';
+import { run } from './support/up.js';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
 
@@ -19,31 +21,30 @@ const EXIT_CODES: Readonly<Record<Explanation['state'], number>> = {
   ...{ degraded: 5, paused: 6, deleting: 7 },
 };
 
+const namespace = 'explained';
+
 describe('rollkeeper explain, plan and queue', () => {
-  let up: Up;
+  const folder = mkdtempSync(join(tmpdir(), 'rollkeeper-e2e-'));
+  let up: SharedUp;
   let client: HttpApiClient;
 
   beforeAll(async () => {
-    up = await Up.start();
+    up = await SharedUp.take('ordinary');
     client = await up.client();
+    await up.createNamespace(client, namespace);
   });
 
   afterAll(async () => {
     await client?.close();
-    await up?.stopAndRemove();
+    await up.give();
+    rmSync(folder, { recursive: true });
   });
 
   const rollkeeper = (...args: string[]) => run(process.execPath, [MAIN, ...args]);
   const here = () => ['--data-dir', up.dataDir];
 
-  const explained = async (name: string, ...flags: string[]): Promise<Explanation> => {
-    const { code, stderr, stdout } = await rollkeeper(
-      'explain',
-      'deployment',
-      `default/${name}`,
-      '--json',
-      ...flags,
-    );
+  const explained = async (key: string, ...flags: string[]): Promise<Explanation> => {
+    const { code, stderr, stdout } = await rollkeeper('explain', 'deployment', key, '--json', ...flags);
     const explanation = JSON.parse(stdout === '' ? 'null' : stdout) as Explanation | null;
     if (!explanation) throw new Error(stderr);
     expect(code).toBe(EXIT_CODES[explanation.state]);
@@ -54,7 +55,7 @@ describe('rollkeeper explain, plan and queue', () => {
     await client.create(DEPLOYMENTS, aDeployment({ name: 'ill', replicas: 3, image: 'web:1-missing' }));
     const why = await waitFor(
       async () => {
-        const answer = await explained('ill', ...here());
+        const answer = await explained('default/ill', ...here());
         return answer.cause === 'image-pull' && answer;
       },
       { intervalMs: 100, what: 'the cause to be known' },
@@ -62,7 +63,7 @@ describe('rollkeeper explain, plan and queue', () => {
     expect(why).toMatchObject({ state: 'blocked', limits: { replicas: 3, floor: 3, ceiling: 4 } });
     expect(why.lastDecisions[0]?.replica).toMatch(/^controller-\d$/);
     expect(why.lastDecisions.flatMap(({ actions }) => actions).join(' ')).toContain(why.replicaSets[0]?.name);
-    const direct = await explained('ill', '--kubeconfig', up.kubeconfig);
+    const direct = await explained('default/ill', '--kubeconfig', up.kubeconfig);
     expect(direct).toMatchObject({ state: 'blocked', cause: 'image-pull', lastDecisions: [] });
     const { stdout } = await rollkeeper('explain', 'deployment', 'ill', ...here());
     expect(stdout).toContain('What would unblock it:');
@@ -71,8 +72,8 @@ describe('rollkeeper explain, plan and queue', () => {
   const binary = anyKubectl()?.binary;
 
   it.skipIf(!binary)('once the deadline has passed, kubectl shows the cause that explain tells', async () => {
-    const kubectl = (...args: string[]) => up.kubectl(binary ?? '', args);
-    const shape = { name: 'late', replicas: 2, progressDeadlineSeconds: 3 };
+    const kubectl = (...args: string[]) => up.kubectl(binary ?? '', ['-n', namespace, ...args]);
+    const shape = { namespace, name: 'late', replicas: 2, progressDeadlineSeconds: 3 };
     const annotations = { 'node.rollkeeper.dev/behaviour': 'image-pull-error' };
     await client.create(DEPLOYMENTS, aDeployment({ ...shape, annotations }));
     // An image that cannot be pulled is tried again and again: a word of the kubelet's for each of the two.
@@ -86,12 +87,12 @@ describe('rollkeeper explain, plan and queue', () => {
       },
       { intervalMs: 200, what: 'the cause in the condition' },
     );
-    const { status } = await client.get<Deployment>(DEPLOYMENTS, { namespace: 'default', name: 'late' });
+    const { status } = await client.get<Deployment>(DEPLOYMENTS, { namespace, name: 'late' });
     expect(status?.conditions?.find(({ type }) => type === 'Progressing')).toMatchObject({
       status: 'False',
       reason: 'ProgressDeadlineExceeded',
     });
-    const deadline = (await explained('late', ...here())).waitsFor.find(
+    const deadline = (await explained(`${namespace}/late`, ...here())).waitsFor.find(
       (finding) => finding.cause === 'deadline-exceeded',
     );
     expect(deadline?.summary).toMatch(cause);
@@ -109,42 +110,52 @@ describe('rollkeeper explain, plan and queue', () => {
   });
 
   it('plans a rollout from what runs, and touches nothing', async () => {
-    const before = await client.create(DEPLOYMENTS, aDeployment({ name: 'planned', replicas: 10 }));
-    await waitFor(async () => (await explained('planned', ...here())).state === 'complete', {
+    const before = await client.create(
+      DEPLOYMENTS,
+      aDeployment({ namespace, name: 'planned', replicas: 10 }),
+    );
+    await waitFor(async () => (await explained(`${namespace}/planned`, ...here())).state === 'complete', {
       intervalMs: 100,
       what: 'the Deployment to be complete',
     });
-    const file = join(up.dataDir, 'planned.json');
-    writeFileSync(file, JSON.stringify(aDeployment({ name: 'planned', replicas: 10, image: 'web:2' })));
+    const file = join(folder, 'planned.json');
+    writeFileSync(
+      file,
+      JSON.stringify(aDeployment({ namespace, name: 'planned', replicas: 10, image: 'web:2' })),
+    );
     const live = ['--against', 'live', '--kubeconfig', up.kubeconfig];
     const { stdout } = await rollkeeper('plan', '-f', file, '--json', ...live);
     const plan = JSON.parse(stdout) as RolloutPlan;
     expect(plan).toMatchObject({ floor: 8, ceiling: 13, mostPods: 13, fewestAvailable: 8, completes: true });
     expect((await rollkeeper('plan', '-f', file, ...live)).stdout).toContain('3 steps; at most 13 pods');
-    writeFileSync(file, JSON.stringify(aDeployment({ name: 'planned', replicas: 10 })));
+    writeFileSync(file, JSON.stringify(aDeployment({ namespace, name: 'planned', replicas: 10 })));
     expect((await rollkeeper('plan', '-f', file, ...live)).stdout).toContain('Nothing would change.');
     const after = await client.get(DEPLOYMENTS, before.metadata);
     expect(after.metadata.generation).toBe(before.metadata.generation);
   });
 
   it('parks a key by hand, explains that, and takes it out again', async () => {
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'parked', replicas: 1 }));
-    await waitFor(async () => (await explained('parked', ...here())).state === 'complete', {
+    await client.create(DEPLOYMENTS, aDeployment({ namespace, name: 'parked', replicas: 1 }));
+    await waitFor(async () => (await explained(`${namespace}/parked`, ...here())).state === 'complete', {
       intervalMs: 100,
       what: 'the Deployment to be complete',
     });
     // Any change takes a key out again, and the echo of the controller's last status write is still on its way.
     await waitFor(
       async () => {
-        expect((await rollkeeper('queue', 'park', 'deployment', 'default/parked', ...here())).code).toBe(0);
-        const { cause, state } = await explained('parked', ...here());
+        expect((await rollkeeper('queue', 'park', 'deployment', `${namespace}/parked`, ...here())).code).toBe(
+          0,
+        );
+        const { cause, state } = await explained(`${namespace}/parked`, ...here());
         const { stdout } = await rollkeeper('queue', 'show', 'deployment', ...here());
-        return state === 'blocked' && cause === 'parked' && stdout.includes('parked   default/parked');
+        return state === 'blocked' && cause === 'parked' && stdout.includes(`parked   ${namespace}/parked`);
       },
       { intervalMs: 500, what: 'the parked key to be explained and shown' },
     );
-    expect((await rollkeeper('queue', 'unpark', 'deployment', 'default/parked', ...here())).code).toBe(0);
-    await waitFor(async () => (await explained('parked', ...here())).state === 'complete', {
+    expect((await rollkeeper('queue', 'unpark', 'deployment', `${namespace}/parked`, ...here())).code).toBe(
+      0,
+    );
+    await waitFor(async () => (await explained(`${namespace}/parked`, ...here())).state === 'complete', {
       intervalMs: 100,
       what: 'the key to be taken out',
     });

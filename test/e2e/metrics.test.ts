@@ -11,7 +11,7 @@ import { waitFor } from '../../src/testing/wait-for.js';
 import { lintExposition } from '../unit/support/exposition-lint.js';
 import { parseExpression, usesOf } from '../unit/support/prometheus.js';
 import { aDeployment } from './support/a-deployment.js';
-import { Up } from './support/up.js';
+import { SharedUp } from './support/shared-up.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const read = (...path: string[]): string => readFileSync(join(ROOT, ...path), 'utf8');
@@ -42,15 +42,17 @@ function parseText(text: string, into: Map<string, Served>): void {
   }
 }
 
+const namespace = 'measured';
+
 describe('the metrics', () => {
-  let up: Up;
+  let up: SharedUp;
   let client: HttpApiClient;
   const served = new Map<string, Served>();
 
   const rolledOut = (): Promise<unknown> =>
     waitFor(
       async () => {
-        const ref = { namespace: 'default', name: 'web' };
+        const ref = { namespace, name: 'web' };
         const { metadata, status } = await client.get<Deployment>(DEPLOYMENTS, ref);
         return status?.observedGeneration === metadata.generation && status?.availableReplicas === 5;
       },
@@ -74,9 +76,10 @@ describe('the metrics', () => {
   }
 
   beforeAll(async () => {
-    up = await Up.start();
+    up = await SharedUp.take('ordinary');
     client = await up.client();
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'web', replicas: 5 }));
+    await up.createNamespace(client, namespace);
+    await client.create(DEPLOYMENTS, aDeployment({ namespace, name: 'web', replicas: 5 }));
     await rolledOut();
     // A rollout is told when the cache of the leader shows its end.
     await waitFor(
@@ -90,7 +93,7 @@ describe('the metrics', () => {
 
   afterAll(async () => {
     await client.close();
-    await up.stopAndRemove();
+    await up.give();
   });
 
   it('are exactly those of docs/METRICS.md, with their types and labels', () => {

@@ -8,26 +8,29 @@ import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
 import { anyKubectl } from './support/kubectl.js';
 import { Rollouts } from './support/rollouts.js';
-import { Up } from './support/up.js';
+import { SharedUp } from './support/shared-up.js';
+
+const namespace = 'limits';
 
 describe('the limits of a rollout, seen from outside at every change', () => {
-  let up: Up;
+  let up: SharedUp;
   let client: HttpApiClient;
   let history: RolloutHistory;
   let rollouts: Rollouts;
 
   beforeAll(async () => {
-    up = await Up.start();
+    up = await SharedUp.take('ordinary');
     client = await up.client();
-    rollouts = new Rollouts(client);
-    history = new RolloutHistory(client, 'default');
+    await up.createNamespace(client, namespace);
+    rollouts = new Rollouts(client, namespace);
+    history = new RolloutHistory(client, namespace);
     await history.start();
   });
 
   afterAll(async () => {
     await history.stop();
     await client.close();
-    await up.stopAndRemove();
+    await up.give();
   });
 
   const sizesOf = (events: readonly HistoryEvent[], deployment: string, oldReplicaSet: string): string[] => {
@@ -44,7 +47,10 @@ describe('the limits of a rollout, seen from outside at every change', () => {
   };
 
   it('takes the classic ten pods through 8 old and at most 5 new, never above 13, never below 8 available', async () => {
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'classic', replicas: 10, minReadySeconds: 1 }));
+    await client.create(
+      DEPLOYMENTS,
+      aDeployment({ namespace, name: 'classic', replicas: 10, minReadySeconds: 1 }),
+    );
     await rollouts.rolledOut('classic');
     const oldReplicaSet =
       history
@@ -64,7 +70,7 @@ describe('the limits of a rollout, seen from outside at every change', () => {
   it('never runs old and new pods of a Recreate Deployment together', async () => {
     await client.create(
       DEPLOYMENTS,
-      aDeployment({ name: 'recreate', replicas: 5, strategy: { type: 'Recreate' } }),
+      aDeployment({ namespace, name: 'recreate', replicas: 5, strategy: { type: 'Recreate' } }),
     );
     await rollouts.rolledOut('recreate');
     await rollouts.setImage('recreate', 'web:2');
@@ -84,7 +90,7 @@ describe('the limits of a rollout, seen from outside at every change', () => {
   it('stops at the limits when the new pods never become ready, says so, and is healed by undo', async () => {
     await client.create(
       DEPLOYMENTS,
-      aDeployment({ name: 'stuck', replicas: 10, progressDeadlineSeconds: 2 }),
+      aDeployment({ namespace, name: 'stuck', replicas: 10, progressDeadlineSeconds: 2 }),
     );
     await rollouts.rolledOut('stuck');
     await rollouts.setImage('stuck', 'web:never-ready');
@@ -100,19 +106,20 @@ describe('the limits of a rollout, seen from outside at every change', () => {
 
     const kubectl = anyKubectl();
     if (kubectl) {
-      const status = await up.kubectl(kubectl.binary, ['rollout', 'status', 'deployment/stuck']);
+      const inNamespace = (...args: string[]) => up.kubectl(kubectl.binary, ['-n', namespace, ...args]);
+      const status = await inNamespace('rollout', 'status', 'deployment/stuck');
       expect(status).toMatchObject({
         code: 1,
         stderr: expect.stringContaining('exceeded its progress deadline'),
       });
-      expect((await up.kubectl(kubectl.binary, ['rollout', 'undo', 'deployment/stuck'])).code).toBe(0);
+      expect((await inNamespace('rollout', 'undo', 'deployment/stuck')).code).toBe(0);
     } else {
       await rollouts.setImage('stuck', 'web:1');
     }
     const healed = await rollouts.rolledOut('stuck');
     expect(healed.spec.template.spec?.containers[0]?.image).toBe('web:1');
     expect(findViolations(history.events())).toEqual([]);
-    const { items } = await client.list<Pod>(PODS, { namespace: 'default', labelSelector: 'app=stuck' });
+    const { items } = await client.list<Pod>(PODS, { namespace, labelSelector: 'app=stuck' });
     expect(items.filter(({ metadata }) => !metadata.deletionTimestamp)).toHaveLength(10);
   });
 });

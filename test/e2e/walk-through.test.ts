@@ -1,10 +1,11 @@
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitFor } from '../../src/testing/wait-for.js';
-import type { Finished, Up } from './support/up.js';
-import { Up as UpProcess } from './support/up.js';
 import { WANTED_MINORS, kubectls } from './support/kubectl.js';
+import { SharedUp } from './support/shared-up.js';
+import type { Finished } from './support/up.js';
 
 const EXAMPLE = join(import.meta.dirname, '..', '..', 'examples', 'nginx-deployment.yaml');
 
@@ -17,14 +18,18 @@ for (const minor of WANTED_MINORS) {
 
 describe.each(kubectls())('the life of one Deployment with $name', ({ binary, name }) => {
   const namespace = name.replaceAll(/[^a-z0-9]/g, '-');
-  let up: Up;
+  const folder = mkdtempSync(join(tmpdir(), 'rollkeeper-e2e-'));
+  let up: SharedUp;
 
   beforeAll(async () => {
-    up = await UpProcess.start();
+    up = await SharedUp.take('ordinary');
     expect((await kubectl('create', 'namespace', namespace)).code).toBe(0);
   });
 
-  afterAll(() => up.stopAndRemove());
+  afterAll(async () => {
+    await up.give();
+    rmSync(folder, { recursive: true });
+  });
 
   const kubectl = (...args: string[]): Promise<Finished> => up.kubectl(binary, ['-n', namespace, ...args]);
   const succeed = async (...args: string[]): Promise<string> => {
@@ -48,7 +53,7 @@ describe.each(kubectls())('the life of one Deployment with $name', ({ binary, na
     const grace = '9007199254740993';
     const object = (of: string): string =>
       `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"exact"},"spec":{"replicas":2,"selector":{"matchLabels":{"app":"exact"}},"template":{"metadata":{"labels":{"app":"exact"}},"spec":{"terminationGracePeriodSeconds":${of},"containers":[{"name":"a","image":"a:1"}]}}}}`;
-    const file = join(up.dataDir, 'exact.json');
+    const file = join(folder, 'exact.json');
     /** Of the pods that run, the ReplicaSet that has them, and the Deployment. */
     const graces = async (): Promise<string[]> => {
       await succeed('rollout', 'status', 'deployment/exact', '--timeout=60s');
@@ -194,6 +199,7 @@ describe.each(kubectls())('the life of one Deployment with $name', ({ binary, na
   it('empties a namespace that is deleted', async () => {
     const { code } = await up.kubectl(binary, ['delete', 'namespace', namespace, '--timeout=60s']);
     expect(code).toBe(0);
-    expect((await up.kubectl(binary, ['get', 'pods', '-A', '-o', 'name'])).stdout).toBe('');
+    const everywhere = ['get', 'pods', '-A', '-o', 'jsonpath={.items[*].metadata.namespace}'];
+    expect((await up.kubectl(binary, everywhere)).stdout.split(' ')).not.toContain(namespace);
   });
 });
