@@ -9,6 +9,8 @@ import { ROOT } from './lib/setup.mjs';
 
 const SEED = process.env.SEED ?? String(randomInt(2 ** 31));
 const SCRIPTS = [
+  // Twice as many Deployments as in the gate.
+  ['test.mjs', 'test/e2e/stop-under-load.test.ts'],
   // What is late on a shared machine says nothing; what is lost or done twice does.
   ['chaos.mjs', '--seed', '1', '--minutes', '2', '--patience', '6'],
   ['chaos.mjs', '--minutes', '5', '--patience', '6'],
@@ -31,7 +33,7 @@ if (args.length > 0) {
   const tests = await runAndCount([script('test.mjs'), ...suites]);
   const outcomes = [];
   for (const [name, ...given] of SCRIPTS) {
-    const exitCode = await run(process.execPath, [script(name), ...given], { cwd: ROOT, env: process.env });
+    const exitCode = await run(process.execPath, [script(name), ...given], { cwd: ROOT, env });
     outcomes.push({ what: [name, ...given].join(' '), isGood: exitCode === 0 });
   }
   for (const { isGood, what } of outcomes) say(`${isGood ? 'passed' : 'FAILED'}: ${what}`);

@@ -5,19 +5,20 @@ import type { ClusterSnapshot } from '../../src/app/admin/index.js';
 import type { ReplicaLine } from '../../src/app/supervisor/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { trustedAgent } from '../../src/base/tls/index.js';
-import { Up, run } from './support/up.js';
+import { SharedUp } from './support/shared-up.js';
+import { run } from './support/up.js';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'main.js');
 
 describe('replicas whose admin ports can be reached from elsewhere', () => {
-  let up: Up;
+  let up: SharedUp;
   let token: string;
 
   beforeAll(async () => {
-    up = await Up.start({ args: ['--replicas', '2', '--', '--admin-host', '0.0.0.0'] });
+    up = await SharedUp.take('leases');
     token = await up.adminToken();
   });
-  afterAll(() => up?.stopAndRemove());
+  afterAll(() => up.give());
 
   const first = async (): Promise<ReplicaLine> => {
     const [replica] = (await up.status()).replicas;
@@ -38,7 +39,7 @@ describe('replicas whose admin ports can be reached from elsewhere', () => {
     run(process.execPath, [MAIN, 'queue', 'show', 'deployment', ...flags]);
 
   it('speak TLS and nothing else, and `up` finds them ready and knows who leads', async () => {
-    expect(up.printed).toMatch(/https:\/\/127\.0\.0\.1:\d+\/console/);
+    expect(await up.printed()).toMatch(/https:\/\/127\.0\.0\.1:\d+\/console/);
     const { replicas } = await up.status();
     expect(replicas.filter(({ leader }) => leader)).toHaveLength(1);
     const [one, other] = replicas.map(({ certificates }) => certificates?.[0]);

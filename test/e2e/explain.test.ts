@@ -51,6 +51,21 @@ describe('rollkeeper explain, plan and queue', () => {
     return explanation;
   };
 
+  /** What the command asks is asked over HTTP until it is so, and then by the command: a process of it takes a while to start. */
+  const complete = async (name: string): Promise<void> => {
+    const [replica] = (await up.status()).replicas;
+    await waitFor(
+      async () => {
+        const answer = await fetch(`${replica?.adminUrl}/admin/explain/deployments/${namespace}/${name}`);
+        return answer.ok && ((await answer.json()) as Explanation).state === 'complete';
+      },
+      { what: `${name} to be complete` },
+    );
+    await waitFor(async () => (await explained(`${namespace}/${name}`, ...here())).state === 'complete', {
+      what: `${name} to be complete`,
+    });
+  };
+
   it('says what is wrong, with the decisions of whichever replica decided, and from the API alone', async () => {
     await client.create(DEPLOYMENTS, aDeployment({ name: 'ill', replicas: 3, image: 'web:1-missing' }));
     const why = await waitFor(
@@ -114,10 +129,7 @@ describe('rollkeeper explain, plan and queue', () => {
       DEPLOYMENTS,
       aDeployment({ namespace, name: 'planned', replicas: 10 }),
     );
-    await waitFor(async () => (await explained(`${namespace}/planned`, ...here())).state === 'complete', {
-      intervalMs: 100,
-      what: 'the Deployment to be complete',
-    });
+    await complete('planned');
     const file = join(folder, 'planned.json');
     writeFileSync(
       file,
@@ -136,10 +148,7 @@ describe('rollkeeper explain, plan and queue', () => {
 
   it('parks a key by hand, explains that, and takes it out again', async () => {
     await client.create(DEPLOYMENTS, aDeployment({ namespace, name: 'parked', replicas: 1 }));
-    await waitFor(async () => (await explained(`${namespace}/parked`, ...here())).state === 'complete', {
-      intervalMs: 100,
-      what: 'the Deployment to be complete',
-    });
+    await complete('parked');
     // Any change takes a key out again, and the echo of the controller's last status write is still on its way.
     await waitFor(
       async () => {
@@ -155,9 +164,6 @@ describe('rollkeeper explain, plan and queue', () => {
     expect((await rollkeeper('queue', 'unpark', 'deployment', `${namespace}/parked`, ...here())).code).toBe(
       0,
     );
-    await waitFor(async () => (await explained(`${namespace}/parked`, ...here())).state === 'complete', {
-      intervalMs: 100,
-      what: 'the key to be taken out',
-    });
+    await complete('parked');
   });
 });

@@ -5,31 +5,37 @@ import { RolloutHistory, findViolations } from '../../src/testing/rollout-histor
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
 import { Rollouts } from './support/rollouts.js';
-import { Up } from './support/up.js';
+import { SharedUp } from './support/shared-up.js';
+
+const namespace = 'failover';
 
 describe('a replica that dies', () => {
-  let up: Up;
+  let up: SharedUp;
   let client: HttpApiClient;
   let history: RolloutHistory;
   let rollouts: Rollouts;
 
   beforeAll(async () => {
-    up = await Up.start();
+    up = await SharedUp.take('killable');
     client = await up.client();
-    rollouts = new Rollouts(client);
-    history = new RolloutHistory(client, 'default');
+    await up.createNamespace(client, namespace);
+    rollouts = new Rollouts(client, namespace);
+    history = new RolloutHistory(client, namespace);
     await history.start();
   });
 
   afterAll(async () => {
     await history.stop();
     await client.close();
-    await up.stopAndRemove();
+    await up.give();
   });
 
   const leader = async (): Promise<number> => (await up.leader()).pid;
   it('takes nothing with it when it leads in the middle of a rollout of twenty', async () => {
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'web', replicas: 20, minReadySeconds: 1 }));
+    await client.create(
+      DEPLOYMENTS,
+      aDeployment({ namespace, name: 'web', replicas: 20, minReadySeconds: 1 }),
+    );
     await rollouts.rolledOut('web');
     await rollouts.setImage('web', 'web:2');
     await waitFor(async () => ((await rollouts.read('web')).status?.updatedReplicas ?? 0) > 0, {

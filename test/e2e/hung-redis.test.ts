@@ -5,23 +5,27 @@ import type { HttpApiClient } from '../../src/kit/api-client/index.js';
 import { DEPLOYMENTS } from '../../src/base/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
-import { Up, rollkeeper } from './support/up.js';
+import { SharedUp } from './support/shared-up.js';
+import { rollkeeper } from './support/up.js';
+
+const namespace = 'hung-redis';
 
 describe('while Redis hangs', () => {
-  let up: Up;
+  let up: SharedUp;
   let client: HttpApiClient;
   let redisPid: number;
   let adminUrl: string;
 
   beforeAll(async () => {
-    up = await Up.start();
+    up = await SharedUp.take('killable');
     client = await up.client();
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'web', replicas: 2 }));
+    await up.createNamespace(client, namespace);
+    await client.create(DEPLOYMENTS, aDeployment({ namespace, name: 'web', replicas: 2 }));
     const { redis, replicas } = await up.status();
     redisPid = redis?.pid ?? 0;
     adminUrl = replicas[0]?.adminUrl ?? '';
     await waitFor(
-      async () => (await get<Explanation>('explain/deployments/default/web')).state === 'complete',
+      async () => (await get<Explanation>(`explain/deployments/${namespace}/web`)).state === 'complete',
       {
         timeoutMs: 30_000,
         what: 'the Deployment to be complete',
@@ -31,7 +35,7 @@ describe('while Redis hangs', () => {
   afterEach(() => process.kill(redisPid, 'SIGCONT'));
   afterAll(async () => {
     await client?.close();
-    await up?.stopAndRemove();
+    await up.give();
   });
 
   const get = async <T>(path: string): Promise<T> =>
@@ -48,7 +52,7 @@ describe('while Redis hangs', () => {
       answers: false,
       meanwhile: expect.any(String),
     });
-    expect(await get<Explanation>('explain/deployments/default/web')).toMatchObject({
+    expect(await get<Explanation>(`explain/deployments/${namespace}/web`)).toMatchObject({
       cause: 'store-silent',
       sentence: expect.stringContaining('Redis does not answer since 2'),
     });

@@ -1,51 +1,54 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/kit/api-client/index.js';
-import type { Deployment, Lease } from '../../src/base/kubernetes/index.js';
-import { DEPLOYMENTS, EVENTS, LEASES, REPLICA_SETS } from '../../src/base/kubernetes/index.js';
+import type { Deployment } from '../../src/base/kubernetes/index.js';
+import { DEPLOYMENTS, EVENTS, REPLICA_SETS } from '../../src/base/kubernetes/index.js';
 import type { EventObject } from '../../src/kit/events/index.js';
 import type { ReplicaLine } from '../../src/app/supervisor/status.js';
 import { RolloutHistory, findViolations } from '../../src/testing/rollout-history.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
 import { Stillness } from './support/stillness.js';
-import { Up } from './support/up.js';
+import { SharedUp } from './support/shared-up.js';
 
+const namespace = 'stopped';
+const isNightly = process.env['ROLLKEEPER_NIGHTLY'] !== undefined;
 /** `ROLLKEEPER_TEST_ROLLOUTS=50` for a machine that does nothing else. */
-const DEPLOYMENT_COUNT = Number(process.env['ROLLKEEPER_TEST_ROLLOUTS'] ?? 20);
+const DEPLOYMENT_COUNT = Number(process.env['ROLLKEEPER_TEST_ROLLOUTS'] ?? (isNightly ? 20 : 10));
 const names = Array.from({ length: DEPLOYMENT_COUNT }, (_, index) => `web-${index}`);
 
 describe('a replica that is asked to stop while it works', () => {
-  let up: Up;
+  let up: SharedUp;
   let client: HttpApiClient;
   let history: RolloutHistory;
   let image = 1;
 
   beforeAll(async () => {
-    up = await Up.start();
+    up = await SharedUp.take('killable');
     client = await up.client();
-    history = new RolloutHistory(client, 'default');
+    await up.createNamespace(client, namespace);
+    history = new RolloutHistory(client, namespace);
     await history.start();
-    await Promise.all(names.map((name) => client.create(DEPLOYMENTS, aDeployment({ name, replicas: 4 }))));
+    await Promise.all(
+      names.map((name) => client.create(DEPLOYMENTS, aDeployment({ namespace, name, replicas: 4 }))),
+    );
     await allRolledOut();
   });
 
   afterAll(async () => {
     await history.stop();
     await client.close();
-    await up.stopAndRemove();
+    await up.give();
   });
 
   const rollOut = async (): Promise<void> => {
     const next = `web:${++image}`;
     const body = { spec: { template: { spec: { containers: [{ name: 'web', image: next }] } } } };
     await Promise.all(
-      names.map((name) =>
-        client.patch(DEPLOYMENTS, { namespace: 'default', name }, { type: 'strategic', body }),
-      ),
+      names.map((name) => client.patch(DEPLOYMENTS, { namespace, name }, { type: 'strategic', body })),
     );
   };
   const unfinished = async (): Promise<readonly Deployment[]> => {
-    const { items } = await client.list<Deployment>(DEPLOYMENTS, { namespace: 'default' });
+    const { items } = await client.list<Deployment>(DEPLOYMENTS, { namespace });
     const isRolledOut = ({ metadata, spec, status }: Deployment): boolean =>
       status?.observedGeneration === metadata.generation &&
       status?.updatedReplicas === spec.replicas &&
@@ -110,9 +113,9 @@ describe('a replica that is asked to stop while it works', () => {
     await allReady();
     const changes: number[] = [];
     const watching = new AbortController();
-    const { resourceVersion } = await client.list(REPLICA_SETS, { namespace: 'default' });
+    const { resourceVersion } = await client.list(REPLICA_SETS, { namespace });
     const watch = async (): Promise<void> => {
-      const options = { namespace: 'default', resourceVersion, timeoutSeconds: 300, idleTimeoutMs: 60_000 };
+      const options = { namespace, resourceVersion, timeoutSeconds: 300, idleTimeoutMs: 60_000 };
       for await (const event of client.watch(REPLICA_SETS, { ...options, signal: watching.signal }))
         if (event.type !== 'BOOKMARK') changes.push(performance.now());
     };
@@ -191,8 +194,16 @@ describe('a replica that is asked to stop while it works', () => {
     expect(findViolations(history.events())).toEqual([]);
   });
 
+  const leaseEvents = async (): Promise<readonly EventObject[]> => {
+    const { items } = await client.list<EventObject>(EVENTS, { namespace: 'kube-system' });
+    return items.filter(
+      ({ involvedObject, reason }) => reason === 'LeaderElection' && involvedObject.kind === 'Lease',
+    );
+  };
+
   it('hands the lease over, and says so on its page and as an Event', async () => {
     await allReady();
+    const before = new Set((await leaseEvents()).map(({ metadata }) => metadata.resourceVersion));
     const leader = await up.leader();
     const others = (await replicas()).filter(({ pid }) => pid !== leader.pid);
     process.kill(leader.pid, 'SIGTERM');
@@ -211,10 +222,7 @@ describe('a replica that is asked to stop while it works', () => {
     expect(next.transitions.at(-1)?.why).toBe('started leading');
     await waitFor(
       async () => {
-        const { items } = await client.list<EventObject>(EVENTS, { namespace: 'kube-system' });
-        const told = items.filter(
-          ({ involvedObject, reason }) => reason === 'LeaderElection' && involvedObject.kind === 'Lease',
-        );
+        const told = (await leaseEvents()).filter(({ metadata }) => !before.has(metadata.resourceVersion));
         return [/became leader/, /stopped leading/].every((what) =>
           told.some(({ message }) => what.test(message)),
         );
@@ -222,61 +230,5 @@ describe('a replica that is asked to stop while it works', () => {
       { what: 'the Events' },
     );
     await allReady();
-  });
-});
-
-describe('replicas with the lease in the API, of which only the leader works', () => {
-  let up: Up;
-  let client: HttpApiClient;
-
-  beforeAll(async () => {
-    up = await Up.start({
-      args: ['--replicas', '2', '--', '--leader-elect-resource-lock', 'leases', '--reconcile-on', 'leader'],
-    });
-    client = await up.client();
-  });
-
-  afterAll(async () => {
-    await client.close();
-    await up.stopAndRemove();
-  });
-
-  const page = async (path: string) => {
-    const { replicas } = await up.status();
-    return Promise.all(
-      replicas.map(
-        async ({ adminUrl }) => (await fetch(adminUrl + path)).json() as Promise<Record<string, unknown>>,
-      ),
-    );
-  };
-
-  it('roll out, and go on with the other when the leader is killed', async () => {
-    await client.create(DEPLOYMENTS, aDeployment({ name: 'web', replicas: 3 }));
-    const rolledOut = (generation: number) =>
-      waitFor(
-        async () => {
-          const { status } = await client.get<Deployment>(DEPLOYMENTS, { namespace: 'default', name: 'web' });
-          return (
-            status?.observedGeneration === generation &&
-            status?.availableReplicas === 3 &&
-            status?.updatedReplicas === 3
-          );
-        },
-        { what: 'the rollout' },
-      );
-    await rolledOut(1);
-    const lease = await client.get<Lease>(LEASES, { namespace: 'kube-system', name: 'rollkeeper' });
-    expect(lease.spec?.holderIdentity).toMatch(/^controller-/);
-    const statuses = (await page('/admin/status')) as {
-      leader: boolean;
-      controllers: { consuming: boolean }[];
-    }[];
-    for (const { controllers, leader } of statuses)
-      expect(controllers.every(({ consuming }) => consuming === leader)).toBe(true);
-
-    process.kill((await up.leader()).pid, 'SIGKILL');
-    const body = { spec: { template: { spec: { containers: [{ name: 'web', image: 'web:2' }] } } } };
-    await client.patch(DEPLOYMENTS, { namespace: 'default', name: 'web' }, { type: 'strategic', body });
-    await rolledOut(2);
   });
 });

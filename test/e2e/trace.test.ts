@@ -42,6 +42,7 @@ describe('the trace of one change', () => {
   beforeAll(async () => {
     receiver = await OtlpReceiver.start();
     up = await Up.start({
+      args: ['--replicas', '2'],
       env: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_BSP_SCHEDULE_DELAY: '100' },
     });
     client = await up.client();
