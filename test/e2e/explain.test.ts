@@ -51,30 +51,30 @@ describe('rollkeeper explain, plan and queue', () => {
     return explanation;
   };
 
-  /** What the command asks is asked over HTTP until it is so, and then by the command: a process of it takes a while to start. */
-  const complete = async (name: string): Promise<void> => {
+  /** Asked over HTTP until it is so, and then by the command, of which each process takes a while to start. */
+  const explainedAs = async (key: string, is: (answer: Explanation) => boolean): Promise<Explanation> => {
     const [replica] = (await up.status()).replicas;
     await waitFor(
       async () => {
-        const answer = await fetch(`${replica?.adminUrl}/admin/explain/deployments/${namespace}/${name}`);
-        return answer.ok && ((await answer.json()) as Explanation).state === 'complete';
+        const answer = await fetch(`${replica?.adminUrl}/admin/explain/deployments/${key}`);
+        return answer.ok && is((await answer.json()) as Explanation);
       },
-      { what: `${name} to be complete` },
+      { what: `${key} to be explained so` },
     );
-    await waitFor(async () => (await explained(`${namespace}/${name}`, ...here())).state === 'complete', {
-      what: `${name} to be complete`,
-    });
+    return waitFor(
+      async () => {
+        const answer = await explained(key, ...here());
+        return is(answer) && answer;
+      },
+      { what: `${key} to be explained so by the command` },
+    );
   };
+  const complete = (name: string): Promise<Explanation> =>
+    explainedAs(`${namespace}/${name}`, ({ state }) => state === 'complete');
 
   it('says what is wrong, with the decisions of whichever replica decided, and from the API alone', async () => {
     await client.create(DEPLOYMENTS, aDeployment({ name: 'ill', replicas: 3, image: 'web:1-missing' }));
-    const why = await waitFor(
-      async () => {
-        const answer = await explained('default/ill', ...here());
-        return answer.cause === 'image-pull' && answer;
-      },
-      { intervalMs: 100, what: 'the cause to be known' },
-    );
+    const why = await explainedAs('default/ill', ({ cause }) => cause === 'image-pull');
     expect(why).toMatchObject({ state: 'blocked', limits: { replicas: 3, floor: 3, ceiling: 4 } });
     expect(why.lastDecisions[0]?.replica).toMatch(/^controller-\d$/);
     expect(why.lastDecisions.flatMap(({ actions }) => actions).join(' ')).toContain(why.replicaSets[0]?.name);

@@ -48,6 +48,8 @@ function start(args: readonly string[], input = ''): Running {
 }
 
 const cli = (args: readonly string[], input?: string) => start([MAIN, 'test-cluster', ...args], input);
+/** A cluster that is there at once, for what is about the command alone. */
+const BARE = ['--nodes', '0', '--controllers', 'none'];
 const sh = (script: string): string[] => ['--', 'sh', '-c', script];
 
 describe('rollkeeper test-cluster', () => {
@@ -72,7 +74,10 @@ describe('rollkeeper test-cluster', () => {
     'passes %s on, and waits for what the command makes of it',
     async (signal) => {
       const name = signal.slice(3);
-      const running = cli(sh(`trap 'echo heard; exit 5' ${name}; echo up; while :; do sleep 0.05; done`));
+      const running = cli([
+        ...BARE,
+        ...sh(`trap 'echo heard; exit 5' ${name}; echo up; while :; do sleep 0.05; done`),
+      ]);
       await waitFor(() => running.stdout().includes('up'), { what: 'the command' });
       running.child.kill(signal);
       expect(await running.ended).toMatchObject({ code: 5, stdout: 'up\nheard\n' });
@@ -80,7 +85,7 @@ describe('rollkeeper test-cluster', () => {
   );
 
   it('passes a signal on that comes with the first breath of the command', async () => {
-    const running = cli(sh(`trap 'exit 5' INT; kill -INT $PPID; while :; do sleep 0.05; done`));
+    const running = cli([...BARE, ...sh(`trap 'exit 5' INT; kill -INT $PPID; while :; do sleep 0.05; done`)]);
     expect(await running.ended).toMatchObject({ code: 5, signal: null });
   });
 
@@ -94,7 +99,7 @@ describe('rollkeeper test-cluster', () => {
     ],
     ['that is no program', ['--', SHOP], 126, `rollkeeper: ${SHOP}: permission denied\n`],
   ])('tells of a command %s as a shell does', async (_, args, code, stderr) => {
-    expect(await cli(args).ended).toMatchObject({ code, stderr });
+    expect(await cli([...BARE, ...args]).ended).toMatchObject({ code, stderr });
   });
 
   it.each([
