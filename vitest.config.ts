@@ -58,6 +58,8 @@ export default defineConfig({
           setupFiles,
           globalSetup: ['test/e2e/sets.global-setup.ts'],
           ...LONG,
+          // A file may have to wait for a set of processes that another has.
+          hookTimeout: 2 * HANGS_MS,
           ...TWO_WORKERS,
           sequence: { groupOrder: 2 },
           include: includeOf('e2e'),

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 
-const isNightly = process.env['ROLLKEEPER_NIGHTLY'] !== undefined;
+/** Whether the nightly suite runs, which takes more of everything. */
+export const isNightly = process.env['ROLLKEEPER_NIGHTLY'] !== undefined;
 
 /**
  * What properties are tried with: the same each time where a change is judged, so that it fails for its own fault alone, and

@@ -4,6 +4,7 @@ import type { Deployment } from '../../src/base/kubernetes/index.js';
 import { DEPLOYMENTS, EVENTS, REPLICA_SETS } from '../../src/base/kubernetes/index.js';
 import type { EventObject } from '../../src/kit/events/index.js';
 import type { ReplicaLine } from '../../src/app/supervisor/status.js';
+import { isNightly } from '../../src/testing/property-runs.js';
 import { RolloutHistory, findViolations } from '../../src/testing/rollout-history.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from './support/a-deployment.js';
@@ -11,7 +12,6 @@ import { Stillness } from './support/stillness.js';
 import { SharedUp } from './support/shared-up.js';
 
 const namespace = 'stopped';
-const isNightly = process.env['ROLLKEEPER_NIGHTLY'] !== undefined;
 /** `ROLLKEEPER_TEST_ROLLOUTS=50` for a machine that does nothing else. */
 const DEPLOYMENT_COUNT = Number(process.env['ROLLKEEPER_TEST_ROLLOUTS'] ?? (isNightly ? 20 : 10));
 const names = Array.from({ length: DEPLOYMENT_COUNT }, (_, index) => `web-${index}`);
